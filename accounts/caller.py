@@ -1,0 +1,76 @@
+"""The caller of one request: who asks, for which organization, with which rights.
+
+Made once at the edge by `accounts.authentication`, the same for REST, MCP, sockets and pages, and
+passed down unchanged; nothing below an edge looks at a request again. Spec 7.1, 7.2, 8.1.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+
+class Role(StrEnum):
+    """A person's part in an organization, strongest first (spec 7.2)."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    STEWARD = "steward"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+
+class TokenScope(StrEnum):
+    """What a credential may be used for (spec 8.1); it narrows a role and never widens it."""
+
+    READ = "read"
+    WRITE = "write"
+    INDEX = "index"
+    ADMIN = "admin"
+
+
+ALL_SCOPES: frozenset[TokenScope] = frozenset(TokenScope)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Someone authenticated, inside exactly one organization.
+
+    `user_id` is None for a service token; `bound_projects` is None when the credential reaches
+    every project its role reaches, and a tuple (possibly empty) when it is bound to those.
+    """
+
+    user_id: UUID | None
+    organization_id: UUID
+    organization_slug: str
+    schema_name: str
+    role: Role
+    scopes: frozenset[TokenScope]
+    bound_projects: tuple[UUID, ...] | None
+    source_interface: str
+    agent: str = ""
+    token_id: UUID | None = None
+
+
+def may(*, caller: Caller, scope: TokenScope) -> bool:
+    """Say whether the caller's credential holds `scope`; no scope implies another."""
+    return scope in caller.scopes
+
+
+def may_reach(*, caller: Caller, project_id: UUID | None) -> bool:
+    """Say whether the caller's credential reaches a project (None: what belongs to no project).
+
+    A bound credential reaches only its projects, so nothing organization-wide.
+    """
+    if caller.bound_projects is None:
+        return True
+    return project_id is not None and project_id in caller.bound_projects
+
+
+def is_person(*, caller: Caller) -> bool:
+    """Say whether a person acts in person: signed in, neither through a token nor as an agent."""
+    return caller.user_id is not None and caller.token_id is None and not caller.agent
+
+
+def is_agent(*, caller: Caller) -> bool:
+    """Say whether software acts, be it in a person's name or in its own."""
+    return not is_person(caller=caller)

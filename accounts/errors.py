@@ -1,0 +1,147 @@
+"""Everything Cairn refuses, and what every app's own errors extend.
+
+An error says what happened (`detail`), what to do (`hint`) and, for input, where (`errors`). The
+edge turns it into problem+json without knowing its class (spec 8.1: RFC 9457). `code` is stable;
+sentences may change.
+
+    CairnError                 500  base: never raised itself
+    ├── InvalidInput           422  understood and wrong; `errors` points at the fields
+    ├── Unauthenticated        401  no credential, or not a good one
+    │   └── InvalidToken       401  malformed, mistyped or truncated token
+    ├── QuotaExceeded          402  the plan's limit is reached (spec 7.7)
+    ├── Forbidden              403  known, and not allowed
+    ├── NotFound               404  not there, or not for this caller: the two are answered alike
+    ├── Conflict               409  contradicts the present state
+    ├── PreconditionFailed     412  If-Match names an older version
+    ├── TooLarge               413  more than one request may carry
+    ├── PreconditionRequired   428  an edit without If-Match
+    ├── RateLimited            429  too fast; `retry_after_seconds`
+    └── Unavailable            503  something we need is down; try again
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldError:
+    """One fault of the input: a JSON pointer (RFC 6901), a sentence, a stable code."""
+
+    pointer: str
+    detail: str
+    code: str
+
+
+class CairnError(Exception):
+    """A refusal with a stable code, a sentence for people and a hint what to do."""
+
+    code: ClassVar[str] = "internal"
+    status: ClassVar[int] = 500
+    title: ClassVar[str] = "Something went wrong"
+
+    def __init__(self, *, detail: str, hint: str = "", errors: tuple[FieldError, ...] = ()) -> None:
+        """Keep the sentence, the hint and the field errors."""
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+        self.errors = errors
+
+
+class InvalidInput(CairnError):
+    """The request is understood and wrong."""
+
+    code = "invalid_input"
+    status = 422
+    title = "Invalid input"
+
+
+class Unauthenticated(CairnError):
+    """There is no credential, or not a good one."""
+
+    code = "unauthenticated"
+    status = 401
+    title = "Not signed in"
+
+
+class InvalidToken(Unauthenticated):
+    """The token is malformed, mistyped or truncated."""
+
+    code = "invalid_token"
+    title = "Invalid token"
+
+
+class QuotaExceeded(CairnError):
+    """The plan's limit is reached."""
+
+    code = "quota_exceeded"
+    status = 402
+    title = "Plan limit reached"
+
+
+class Forbidden(CairnError):
+    """The caller is known and not allowed."""
+
+    code = "forbidden"
+    status = 403
+    title = "Not allowed"
+
+
+class NotFound(CairnError):
+    """The thing is not there, or not for this caller."""
+
+    code = "not_found"
+    status = 404
+    title = "Not found"
+
+
+class Conflict(CairnError):
+    """The request contradicts the present state."""
+
+    code = "conflict"
+    status = 409
+    title = "Conflict"
+
+
+class PreconditionFailed(CairnError):
+    """The version named by the caller is no longer the newest."""
+
+    code = "precondition_failed"
+    status = 412
+    title = "Changed meanwhile"
+
+
+class TooLarge(CairnError):
+    """The request carries more than one may."""
+
+    code = "too_large"
+    status = 413
+    title = "Too large"
+
+
+class PreconditionRequired(CairnError):
+    """An edit must name the version that it edits."""
+
+    code = "precondition_required"
+    status = 428
+    title = "Version required"
+
+
+class RateLimited(CairnError):
+    """The caller is too fast."""
+
+    code = "rate_limited"
+    status = 429
+    title = "Too many requests"
+
+    def __init__(self, *, detail: str, retry_after_seconds: int, hint: str = "") -> None:
+        """Keep how long to wait, in whole seconds."""
+        super().__init__(detail=detail, hint=hint or f"Try again in {retry_after_seconds} s.")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Unavailable(CairnError):
+    """Something that the answer needs is down."""
+
+    code = "unavailable"
+    status = 503
+    title = "Temporarily unavailable"

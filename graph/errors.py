@@ -1,0 +1,32 @@
+"""What the graph refuses, as leaves of the common tree.
+
+CairnError                          (accounts.errors)
+├── InvalidInput
+│   ├── UnknownEdgeType      422    not an edge type of that layer (spec 5.1)
+│   └── ManifestMismatch     422    an uploaded file is not the one its hash promised
+└── Conflict
+    └── IndexRunning         409    one index run a project at a time
+"""
+
+from accounts.errors import Conflict, InvalidInput
+
+
+class UnknownEdgeType(InvalidInput):
+    """The edge type does not exist in that layer."""
+
+    code = "unknown_edge_type"
+    title = "Unknown edge type"
+
+
+class ManifestMismatch(InvalidInput):
+    """An uploaded file is not the one its hash promised."""
+
+    code = "manifest_mismatch"
+    title = "File and hash differ"
+
+
+class IndexRunning(Conflict):
+    """The project is being indexed already."""
+
+    code = "index_running"
+    title = "Indexing is running"

@@ -1,0 +1,89 @@
+"""What memory refuses, as leaves of the common tree.
+
+CairnError                              (accounts.errors)
+├── InvalidInput
+│   ├── RefusedByGate            422    an intake gate refused the candidate (spec 2.1)
+│   └── UnknownMemoryType        422    not a type of the registry (spec 1.3)
+├── Forbidden
+│   ├── ProtectedMemory          403    an agent may not forget or edit this (spec 1.4)
+│   ├── GovernanceDenied         403    only a steward in person places a memory in layer 1
+│   └── SelfApproval             403    who proposed a memory cannot approve it (spec 11.3)
+├── Conflict
+│   └── NotActive                409    the memory is superseded, archived or deleted
+└── Unavailable
+    ├── EmbedderUnavailable      503    no vectors can be made now; other paths still answer
+    ├── ModelUnavailable         503    no text model answers; heuristics are used where they exist
+    └── ExternalModelsForbidden  503    the organization is “local only” (spec 7.6)
+"""
+
+from accounts.errors import Conflict, FieldError, Forbidden, InvalidInput, Unavailable
+
+
+class RefusedByGate(InvalidInput):
+    """An intake gate refused the candidate."""
+
+    code = "refused_by_gate"
+    title = "Not stored"
+
+    def __init__(
+        self, *, gate: str, detail: str, hint: str, errors: tuple[FieldError, ...] = ()
+    ) -> None:
+        """Keep the gate's name beside the reason and how to fix it."""
+        super().__init__(detail=detail, hint=hint, errors=errors)
+        self.gate = gate
+
+
+class UnknownMemoryType(InvalidInput):
+    """The type is not in the registry."""
+
+    code = "unknown_memory_type"
+    title = "Unknown memory type"
+
+
+class ProtectedMemory(Forbidden):
+    """An agent may not forget or edit this memory."""
+
+    code = "protected_memory"
+    title = "Protected memory"
+
+
+class GovernanceDenied(Forbidden):
+    """Only a steward in person places a memory in layer 1."""
+
+    code = "governance_denied"
+    title = "Governance layer refused"
+
+
+class SelfApproval(Forbidden):
+    """Who proposed a memory cannot be the one who approves it."""
+
+    code = "self_approval"
+    title = "Someone else must approve this"
+
+
+class NotActive(Conflict):
+    """The memory is superseded, archived or deleted."""
+
+    code = "not_active"
+    title = "No longer active"
+
+
+class EmbedderUnavailable(Unavailable):
+    """No vectors can be made now."""
+
+    code = "embedder_unavailable"
+    title = "Embedding is unavailable"
+
+
+class ModelUnavailable(Unavailable):
+    """No text model answers now."""
+
+    code = "model_unavailable"
+    title = "The model is unavailable"
+
+
+class ExternalModelsForbidden(Unavailable):
+    """The organization forbids calls to external models."""
+
+    code = "external_models_forbidden"
+    title = "External models are switched off"

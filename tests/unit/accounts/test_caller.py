@@ -1,0 +1,71 @@
+"""Who may what with which credential (spec 7.2, 8.1)."""
+
+from dataclasses import FrozenInstanceError, replace
+from uuid import UUID
+
+import pytest
+
+from accounts import caller as callers
+from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
+
+PROJECT = UUID(int=7)
+PERSON = Caller(
+    user_id=UUID(int=1),
+    organization_id=UUID(int=2),
+    organization_slug="acme",
+    schema_name="t_00000000000000000000000000000002",
+    role=Role.MEMBER,
+    scopes=ALL_SCOPES,
+    bound_projects=None,
+    source_interface="dashboard",
+)
+
+
+def test_a_scope_must_be_held_and_none_implies_another() -> None:
+    caller = replace(PERSON, scopes=frozenset({TokenScope.ADMIN}))
+
+    held = [scope for scope in TokenScope if callers.may(caller=caller, scope=scope)]
+
+    assert held == [TokenScope.ADMIN]
+
+
+@pytest.mark.parametrize("project_id", [PROJECT, None])
+def test_an_unbound_caller_reaches_every_project_and_what_has_none(project_id: UUID | None) -> None:
+    assert callers.may_reach(caller=PERSON, project_id=project_id)
+
+
+def test_a_bound_caller_reaches_only_its_projects() -> None:
+    caller = replace(PERSON, bound_projects=(PROJECT,))
+
+    reached = [
+        callers.may_reach(caller=caller, project_id=project)
+        for project in (PROJECT, UUID(int=8), None)
+    ]
+
+    assert reached == [True, False, False]
+
+
+def test_a_caller_bound_to_no_project_reaches_none() -> None:
+    assert not callers.may_reach(caller=replace(PERSON, bound_projects=()), project_id=PROJECT)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        replace(PERSON, token_id=UUID(int=9)),
+        replace(PERSON, agent="claude"),
+        replace(PERSON, user_id=None),
+    ],
+)
+def test_a_token_an_agent_and_a_service_are_not_a_person(changed: Caller) -> None:
+    assert callers.is_agent(caller=changed)
+    assert not callers.is_person(caller=changed)
+
+
+def test_someone_signed_in_is_a_person() -> None:
+    assert callers.is_person(caller=PERSON)
+
+
+def test_a_caller_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        PERSON.role = Role.OWNER  # type: ignore[misc]

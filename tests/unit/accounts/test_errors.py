@@ -1,0 +1,61 @@
+"""Every refusal has a stable code, a status, a title, and says what to do (spec 8.1)."""
+
+import pytest
+
+import graph.errors
+import memory.errors
+import teams.errors
+from accounts.errors import CairnError, FieldError, InvalidInput, RateLimited
+from memory.errors import RefusedByGate
+
+MODULES = (teams.errors, graph.errors, memory.errors)
+
+
+def _tree(root: type[CairnError]) -> list[type[CairnError]]:
+    ours = [child for child in root.__subclasses__() if child.__module__.endswith(".errors")]
+    return [root] + [below for child in ours for below in _tree(child)]
+
+
+def test_codes_are_unique() -> None:
+    codes = [error.code for error in _tree(CairnError)]
+
+    assert len(codes) == len(set(codes))
+
+
+@pytest.mark.parametrize("error", _tree(CairnError), ids=lambda error: error.__name__)
+def test_every_error_is_complete(error: type[CairnError]) -> None:
+    assert error.code.replace("_", "").isalpha()
+    assert 400 <= error.status < 600
+    assert error.title
+    assert error.__doc__
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_the_drawing_names_every_class_of_its_module(module: type) -> None:
+    defined = [error for error in _tree(CairnError) if error.__module__ == module.__name__]
+
+    missing = [error.__name__ for error in defined if error.__name__ not in (module.__doc__ or "")]
+
+    assert defined
+    assert missing == []
+
+
+def test_an_error_carries_its_field_errors() -> None:
+    fault = FieldError(pointer="/content", detail="Too short.", code="too_short")
+
+    error = InvalidInput(detail="The memory is not valid.", errors=(fault,))
+
+    assert error.errors == (fault,)
+    assert str(error) == "The memory is not valid."
+
+
+def test_a_rate_limit_says_how_long_to_wait() -> None:
+    error = RateLimited(detail="Too many searches.", retry_after_seconds=7)
+
+    assert error.hint == "Try again in 7 s."
+
+
+def test_a_gate_names_itself() -> None:
+    error = RefusedByGate(gate="length", detail="12 characters.", hint="Say more.")
+
+    assert (error.gate, error.status) == ("length", 422)
