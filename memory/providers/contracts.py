@@ -1,0 +1,148 @@
+"""The contracts of a model vendor and the values that cross them (spec 3.3, 10.5).
+
+In the flow: actions know these types and nothing else of a vendor. Every implementation raises
+only the errors of `memory.providers.errors`. Vectors are rows of float32 and of unit length, so
+that the inner product is the cosine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Provider(StrEnum):
+    """Whose model it is; the first part of every model key."""
+
+    LOCAL = "local"
+    STATIC = "static"
+    HASHING = "hashing"
+    OPENAI_COMPATIBLE = "openai"
+    COHERE = "cohere"
+    FAKE = "fake"
+
+
+class ChatRole(StrEnum):
+    """Who speaks in a chat message."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingModel:
+    """What identifies a vector space; recorded beside each vector, never mixed with another."""
+
+    key: str
+    dimensions: int
+    max_tokens: int
+    provider: Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """One message of a conversation with a chat model."""
+
+    role: ChatRole
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatRequest:
+    """A conversation to be completed by one JSON object that fits a schema."""
+
+    messages: tuple[ChatMessage, ...]
+    schema_name: str
+    json_schema: Mapping[str, object]
+    max_output_tokens: int = 1024
+    temperature: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAnswer:
+    """A JSON object checked against the request's schema, and the tokens that it cost."""
+
+    data: Mapping[str, object]
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+class Embedder(Protocol):
+    """Turns texts into unit-length vectors of one model."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """Return the vector space the answers belong to."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether the texts stay on this machine."""
+        ...
+
+    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions), in the order of the texts.
+
+        Raises:
+            ProviderError: no usable answer.
+        """
+        ...
+
+    def embed_query(self, *, text: str) -> Vectors:
+        """Return an array (dimensions,) to be compared with document vectors.
+
+        Raises:
+            ProviderError: no usable answer.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Scores texts against a query, better than the first stage can."""
+
+    @property
+    def key(self) -> str:
+        """Return "provider/model"."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether the texts stay on this machine."""
+        ...
+
+    def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
+        """Return one relevance in [0, 1] a text, in the order of the texts.
+
+        Raises:
+            ProviderError: no usable answer.
+        """
+        ...
+
+
+class ChatModel(Protocol):
+    """Completes a conversation with JSON that fits a schema."""
+
+    @property
+    def key(self) -> str:
+        """Return "provider/model"."""
+        ...
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether the texts stay on this machine."""
+        ...
+
+    def complete_json(self, *, request: ChatRequest) -> ChatAnswer:
+        """Return an answer whose data fits the request's schema.
+
+        Raises:
+            ProviderError: no usable answer.
+        """
+        ...

@@ -1,0 +1,54 @@
+"""A deterministic embedder without weights: words hashed to coordinates. For unit tests only.
+
+In the flow: stands in for a model where a test needs vectors whose closeness follows shared
+words. Each lower-cased word adds +1 or -1 to a coordinate chosen by its hash (Weinberger et al.
+2009, feature hashing); the sum is brought to unit length.
+"""
+
+import hashlib
+import re
+
+import numpy as np
+
+from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+
+MODEL = EmbeddingModel(
+    key="hashing/words-384", dimensions=384, max_tokens=100_000, provider=Provider.HASHING
+)
+WORD = re.compile(r"\w+")
+
+
+class HashingEmbedder:
+    """Embeds by hashed words; equal texts give equal vectors on every machine."""
+
+    model = MODEL
+    is_local = True
+
+    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), 384) of unit rows."""
+        rows = [_hashed(text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
+
+    def embed_query(self, *, text: str) -> Vectors:
+        """Return an array (384,) of unit length."""
+        return _hashed(text)
+
+
+def _hashed(text: str) -> Vectors:
+    vector = np.zeros(MODEL.dimensions, dtype=np.float32)
+    for word in WORD.findall(text.lower()) or [text]:
+        digest = int.from_bytes(_digest(word), "big")
+        sign = 1.0 if digest & 1 else -1.0
+        vector[(digest >> 1) % MODEL.dimensions] += sign
+    return _unit(vector, fallback=_digest(text)[0])
+
+
+def _digest(word: str) -> bytes:
+    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def _unit(vector: Vectors, *, fallback: int) -> Vectors:
+    length = float(np.linalg.norm(vector))
+    if length == 0.0:  # opposite signs cancelled out
+        vector[fallback] = length = 1.0
+    return vector / np.float32(length)
