@@ -1,0 +1,386 @@
+"""The vocabulary of memories: types, governance layers, sources, tags, one literal table each.
+
+Everything that must agree on what a memory can be reads these tables; a test holds them equal to
+the specification. A type's code is its order: it is stored, so rows are appended and never moved.
+Spec 1.2 to 1.5. Typed payloads of some types are checked by `memory.intake.attributes`.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class MemoryType(StrEnum):
+    """What a memory is about (spec 1.3)."""
+
+    IDENTITY = "identity"
+    CHAIN_OF_COMMAND = "chain_of_command"
+    DECISION = "decision"
+    CORRECTION = "correction"
+    COMMITMENT = "commitment"
+    REQUIREMENT = "requirement"
+    PREFERENCE = "preference"
+    FACT = "fact"
+    REFERENCE = "reference"
+    TOOL = "tool"
+    PERSON = "person"
+    GOTCHA = "gotcha"
+    ERROR_PATTERN = "error_pattern"
+    FIX = "fix"
+    PATTERN = "pattern"
+    WORKFLOW_RECIPE = "workflow_recipe"
+    MODULE_INSIGHT = "module_insight"
+    DEAD_END = "dead_end"
+    CAUSAL_DEPENDENCY = "causal_dependency"
+    PREFETCH_PATTERN = "prefetch_pattern"
+    TASK_CALIBRATION = "task_calibration"
+    CONTEXT_COST = "context_cost"
+    WORK_UNIT_OUTCOME = "work_unit_outcome"
+    E2E_OBSERVATION = "e2e_observation"
+    WORK_STATE = "work_state"
+    EVENT = "event"
+    EPISODE = "episode"
+    REFLECTION = "reflection"
+
+
+class MemoryKind(StrEnum):
+    """The psychologists' family of a type (spec 1.3)."""
+
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    STRUCTURAL = "structural"
+    EPISODIC = "episodic"
+    REFLECTIVE = "reflective"
+
+
+class Chip(StrEnum):
+    """The color family of a type's chip on pages."""
+
+    AMBER = "amber"
+    RED = "red"
+    BLUE = "blue"
+    GREEN = "green"
+    NEUTRAL = "neutral"
+
+
+class Governance(IntEnum):
+    """How firmly a memory is kept, firmest first (spec 1.4)."""
+
+    CONSTITUTIONAL = 1
+    LEGISLATIVE = 2
+    FACTUAL = 3
+    EPHEMERAL = 4
+
+
+class Scope(StrEnum):
+    """Who sees a memory (spec 7.2)."""
+
+    PERSONAL = "personal"
+    PROJECT = "project"
+    TEAM = "team"
+    ORGANIZATION = "organization"
+
+
+class Reach(StrEnum):
+    """Where in the work a memory applies (spec 1.2)."""
+
+    GLOBAL = "global"
+    MODULE = "module"
+    WORK_UNIT = "work_unit"
+    SESSION = "session"
+
+
+class Structure(StrEnum):
+    """How the text of a memory is built (spec 2.2)."""
+
+    NARRATIVE = "narrative"
+    TIMELINE = "timeline"
+    LEDGER = "ledger"
+    TAXONOMY = "taxonomy"
+
+
+class Verification(StrEnum):
+    """Whether the source still says so (spec 6.3)."""
+
+    UNVERIFIED = "unverified"
+    VERIFIED = "verified"
+    STALE = "stale"
+    CONTRADICTED = "contradicted"
+
+
+class Trust(StrEnum):
+    """Whether outside content had a part in a memory (spec 4.3)."""
+
+    CLEAN = "clean"
+    TAINTED = "tainted"
+
+
+class Status(StrEnum):
+    """Where a memory is in its life (spec 1.2)."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+class Tier(StrEnum):
+    """How valuable a memory has proved (spec 1.6)."""
+
+    CURRENT = "current"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+
+
+class LinkKind(StrEnum):
+    """How one memory relates to another (spec 1.2)."""
+
+    SUPERSEDES = "supersedes"
+    CONTRADICTS = "contradicts"
+    UPDATE = "update"
+    EXTEND = "extend"
+    DERIVE = "derive"
+    CAUSED_BY = "caused_by"
+    RESOLVED_BY = "resolved_by"
+    DEPENDS_ON = "depends_on"
+    REQUIRED_WITH = "required_with"
+    CONFLICTS_WITH = "conflicts_with"
+    VALIDATES = "validates"
+    SEE_ALSO = "see_also"
+
+
+class SourceInterface(StrEnum):
+    """The tool a memory came from (spec 1.1)."""
+
+    CLAUDE_CODE = "claude-code"
+    CURSOR = "cursor"
+    CODEX = "codex"
+    CHATGPT = "chatgpt"
+    CLAUDE_AI = "claude-ai"
+    PERPLEXITY = "perplexity"
+    DASHBOARD = "dashboard"
+    API = "api"
+    IMPORT = "import"
+    UNKNOWN = "unknown"
+
+
+class Source(StrEnum):
+    """The way a memory came about (spec 1.5)."""
+
+    USER_TAUGHT = "user_taught"
+    AGENT_EXPLICIT = "agent_explicit"
+    QA_AUTO = "qa_auto"
+    TOOL_AUTO = "tool_auto"
+    COMMIT_AUTO = "commit_auto"
+    IMPORT = "import"
+    OBSERVER_INFERRED = "observer_inferred"
+    EXTRACTED = "extracted"
+
+
+class Authority(IntEnum):
+    """Whose word settles a conflict: the lower wins (ends: spec 1.2; between: ours)."""
+
+    HUMAN = 1
+    AGENT = 2
+    QA = 3
+    TOOL = 4
+    OBSERVER = 5
+    EXTRACTOR = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeRow:
+    """One type: stored code, defaults, what it says; `half_life_days` None = never decays."""
+
+    type: MemoryType
+    code: int
+    kind: MemoryKind
+    governance: Governance
+    half_life_days: int | None
+    chip: Chip
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GovernanceRow:
+    """One layer: decay per day since access, floors, and when it is archived (None: never)."""
+
+    governance: Governance
+    name: str
+    decay_per_day: float
+    activation_floor: float
+    weibull_beta: float | None
+    archive_after_days: int | None
+    archive_below_importance: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """One source: how far it is trusted and whose word it is."""
+
+    source: Source
+    trust_multiplier: float
+    authority: Authority
+
+
+# fmt: off
+_TYPE_TABLE: tuple[tuple[str, str, int, int | None, str, str], ...] = (  # spec 1.3
+    ("identity", "semantic", 1, None, "neutral", "who someone or the assistant is"),
+    ("chain_of_command", "semantic", 1, None, "neutral", "who decides what"),
+    ("decision", "semantic", 2, None, "blue", "a choice and its rationale"),
+    ("correction", "semantic", 2, None, "neutral", "a fix of something believed before"),
+    ("commitment", "semantic", 2, None, "neutral", "a promise"),
+    ("requirement", "semantic", 2, None, "blue", "what must hold"),
+    ("preference", "semantic", 2, None, "neutral", "how a person or project likes it"),
+    ("fact", "semantic", 3, 90, "neutral", "a statement about the world"),
+    ("reference", "semantic", 3, 90, "neutral", "where to look"),
+    ("tool", "semantic", 3, 90, "neutral", "how a tool is used"),
+    ("person", "semantic", 3, 180, "neutral", "about a person"),
+    ("gotcha", "semantic", 3, 60, "amber", "a trap, a non-obvious constraint"),
+    ("error_pattern", "semantic", 3, 60, "amber", "a recurring error and its fix"),
+    ("fix", "procedural", 3, 60, "green", "what resolved a problem"),
+    ("pattern", "procedural", 3, 180, "green", "a reusable way to build"),  # days: ours
+    ("workflow_recipe", "procedural", 3, 120, "green", "ordered steps for a kind of task"),
+    ("module_insight", "semantic", 3, 90, "neutral", "what a module is for"),
+    ("dead_end", "semantic", 3, 90, "red", "an approach that failed, and why"),
+    ("causal_dependency", "structural", 3, 120, "neutral", "change A, then B must change"),
+    ("prefetch_pattern", "structural", 3, 120, "neutral", "files read together"),  # days: ours
+    ("task_calibration", "structural", 3, 180, "neutral", "actual against planned steps of a module"),
+    ("context_cost", "structural", 3, 180, "neutral", "tokens a module costs"),  # days: ours
+    ("work_unit_outcome", "episodic", 4, 90, "neutral", "how a unit of work ended"),  # days: ours
+    ("e2e_observation", "episodic", 4, 30, "neutral", "what the running product did"),
+    ("work_state", "episodic", 4, 7, "neutral", "where unfinished work stands"),
+    ("event", "episodic", 4, 14, "neutral", "something that happened"),
+    ("episode", "episodic", 4, 14, "neutral", "a verbatim turn"),
+    ("reflection", "reflective", 2, None, "neutral", "a periodic look at what was learned"),
+)
+# fmt: on
+
+TYPES: tuple[TypeRow, ...] = tuple(
+    TypeRow(
+        type=MemoryType(type),
+        code=code,
+        kind=MemoryKind(kind),
+        governance=Governance(governance),
+        half_life_days=half_life_days,
+        chip=Chip(chip),
+        says=says,
+    )
+    for code, (type, kind, governance, half_life_days, chip, says) in enumerate(_TYPE_TABLE, 1)
+)
+
+GOVERNANCE: tuple[GovernanceRow, ...] = (  # spec 1.4
+    GovernanceRow(
+        governance=Governance.CONSTITUTIONAL,
+        name="constitutional",
+        decay_per_day=0.0,
+        activation_floor=5.0,
+        weibull_beta=None,
+        archive_after_days=None,
+        archive_below_importance=None,
+    ),
+    GovernanceRow(
+        governance=Governance.LEGISLATIVE,
+        name="legislative",
+        decay_per_day=0.01,
+        activation_floor=2.0,
+        weibull_beta=0.5,
+        archive_after_days=None,
+        archive_below_importance=None,
+    ),
+    GovernanceRow(
+        governance=Governance.FACTUAL,
+        name="factual",
+        decay_per_day=0.10,
+        activation_floor=-0.5,
+        weibull_beta=0.8,
+        archive_after_days=30,
+        archive_below_importance=0.10,
+    ),
+    GovernanceRow(
+        governance=Governance.EPHEMERAL,
+        name="ephemeral",
+        decay_per_day=0.25,
+        activation_floor=-2.0,
+        weibull_beta=1.2,
+        archive_after_days=14,
+        archive_below_importance=0.15,
+    ),
+)
+
+SOURCES: tuple[SourceRow, ...] = (  # spec 1.5; authority: ours
+    SourceRow(source=Source.USER_TAUGHT, trust_multiplier=1.4, authority=Authority.HUMAN),
+    SourceRow(source=Source.AGENT_EXPLICIT, trust_multiplier=1.2, authority=Authority.AGENT),
+    SourceRow(source=Source.QA_AUTO, trust_multiplier=1.1, authority=Authority.QA),
+    SourceRow(source=Source.TOOL_AUTO, trust_multiplier=1.0, authority=Authority.TOOL),
+    SourceRow(source=Source.COMMIT_AUTO, trust_multiplier=1.0, authority=Authority.TOOL),
+    SourceRow(source=Source.IMPORT, trust_multiplier=1.0, authority=Authority.TOOL),
+    SourceRow(source=Source.OBSERVER_INFERRED, trust_multiplier=0.85, authority=Authority.OBSERVER),
+    SourceRow(source=Source.EXTRACTED, trust_multiplier=0.85, authority=Authority.EXTRACTOR),
+)
+
+PROTECTED_TAGS: frozenset[str] = frozenset({  # spec 1.3: these always prevent archival
+    "correction", "decision", "identity", "emotional_anchor",
+    "commitment", "exact_value", "chain_of_command", "person",
+})  # fmt: skip
+
+LAYER_TAGS: tuple[tuple[Governance, frozenset[str]], ...] = (  # spec 1.4, firmest first
+    (Governance.CONSTITUTIONAL, frozenset({"identity", "chain_of_command"})),
+    (Governance.LEGISLATIVE, frozenset({"decision", "correction", "commitment", "exact_value"})),
+)
+
+DEFAULT_GOVERNANCE = Governance.FACTUAL  # spec 1.4
+DEFAULT_CONFIDENCE = 0.8  # 0..1, spec 1.2
+CITATION_LENGTH = 40  # characters, spec 1.2
+
+_TYPE_ROWS = {row.type: row for row in TYPES}
+_TYPES_BY_CODE = {row.code: row.type for row in TYPES}
+_GOVERNANCE_ROWS = {row.governance: row for row in GOVERNANCE}
+_SOURCE_ROWS = {row.source: row for row in SOURCES}
+
+
+def type_row(*, type: MemoryType) -> TypeRow:
+    """Return the registry's row of a type."""
+    return _TYPE_ROWS[type]
+
+
+def type_of_code(*, code: int) -> MemoryType:
+    """Return the type stored under a code; raise KeyError for a code that no row has."""
+    return _TYPES_BY_CODE[code]
+
+
+def governance_row(*, governance: Governance) -> GovernanceRow:
+    """Return the row of a governance layer."""
+    return _GOVERNANCE_ROWS[governance]
+
+
+def source_row(*, source: Source) -> SourceRow:
+    """Return the row of a source."""
+    return _SOURCE_ROWS[source]
+
+
+def governance_of(*, type: MemoryType | None, tags: tuple[str, ...], pinned: bool) -> Governance:
+    """Choose the layer of a memory (spec 1.4).
+
+    A telling tag decides, else the type's row (None: a type that the registry does not know, so the
+    default layer); a pinned memory is in layer 2 at least.
+    """
+    tagged = next((layer for layer, telling in LAYER_TAGS if telling.intersection(tags)), None)
+    by_type = DEFAULT_GOVERNANCE if type is None else type_row(type=type).governance
+    layer = by_type if tagged is None else tagged
+    return min(layer, Governance.LEGISLATIVE) if pinned else layer
+
+
+def is_protected(*, tags: tuple[str, ...]) -> bool:
+    """Say whether a tag forbids archival, whatever the layer (spec 1.3)."""
+    return not PROTECTED_TAGS.isdisjoint(tags)
+
+
+def may_be_forgotten_by_agent(*, governance: Governance, tags: tuple[str, ...]) -> bool:
+    """Say whether an agent may archive or delete a memory (spec 1.4)."""
+    return governance > Governance.LEGISLATIVE and not is_protected(tags=tags)
+
+
+def activation_floor(*, governance: Governance, protected_or_pinned: bool) -> float:
+    """Return the lowest activation of a memory; at least 0 when protected or pinned (spec 1.4)."""
+    floor = governance_row(governance=governance).activation_floor
+    return max(floor, 0.0) if protected_or_pinned else floor

@@ -1,0 +1,87 @@
+"""The tables in the code are the specification's, figure by figure (spec 1.3, 1.4, 1.5)."""
+
+from memory import taxonomy
+
+# fmt: off
+SPEC_TYPES = (  # type, kind, governance, half-life in days, says
+    ("identity", "semantic", 1, None, "who someone or the assistant is"),
+    ("chain_of_command", "semantic", 1, None, "who decides what"),
+    ("decision", "semantic", 2, None, "a choice and its rationale"),
+    ("correction", "semantic", 2, None, "a fix of something believed before"),
+    ("commitment", "semantic", 2, None, "a promise"),
+    ("requirement", "semantic", 2, None, "what must hold"),
+    ("preference", "semantic", 2, None, "how a person or project likes it"),
+    ("fact", "semantic", 3, 90, "a statement about the world"),
+    ("reference", "semantic", 3, 90, "where to look"),
+    ("tool", "semantic", 3, 90, "how a tool is used"),
+    ("person", "semantic", 3, 180, "about a person"),
+    ("gotcha", "semantic", 3, 60, "a trap, a non-obvious constraint"),
+    ("error_pattern", "semantic", 3, 60, "a recurring error and its fix"),
+    ("fix", "procedural", 3, 60, "what resolved a problem"),
+    ("pattern", "procedural", 3, 180, "a reusable way to build"),
+    ("workflow_recipe", "procedural", 3, 120, "ordered steps for a kind of task"),
+    ("module_insight", "semantic", 3, 90, "what a module is for"),
+    ("dead_end", "semantic", 3, 90, "an approach that failed, and why"),
+    ("causal_dependency", "structural", 3, 120, "change A, then B must change"),
+    ("prefetch_pattern", "structural", 3, 120, "files read together"),
+    ("task_calibration", "structural", 3, 180, "actual against planned steps of a module"),
+    ("context_cost", "structural", 3, 180, "tokens a module costs"),
+    ("work_unit_outcome", "episodic", 4, 90, "how a unit of work ended"),
+    ("e2e_observation", "episodic", 4, 30, "what the running product did"),
+    ("work_state", "episodic", 4, 7, "where unfinished work stands"),
+    ("event", "episodic", 4, 14, "something that happened"),
+    ("episode", "episodic", 4, 14, "a verbatim turn"),
+    ("reflection", "reflective", 2, None, "a periodic look at what was learned"),
+)
+SPEC_GOVERNANCE = (  # layer, name, decay a day, floor, Weibull beta, archived after, below
+    (1, "constitutional", 0.0, 5.0, None, None, None),
+    (2, "legislative", 0.01, 2.0, 0.5, None, None),
+    (3, "factual", 0.10, -0.5, 0.8, 30, 0.10),
+    (4, "ephemeral", 0.25, -2.0, 1.2, 14, 0.15),
+)
+SPEC_SOURCES = (
+    ("user_taught", 1.4), ("agent_explicit", 1.2), ("qa_auto", 1.1),
+    ("tool_auto", 1.0), ("commit_auto", 1.0), ("import", 1.0),
+    ("observer_inferred", 0.85), ("extracted", 0.85),
+)
+SPEC_PROTECTED = {
+    "correction", "decision", "identity", "emotional_anchor",
+    "commitment", "exact_value", "chain_of_command", "person",
+}
+# fmt: on
+
+
+def test_types_equal_the_spec() -> None:
+    rows = tuple(
+        (row.type.value, row.kind.value, row.governance.value, row.half_life_days, row.says)
+        for row in taxonomy.TYPES
+    )
+
+    assert rows == SPEC_TYPES
+
+
+def test_governance_equals_the_spec() -> None:
+    rows = tuple(
+        (
+            row.governance.value,
+            row.name,
+            row.decay_per_day,
+            row.activation_floor,
+            row.weibull_beta,
+            row.archive_after_days,
+            row.archive_below_importance,
+        )
+        for row in taxonomy.GOVERNANCE
+    )
+
+    assert rows == SPEC_GOVERNANCE
+
+
+def test_sources_equal_the_spec() -> None:
+    rows = tuple((row.source.value, row.trust_multiplier) for row in taxonomy.SOURCES)
+
+    assert rows == SPEC_SOURCES
+
+
+def test_protected_tags_equal_the_spec() -> None:
+    assert taxonomy.PROTECTED_TAGS == SPEC_PROTECTED

@@ -1,0 +1,78 @@
+"""Governance is chosen in the specified order; protection holds (spec 1.3, 1.4)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory import taxonomy
+from memory.taxonomy import Governance, MemoryType
+
+TAGS = st.lists(st.sampled_from(sorted(taxonomy.PROTECTED_TAGS | {"auth", "db"}))).map(tuple)
+
+
+def test_codes_are_the_order_of_the_rows() -> None:
+    assert [row.code for row in taxonomy.TYPES] == list(range(1, len(MemoryType) + 1))
+    assert [row.type for row in taxonomy.TYPES] == list(MemoryType)
+
+
+@pytest.mark.parametrize("row", taxonomy.TYPES, ids=lambda row: row.type)
+def test_a_stored_code_leads_back_to_its_type(row: taxonomy.TypeRow) -> None:
+    assert taxonomy.type_of_code(code=row.code) is row.type
+
+
+def test_a_code_without_a_row_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        taxonomy.type_of_code(code=999)
+
+
+@pytest.mark.parametrize(
+    ("type", "tags", "pinned", "layer"),
+    [
+        (MemoryType.GOTCHA, (), False, 3),
+        (MemoryType.GOTCHA, ("auth", "decision"), False, 2),
+        (MemoryType.GOTCHA, ("decision", "identity"), False, 1),
+        (MemoryType.EPISODE, (), True, 2),
+        (MemoryType.IDENTITY, (), True, 1),
+        (MemoryType.DECISION, ("person",), False, 2),
+        (None, (), False, 3),
+        (None, (), True, 2),
+    ],
+)
+def test_governance_is_chosen_by_tags_then_type_then_pin(
+    type: MemoryType | None, tags: tuple[str, ...], pinned: bool, layer: int
+) -> None:
+    assert taxonomy.governance_of(type=type, tags=tags, pinned=pinned) == layer
+
+
+@given(type=st.sampled_from(MemoryType), tags=TAGS)
+def test_a_pin_never_loosens_governance(type: MemoryType, tags: tuple[str, ...]) -> None:
+    loose = taxonomy.governance_of(type=type, tags=tags, pinned=False)
+    pinned = taxonomy.governance_of(type=type, tags=tags, pinned=True)
+
+    assert pinned <= min(loose, Governance.LEGISLATIVE)
+
+
+@pytest.mark.parametrize("tag", sorted(taxonomy.PROTECTED_TAGS))
+def test_an_agent_cannot_forget_what_is_protected(tag: str) -> None:
+    assert taxonomy.is_protected(tags=("auth", tag))
+    assert not taxonomy.may_be_forgotten_by_agent(governance=Governance.EPHEMERAL, tags=(tag,))
+
+
+@pytest.mark.parametrize("layer", list(Governance))
+def test_an_agent_forgets_only_in_the_two_lower_layers(layer: Governance) -> None:
+    allowed = taxonomy.may_be_forgotten_by_agent(governance=layer, tags=("auth",))
+
+    assert allowed == (layer >= Governance.FACTUAL)
+
+
+@pytest.mark.parametrize(("layer", "floor"), [(1, 5.0), (2, 2.0), (3, 0.0), (4, 0.0)])
+def test_protected_memories_have_a_floor_of_at_least_zero(layer: int, floor: float) -> None:
+    governance = Governance(layer)
+
+    assert taxonomy.activation_floor(governance=governance, protected_or_pinned=True) == floor
+
+
+def test_an_unprotected_memory_has_the_floor_of_its_layer() -> None:
+    floor = taxonomy.activation_floor(governance=Governance.EPHEMERAL, protected_or_pinned=False)
+
+    assert floor == -2.0
