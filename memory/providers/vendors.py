@@ -57,6 +57,14 @@ def _hashing(settings: ProviderSettings, key: str) -> Embedder:
     return hashing.HashingEmbedder()
 
 
+def _local(settings: ProviderSettings, key: str) -> Embedder:
+    from memory.providers import local  # noqa: PLC0415 - brings the runtime, 0.2 s and 40 MB
+
+    del key
+    return local.LocalEmbedder(models_folder=settings.models_folder, threads=settings.local_threads)
+
+
 EMBEDDER_BUILDERS: dict[str, Callable[[ProviderSettings, str], Embedder]] = {
     Provider.HASHING: _hashing,
+    Provider.LOCAL: _local,
 }
