@@ -1,0 +1,20 @@
+"""Django's migrate for the public schema, followed by the organizations' schemas.
+
+Stands in for the command of the same name of django-tenants, which walks every tenant with
+session-level schema switches even when nothing is to do.
+"""
+
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.commands import migrate
+
+
+class Command(migrate.Command):
+    """Migrate everything; with an app named, only the public schema."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run Django's own command, then `migrate_tenants`."""
+        super().handle(*args, **options)
+        if not options["app_label"]:
+            call_command("migrate_tenants", stdout=self.stdout, verbosity=options["verbosity"])

@@ -1,0 +1,139 @@
+"""The tenant schema: captured once from Django's migrations, replayed for every organization.
+
+Running Django's migrations for one tenant costs over a second, because every migration of every
+app is rendered; replaying the SQL they sent costs a tenth of that and gives the same catalog
+(measured). So a template schema is migrated by Django while each statement is kept, as one
+SchemaStep a migration. A new tenant replays all steps, one that is behind replays what it lacks;
+nothing asks a tenant that is up to date anything.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from psycopg import ClientCursor
+
+from accounts.models import Organization, SchemaStep
+from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA
+
+NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
+LEADING_COMMENTS = re.compile(r"\A(\s*--[^\n]*\n)*\s*")
+KEPT = ("CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "COMMENT", "DO", "SET CONSTRAINTS")
+CAPTURE_LOCK = 0x0CA1_2E01  # advisory lock: one process captures at a time
+
+
+def capture() -> int:
+    """Migrate the template schema, keeping what it sent; return the newest position."""
+    with _session_schema(TEMPLATE_SCHEMA), _locked():
+        for name in _pending():
+            _capture_step(name)
+    return newest()
+
+
+def newest() -> int:
+    """Return the position of the newest step, 0 when there is none."""
+    last = SchemaStep.objects.order_by("-position").first()
+    return 0 if last is None else last.position
+
+
+def replay(*, organization: Organization) -> int:
+    """Bring one organization's schema up to date in one transaction; return the steps applied."""
+    if not SCHEMA_NAME.match(organization.schema_name):
+        raise ValueError(f"{organization.schema_name!r} is not the schema of an organization.")
+    with transaction.atomic():
+        locked = Organization.objects.select_for_update().get(pk=organization.pk)
+        steps = list(SchemaStep.objects.filter(position__gt=locked.schema_version))
+        if steps:
+            _run_steps(locked.schema_name, steps)
+            locked.schema_version = steps[-1].position
+            locked.save(update_fields=["schema_version"])
+    organization.schema_version = locked.schema_version
+    return len(steps)
+
+
+def behind() -> Iterator[Organization]:
+    """Yield the organizations whose schema lacks a step."""
+    yield from Organization.objects.filter(schema_version__lt=newest()).order_by("id")
+
+
+def _run_steps(schema_name: str, steps: list[SchemaStep]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema_name}"')
+        cursor.execute(f'SET LOCAL search_path = "{schema_name}", public')
+        for step in steps:
+            cursor.execute(step.script)
+        cursor.execute("SET LOCAL search_path = public")
+
+
+def _pending() -> list[tuple[str, str]]:
+    executor = MigrationExecutor(connection)
+    executor.recorder.ensure_schema()
+    targets = [node for node in executor.loader.graph.leaf_nodes() if node[0] in _tenant_labels()]
+    plan = executor.migration_plan(targets)
+    return [(m.app_label, m.name) for m, _ in plan if m.app_label in _tenant_labels()]
+
+
+def _tenant_labels() -> frozenset[str]:
+    return frozenset(settings.TENANT_APPS)
+
+
+def _capture_step(name: tuple[str, str]) -> None:
+    kept: list[str] = []
+    with transaction.atomic():
+        with connection.execute_wrapper(_keeper(kept)):
+            MigrationExecutor(connection).migrate([name])
+        position = newest() + 1
+        script = ";\n".join(kept) + ";"
+        SchemaStep.objects.create(position=position, name=".".join(name), script=script)
+
+
+def _keeper(kept: list[str]) -> Callable[..., Any]:
+    def keep(execute: Any, sql: Any, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
+        if _is_kept(text):
+            kept.append(_with_values(text, params))
+        return execute(sql, params, many, context)
+
+    return keep
+
+
+def _is_kept(text: str) -> bool:
+    statement = LEADING_COMMENTS.sub("", text)
+    return statement.upper().startswith(KEPT) and not any(name in statement for name in NOT_KEPT)
+
+
+def _with_values(text: str, params: Any) -> str:
+    if not params:
+        return text.rstrip().rstrip(";")
+    return str(ClientCursor(connection.connection).mogrify(text, params)).rstrip().rstrip(";")
+
+
+@contextmanager
+def _session_schema(schema_name: str) -> Iterator[None]:
+    """Let migrations see one schema on this connection, which is closed afterwards."""
+    with connection.cursor() as cursor:
+        cursor.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema_name}"')
+    connection.sets_session_schema = True  # type: ignore[attr-defined]
+    connection.set_schema(schema_name)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        connection.set_schema_to_public()  # type: ignore[attr-defined]
+        connection.cursor().close()
+        connection.sets_session_schema = False  # type: ignore[attr-defined]
+        connection.close()
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [CAPTURE_LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [CAPTURE_LOCK])

@@ -1,0 +1,3 @@
+"""The one-command start: the supervisor has set every address and secret."""
+
+from config.settings.production import *  # noqa: F403

@@ -1,0 +1,15 @@
+"""Model providers: the local embedder needs nothing; others are switched on by their keys."""
+
+from config.settings.base import ENV
+
+CAIRN_PROVIDERS = {
+    "embedder": ENV["CAIRN_EMBEDDER"],
+    "models_dir": ENV["CAIRN_MODELS"],
+    "openai_base_url": ENV["CAIRN_OPENAI_BASE_URL"],
+    "openai_api_key": ENV["CAIRN_OPENAI_API_KEY"],
+    "openai_embedding_model": ENV["CAIRN_OPENAI_EMBEDDING_MODEL"],
+    "openai_chat_model": ENV["CAIRN_OPENAI_CHAT_MODEL"],
+    "cohere_api_key": ENV["CAIRN_COHERE_API_KEY"],
+    "cohere_base_url": ENV["CAIRN_COHERE_BASE_URL"],
+}
+EMBED_INLINE = ENV["CAIRN_EMBED_INLINE"]

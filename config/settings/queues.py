@@ -1,0 +1,37 @@
+"""Redis: cache, live updates, and waking workers. Nothing here is the only copy of anything."""
+
+from config.settings.base import ENV
+
+REDIS_URL = ENV["REDIS_URL"] or "redis://localhost:6379/0"
+REDIS_TIMEOUT_S = 1  # a page never waits longer on a cache that is away
+
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {
+            "socket_timeout": REDIS_TIMEOUT_S,
+            **({} if REDIS_URL.startswith("unix:") else {"socket_connect_timeout": REDIS_TIMEOUT_S}),
+        },
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "cairn"},
+    }
+}
+CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_MAX_TASKS_PER_CHILD = 1_000
+CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 5,
+    "socket_connect_timeout": REDIS_TIMEOUT_S,
+    "max_retries": 0,
+}
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_TIMEZONE = "UTC"

@@ -1,0 +1,31 @@
+"""Database and tenants: one Postgres schema an organization, entered with SET LOCAL (spec 7.1)."""
+
+import dj_database_url
+
+from config.settings.base import ENV
+
+POOL_MINIMUM = 1
+POOL_MAXIMUM = 8  # connections a process; four times the cores of a small machine
+CONNECTION_LIFETIME_S = 1_800  # catalog caches grow with every tenant a backend has seen
+
+DATABASES = {
+    "default": {
+        **dj_database_url.parse(
+            ENV["DATABASE_URL"] or "postgresql://postgres@localhost/cairn",
+            engine="accounts.backend",
+        ),
+        "OPTIONS": {
+            "pool": {
+                "min_size": POOL_MINIMUM,
+                "max_size": POOL_MAXIMUM,
+                "timeout": 10,
+                "max_lifetime": CONNECTION_LIFETIME_S,
+            },
+            "options": "-c search_path=public -c jit=off -c hnsw.iterative_scan=relaxed_order",
+        },
+    }
+}
+DATABASE_ROUTERS = ["django_tenants.routers.TenantSyncRouter"]
+TENANT_MODEL = "accounts.Organization"
+TENANT_DOMAIN_MODEL = "accounts.Domain"
+SKIP_PG_EXTRA_VALIDATION = True  # otherwise every command queries the database when it loads

@@ -1,0 +1,26 @@
+"""Logs that can be searched and never hold content: one line a record, with who and where."""
+
+import logging
+from datetime import UTC, datetime
+
+from accounts import tenancy
+
+
+class LineFormatter(logging.Formatter):
+    """Time, level, logger, organization and message on one line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; an exception follows on lines of its own."""
+        moment = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
+        message = record.getMessage().replace("\n", " ⏎ ")
+        line = f"{moment} {record.levelname:<7} {record.name}{_where()}: {message}"
+        if record.exc_info:
+            line = f"{line}\n{self.formatException(record.exc_info)}"
+        return line
+
+
+def _where() -> str:
+    try:
+        return f" [{tenancy.current().slug}]"
+    except tenancy.NoTenant:
+        return ""

@@ -1,0 +1,23 @@
+"""Models of memories and what is derived from them (tenant schema)."""
+
+from memory.models.memories import Memory, MemoryLink, MemoryVersion
+from memory.models.search import (
+    AccessLog,
+    EmbeddingModel,
+    Lexeme,
+    MemoryKeyword,
+    MemoryUsage,
+    MemoryVector,
+)
+
+__all__ = [
+    "AccessLog",
+    "EmbeddingModel",
+    "Lexeme",
+    "Memory",
+    "MemoryKeyword",
+    "MemoryLink",
+    "MemoryUsage",
+    "MemoryVector",
+    "MemoryVersion",
+]

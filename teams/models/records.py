@@ -1,0 +1,61 @@
+"""What happened: the ordered change feed, the audit trail, and answers kept for retries."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Change(models.Model):
+    """One entry of the change feed, in the order in which it was committed."""
+
+    id = models.BigAutoField(primary_key=True)
+    kind = models.CharField(max_length=40)
+    object_id = models.UUIDField()
+    project_id = models.UUIDField(null=True)
+    audience = models.UUIDField()
+    actor_user = models.UUIDField(null=True)
+    actor_name = models.CharField(max_length=120, blank=True)
+    source_interface = models.CharField(max_length=20, blank=True)
+    summary = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = (models.Index(fields=("project_id", "id")),)
+        ordering = ("id",)
+
+
+class AuditEntry(models.Model):
+    """Who did what, when and from where. Appended, never changed."""
+
+    id = models.BigAutoField(primary_key=True)
+    act = models.CharField(max_length=60)
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=64)
+    actor_user = models.UUIDField(null=True)
+    token_id = models.UUIDField(null=True)
+    source_interface = models.CharField(max_length=20, blank=True)
+    request_id = models.CharField(max_length=64, blank=True)
+    details = models.JSONField(default=dict)
+    fields = ArrayField(models.CharField(max_length=40), default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("id",)
+
+
+class IdempotencyKey(models.Model):
+    """The answer to a write that carried an Idempotency-Key, kept for a day."""
+
+    id = models.BigAutoField(primary_key=True)
+    principal = models.CharField(max_length=80)
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.BinaryField(default=b"")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("principal", "key"), name="idempotency_once"),
+        )
+        ordering = ("id",)

@@ -1,0 +1,75 @@
+"""What a caller may see: one predicate, as a queryset filter and as SQL, used by every read.
+
+Each row that can be read carries an audience: the id of the person (personal scope), project, team
+or organization that may see it. A caller has a set of audiences, so visibility is one comparison,
+`audience = ANY(…)`, in both forms. A credential bound to projects narrows it further. Owners and
+admins reach every project, and nobody but the author reaches what is personal (spec 7.2).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.caller import Caller, Role
+from teams.models import Project, ProjectMember, TeamMember
+
+SEES_ALL_PROJECTS = frozenset({Role.OWNER, Role.ADMIN})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """The audiences a caller belongs to, and the projects its credential is bound to."""
+
+    audiences: tuple[UUID, ...]
+    bound_projects: tuple[UUID, ...] | None
+
+
+def sight_of(*, caller: Caller) -> Sight:
+    """Read what the caller may see now. Runs in a database unit of the caller's organization."""
+    audiences = [caller.organization_id, *_projects(caller)]
+    if caller.user_id is not None:
+        audiences.append(caller.user_id)
+        teams = TeamMember.objects.filter(user_id=caller.user_id).order_by("team_id")
+        audiences.extend(teams.values_list("team_id", flat=True))
+    return Sight(audiences=tuple(audiences), bound_projects=caller.bound_projects)
+
+
+def as_q(*, sight: Sight) -> Q:
+    """Return the predicate for a queryset whose rows have `audience` and `project_id`."""
+    visible = Q(audience__in=sight.audiences)
+    if sight.bound_projects is not None:
+        visible &= Q(project_id__in=sight.bound_projects)
+    return visible
+
+
+def as_sql(*, alias: str) -> str:
+    """Return the same predicate over %(audiences)s and %(bound)s for a row called `alias`."""
+    return (
+        f"({alias}.audience = ANY(%(audiences)s::uuid[])"
+        f" AND (%(bound)s::uuid[] IS NULL OR {alias}.project_id = ANY(%(bound)s::uuid[])))"
+    )
+
+
+def parameters(*, sight: Sight) -> dict[str, Any]:
+    """Return the parameters of `as_sql`."""
+    bound = None if sight.bound_projects is None else list(sight.bound_projects)
+    return {"audiences": list(sight.audiences), "bound": bound}
+
+
+def projects_q(*, sight: Sight) -> Q:
+    """Return the predicate for the projects themselves."""
+    visible = Q(id__in=sight.audiences)
+    if sight.bound_projects is not None:
+        visible &= Q(id__in=sight.bound_projects)
+    return visible
+
+
+def _projects(caller: Caller) -> list[UUID]:
+    projects = Project.objects.order_by("id")
+    if caller.role in SEES_ALL_PROJECTS:
+        return list(projects.values_list("id", flat=True))
+    mine = ProjectMember.objects.filter(user_id=caller.user_id).values("project_id")
+    reach = Q(open_to_all=True) | Q(id__in=mine)
+    return list(projects.filter(reach).values_list("id", flat=True))
