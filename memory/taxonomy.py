@@ -244,7 +244,8 @@ _TYPE_TABLE: tuple[tuple[str, str, int, int | None, str, str], ...] = (  # spec 
     ("dead_end", "semantic", 3, 90, "red", "an approach that failed, and why"),
     ("causal_dependency", "structural", 3, 120, "neutral", "change A, then B must change"),
     ("prefetch_pattern", "structural", 3, 120, "neutral", "files read together"),  # days: ours
-    ("task_calibration", "structural", 3, 180, "neutral", "actual against planned steps of a module"),
+    ("task_calibration", "structural", 3, 180, "neutral",
+     "actual against planned steps of a module"),
     ("context_cost", "structural", 3, 180, "neutral", "tokens a module costs"),  # days: ours
     ("work_unit_outcome", "episodic", 4, 90, "neutral", "how a unit of work ended"),  # days: ours
     ("e2e_observation", "episodic", 4, 30, "neutral", "what the running product did"),
