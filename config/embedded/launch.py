@@ -41,6 +41,8 @@ class Program:
     folder: Path
     halts: tuple[Halt, ...] = field(default=(Halt(signal=signal.SIGTERM, seconds=5),))
     identity: Identity = SELF
+    noise: tuple[str, ...] = ()  # lines with one of these say nothing to a reader
+    orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when we are gone
 
 
 def start(*, program: Program, output: int) -> subprocess.Popen[bytes]:
@@ -72,14 +74,14 @@ def start(*, program: Program, output: int) -> subprocess.Popen[bytes]:
 def _before_running(program: Program) -> Callable[[], None]:
     parent = os.getpid()
     inside_uid = program.identity.namespace_uid
-    last_signal = program.halts[0].signal
+    orphan_signal = int(program.orphan_signal)
 
     def prepare() -> None:
         if inside_uid is not None:
             enter_namespace(inside_uid=inside_uid)
         if sys.platform != "linux":
             return
-        _LIBC.prctl(PR_SET_PDEATHSIG, int(last_signal), 0, 0, 0)
+        _LIBC.prctl(PR_SET_PDEATHSIG, orphan_signal, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(ORPHANED_EXIT)
 

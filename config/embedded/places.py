@@ -28,13 +28,19 @@ def socket_folder(*, home: Path, owner: Identity, environment: Mapping[str, str]
 
     Raises HomeError when someone else owns a folder of that name.
     """
+    folder = socket_path(home=home, owner=owner, environment=environment)
+    _make_private(folder=folder, owner=owner)
+    return folder
+
+
+def socket_path(*, home: Path, owner: Identity, environment: Mapping[str, str]) -> Path:
+    """Return where the sockets of `home` belong: in the user's runtime folder or in /tmp."""
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     usable = owner.user is None and runtime and os.access(runtime, os.W_OK)
     name = f"cairn-{_short(f'{home.resolve()} {owner.uid}')}"
     folder = Path(runtime) / name if usable else Path("/tmp") / name  # noqa: S108 - 0700, checked
     if len(os.fsencode(folder)) + len(LONGEST_SOCKET_NAME) > SOCKET_PATH_BYTES:
-        folder = Path("/tmp") / name  # noqa: S108 - 0700, checked
-    _make_private(folder=folder, owner=owner)
+        return Path("/tmp") / name  # noqa: S108 - 0700, checked
     return folder
 
 

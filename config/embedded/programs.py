@@ -1,0 +1,70 @@
+"""Cairn's own three long-running programs: web, worker and beat (spec 10.1)."""
+
+import signal
+import sys
+from pathlib import Path
+
+from config import env
+from config.embedded.launch import Halt, Program
+from config.embedded.setup import Setup
+
+GRACEFUL_WEB_SECONDS = 7  # requests in flight; then sockets are closed with 1012
+KEEP_ALIVE_SECONDS = 75  # uvicorn's 5 s closed connections under busy clients (measured)
+WEB_HALTS = (Halt(signal=signal.SIGTERM, seconds=9),)
+WORKER_HALTS = (
+    Halt(signal=signal.SIGTERM, seconds=5),
+    Halt(signal=signal.SIGQUIT, seconds=3),
+)
+BEAT_HALTS = (Halt(signal=signal.SIGTERM, seconds=3),)
+
+Environment = tuple[tuple[str, str], ...]
+
+
+def web(*, setup: Setup, environment: Environment) -> Program:
+    """Describe the web server: pages, API, sockets and MCP in one process."""
+    return Program(
+        name="web",
+        command=(
+            *(sys.executable, "-m", "uvicorn", "config.asgi:application"),
+            *("--host", setup.host, "--port", str(setup.port)),
+            *("--ws", "websockets-sansio", "--lifespan", "on", "--log-level", "warning"),
+            *("--timeout-keep-alive", str(KEEP_ALIVE_SECONDS)),
+            *("--timeout-graceful-shutdown", str(GRACEFUL_WEB_SECONDS)),
+        ),
+        environment=environment,
+        folder=env.ROOT,
+        halts=WEB_HALTS,
+    )
+
+
+def worker(*, setup: Setup, environment: Environment) -> Program:
+    """Describe the worker, which does the jobs kept in Postgres."""
+    return Program(
+        name="worker",
+        command=(
+            *_celery("worker"),
+            *("-P", "prefork", "-c", str(setup.workers), "-l", "WARNING"),
+            *("--without-gossip", "--without-mingle"),
+        ),
+        environment=environment,
+        folder=env.ROOT,
+        halts=WORKER_HALTS,
+    )
+
+
+def beat(*, run_folder: Path, environment: Environment) -> Program:
+    """Describe the clock that wakes the recurring jobs."""
+    return Program(
+        name="beat",
+        command=(
+            *_celery("beat"),
+            *("-s", str(run_folder / "beat"), "--pidfile=", "-l", "WARNING"),
+        ),
+        environment=environment,
+        folder=env.ROOT,
+        halts=BEAT_HALTS,
+    )
+
+
+def _celery(command: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "celery", "-q", "-A", "config", command)

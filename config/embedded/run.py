@@ -1,0 +1,94 @@
+"""The whole start as a story: hold the folder, servers, steps, programs, welcome, watch (10.1)."""
+
+import time
+from collections.abc import Mapping
+
+from config.embedded import home as homes
+from config.embedded import ports, programs, servers, steps, welcome
+from config.embedded import setup as setups
+from config.embedded.console import Console
+from config.embedded.errors import StepError
+from config.embedded.group import Group, StopRequested
+from config.embedded.home import Home
+from config.embedded.launch import Program
+from config.embedded.postgres import Durability
+from config.embedded.process import After, Process
+from config.embedded.setup import Setup
+from config.embedded.starting import Starter, start_servers
+
+
+def run(*, environment: Mapping[str, str], console: Console) -> None:
+    """Start everything over the data folder and look after it until asked to stop.
+
+    Raises StartError with one sentence when the start cannot go on; by then all is stopped.
+    """
+    setup = setups.read(environment=environment)
+    home = homes.prepare(root=setup.home)
+    with homes.held(home=home):
+        ports.check_free(host=setup.host, port=setup.port)
+        group = Group(console=console)
+        group.listen()
+        starter = Starter(group=group, console=console)
+        console.heading(f"Cairn starts over {home.root}")
+        try:
+            _start(starter=starter, setup=setup, home=home, environment=environment)
+            group.run_until_stopped()
+        except StopRequested:
+            console.say("stopping; once more Ctrl-C ends everything at once")
+        finally:
+            _stop(group=group, console=console)
+            servers.tidy(home=home.root, environment=environment)
+
+
+def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[str, str]) -> None:
+    is_first = home.is_first_start
+    secrets = homes.load_secrets(home=home)
+    served = start_servers(
+        starter=starter, setup=setup, environment=environment, durability=Durability.SAFE
+    )
+    completed = setups.child_environment(setup=served, secrets=secrets, environment=environment)
+    for step in steps.due(with_demo=setup.with_demo, done=steps.read_done(home=home)):
+        program = steps.program(step=step, setup=served, home=home, environment=completed)
+        _do_step(starter=starter, step=step, program=program)
+        steps.mark_done(home=home, step=step)
+    _start_programs(starter=starter, setup=served, home=home, environment=completed)
+    fields = welcome.publish(home=home, url=served.base_url)
+    show = welcome.show_once if is_first else welcome.show_again
+    show(console=starter.console, fields=fields, home=home)
+
+
+def _do_step(*, starter: Starter, step: steps.Step, program: Program) -> None:
+    with starter.step(step.title):
+        child = Process(
+            program=program, after=After.NOTHING, is_ready=_at_once, console=starter.console
+        )
+        code = starter.group.run_to_end(child)
+        if code != 0:
+            raise StepError(f"{step.title}: the step failed (code {code}); see its lines above.")
+
+
+def _start_programs(
+    *, starter: Starter, setup: Setup, home: Home, environment: programs.Environment
+) -> None:
+    with starter.step("web, worker and beat"):
+        web = starter.keep_running(
+            program=programs.web(setup=setup, environment=environment),
+            is_ready=lambda: ports.is_live(host=setup.host, port=setup.port),
+            after=After.RESTART,
+        )
+        for program in (
+            programs.worker(setup=setup, environment=environment),
+            programs.beat(run_folder=home.run, environment=environment),
+        ):
+            starter.keep_running(program=program, is_ready=_at_once, after=After.RESTART)
+        starter.group.await_ready(web)
+
+
+def _at_once() -> bool:
+    return True
+
+
+def _stop(*, group: Group, console: Console) -> None:
+    began = time.monotonic()
+    group.stop()
+    console.say(f"stopped in {time.monotonic() - began:.1f} s")

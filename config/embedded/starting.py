@@ -1,0 +1,78 @@
+"""Start the servers that are not given by DATABASE_URL and REDIS_URL, and await them (10.1)."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from config.embedded import launch, postgres, servers, valkey
+from config.embedded.console import Console
+from config.embedded.group import Group
+from config.embedded.postgres import Durability
+from config.embedded.process import After, Process
+from config.embedded.setup import Setup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starter:
+    """What starting anything needs: who looks after it, and where to say so."""
+
+    group: Group
+    console: Console
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[None]:
+        """Print a step's begin, and at its end how long it took."""
+        began = time.monotonic()
+        self.console.begun(step=title)
+        yield
+        self.console.done(step=title, seconds=time.monotonic() - began)
+
+    def keep_running(
+        self, *, program: launch.Program, is_ready: Callable[[], bool], after: After
+    ) -> Process:
+        """Start a program and look after it from now on."""
+        child = Process(program=program, after=after, is_ready=is_ready, console=self.console)
+        self.group.add(child)
+        return child
+
+
+def start_servers(
+    *, starter: Starter, setup: Setup, environment: Mapping[str, str], durability: Durability
+) -> Setup:
+    """Start what is not given; return the setup with both addresses.
+
+    Raises StartError when a server cannot be started.
+    """
+    database_url = setup.database_url or _start_postgres(starter, setup, environment, durability)
+    redis_url = setup.redis_url or _start_valkey(starter, setup, environment)
+    return replace(setup, database_url=database_url, redis_url=redis_url)
+
+
+def _start_postgres(
+    starter: Starter, setup: Setup, environment: Mapping[str, str], durability: Durability
+) -> str:
+    with starter.step("database server"):
+        cluster = servers.prepare_postgres(
+            home=setup.home, environment=environment, durability=durability
+        )
+        child = starter.keep_running(
+            program=postgres.program(cluster=cluster, environment=environment),
+            is_ready=lambda: postgres.is_ready(cluster=cluster),
+            after=After.RESTART,
+        )
+        starter.group.await_ready(child)
+        postgres.create_database(cluster=cluster)
+    return cluster.url
+
+
+def _start_valkey(starter: Starter, setup: Setup, environment: Mapping[str, str]) -> str:
+    with starter.step("queue server"):
+        store = servers.prepare_store(home=setup.home, environment=environment)
+        child = starter.keep_running(
+            program=valkey.program(store=store, environment=environment),
+            is_ready=lambda: valkey.is_ready(store=store),
+            after=After.RESTART,
+        )
+        starter.group.await_ready(child)
+    return store.url

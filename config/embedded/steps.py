@@ -1,0 +1,102 @@
+"""The steps between started servers and a started product, as data (spec 10.1).
+
+Each is a command of its own, run to its end in order; every one may be run again, except those
+that belong to the first start only, whose names are kept in the data folder once they are done.
+"""
+
+import json
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from config import env
+from config.embedded.home import Home, write_private
+from config.embedded.launch import Program
+from config.embedded.programs import Environment
+from config.embedded.setup import Setup
+
+DONE_NAME = "steps.json"
+MANAGE = (sys.executable, str(env.ROOT / "manage.py"))
+
+
+class When(Enum):
+    """At which starts a step is done."""
+
+    ALWAYS = "always"
+    ONCE = "once"
+    ONCE_WITH_DEMO = "once with demo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One command with the sentence shown for it; `{…}` stands for a path of the data folder."""
+
+    name: str
+    title: str
+    command: tuple[str, ...]
+    when: When = When.ALWAYS
+
+
+STEPS = (
+    Step(
+        name="weights",
+        title="model weights",
+        command=(sys.executable, "-m", "memory.providers.weights", "--into", "{models}"),
+    ),
+    Step(name="migrate", title="tables", command=(*MANAGE, "migrate", "-v", "0")),
+    Step(
+        name="bootstrap",
+        title="owner account",
+        command=(*MANAGE, "bootstrap", "--credentials", "{credentials}"),
+        when=When.ONCE,
+    ),
+    Step(
+        name="demo",
+        title="demo data",
+        command=(*MANAGE, "demo"),
+        when=When.ONCE_WITH_DEMO,
+    ),
+)
+
+
+def due(*, with_demo: bool, done: Collection[str]) -> tuple[Step, ...]:
+    """Return the steps of this start, given the names of those done once and for all."""
+    return tuple(step for step in STEPS if _is_due(step, with_demo=with_demo, done=done))
+
+
+def program(*, step: Step, setup: Setup, home: Home, environment: Environment) -> Program:
+    """Describe the process of a step."""
+    paths = {"models": setup.models, "credentials": home.credentials}
+    return Program(
+        name=step.name,
+        command=tuple(_filled(part, paths) for part in step.command),
+        environment=environment,
+        folder=env.ROOT,
+    )
+
+
+def read_done(*, home: Home) -> frozenset[str]:
+    """Return the names of the first start's steps that are done."""
+    path = home.run / DONE_NAME
+    return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
+
+
+def mark_done(*, home: Home, step: Step) -> None:
+    """Keep that a step of the first start is done."""
+    if step.when is not When.ALWAYS:
+        names = sorted({*read_done(home=home), step.name})
+        write_private(path=home.run / DONE_NAME, text=json.dumps(names))
+
+
+def _is_due(step: Step, *, with_demo: bool, done: Collection[str]) -> bool:
+    if step.when is When.ALWAYS:
+        return True
+    if step.when is When.ONCE_WITH_DEMO and not with_demo:
+        return False
+    return step.name not in done
+
+
+def _filled(part: str, paths: dict[str, Path]) -> str:
+    return part.format_map(paths) if part.startswith("{") else part
