@@ -73,12 +73,23 @@ def enter(*, organization_id: UUID, slug: str, schema_name: str) -> Iterator[Ten
 
 @contextmanager
 def unit() -> Iterator[None]:
-    """Open one database unit in the entered organization: a transaction with its schema set."""
+    """Open one database unit in the entered organization: a transaction with its schema set.
+
+    A unit inside a unit joins it. A unit inside some other transaction leaves `public` behind.
+    """
     tenant = current()
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute(f'SET LOCAL search_path = "{tenant.schema_name}", public')
+    if connection.in_atomic_block and getattr(connection, "unit_of", None) == tenant.schema_name:
         yield
+        return
+    with transaction.atomic():
+        _set_path(f'"{tenant.schema_name}", public')
+        connection.unit_of = tenant.schema_name  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            connection.unit_of = None  # type: ignore[attr-defined]
+        if len(connection.atomic_blocks) > 1:
+            _set_path("public")
 
 
 def each_organization() -> Iterator[Tenant]:
@@ -113,3 +124,8 @@ def cached(*parts: str) -> Any:
 def remember(*parts: str, value: Any, seconds: int) -> None:
     """Cache a value for the entered organization."""
     cache.set(key(*parts), (current().organization_id.hex, value), seconds)
+
+
+def _set_path(path: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL search_path = {path}")

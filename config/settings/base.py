@@ -86,5 +86,4 @@ STATICFILES_DIRS = [ROOT / "frontend" / "static"]
 WHITENOISE_USE_FINDERS = True
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-FORMS_URLFIELD_ASSUME_HTTPS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes, spec 10.5

@@ -1,7 +1,10 @@
-"""Tests: real Postgres and Redis started by tests/conftest.py, mails kept in memory."""
+"""Tests: real Postgres and Redis, mails kept in memory, fast password hashes."""
 
-from config.settings.check import *  # noqa: F403
+from tests.support import servers
+
+servers.start()  # before the settings below read their addresses
+
+from config.settings.check import *  # noqa: E402,F403
 
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-CELERY_TASK_ALWAYS_EAGER = False

@@ -1,0 +1,89 @@
+"""Fixtures every group of tests shares: two organizations and the people in them.
+
+`organization` has an owner, a member and a viewer; `other_organization` is a stranger's. Tests of
+what crosses tenants use both. Everything is rolled back at the end of a test.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+from django.core.cache import cache
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.models import Organization, User
+from tests.support import people
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def now() -> datetime:
+    """A fixed moment."""
+    return NOW
+
+
+@pytest.fixture
+def organization(db: None) -> Organization:
+    """An organization with its schema."""
+    return people.make_organization(slug="acme")
+
+
+@pytest.fixture
+def other_organization(db: None) -> Organization:
+    """Somebody else's organization."""
+    return people.make_organization(slug="globex")
+
+
+@pytest.fixture
+def owner(organization: Organization) -> User:
+    """The owner of `organization`."""
+    return people.make_person(organization=organization, email="owner@acme.test", role=Role.OWNER)
+
+
+@pytest.fixture
+def member(organization: Organization) -> User:
+    """A member of `organization`."""
+    return people.make_person(organization=organization, email="member@acme.test", role=Role.MEMBER)
+
+
+@pytest.fixture
+def stranger(other_organization: Organization) -> User:
+    """The owner of `other_organization`."""
+    return people.make_person(
+        organization=other_organization, email="owner@globex.test", role=Role.OWNER
+    )
+
+
+@pytest.fixture
+def caller(organization: Organization, owner: User) -> Caller:
+    """The owner, calling."""
+    return people.as_caller(organization=organization, user=owner, role=Role.OWNER)
+
+
+@pytest.fixture
+def member_caller(organization: Organization, member: User) -> Caller:
+    """The member, calling."""
+    return people.as_caller(organization=organization, user=member, role=Role.MEMBER)
+
+
+@pytest.fixture
+def other_caller(other_organization: Organization, stranger: User) -> Caller:
+    """The stranger, calling in their own organization."""
+    return people.as_caller(organization=other_organization, user=stranger, role=Role.OWNER)
+
+
+@pytest.fixture
+def in_organization(organization: Organization) -> Iterator[tenancy.Tenant]:
+    """Run the test inside `organization`, as an edge would."""
+    with people.entered(organization=organization) as tenant:
+        yield tenant
+
+
+@pytest.fixture
+def clean_cache() -> Iterator[None]:
+    """An empty cache, before and after."""
+    cache.clear()
+    yield
+    cache.clear()

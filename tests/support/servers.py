@@ -1,0 +1,26 @@
+"""Real Postgres and Valkey for a test run, started once and stopped with it.
+
+The test settings call `start` before anything reads the environment. Addresses given from outside
+(DATABASE_URL and REDIS_URL) are used as they are.
+"""
+
+import atexit
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from config.embedded.testing import servers
+
+_running = ExitStack()
+
+
+def start() -> None:
+    """Start both servers unless their addresses are given, and put the addresses in place."""
+    if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
+        return
+    folder = _running.enter_context(tempfile.TemporaryDirectory(prefix="cairn-test-"))
+    environment = _running.enter_context(servers(home=Path(folder)))
+    os.environ["DATABASE_URL"] = environment.database_url
+    os.environ["REDIS_URL"] = environment.redis_url
+    atexit.register(_running.close)
