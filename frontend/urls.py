@@ -1,0 +1,7 @@
+"""The addresses of pages (spec 9.1)."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("accounts/", include("allauth.urls")),
+]
