@@ -37,14 +37,15 @@ class Group:
         self._console = console
         self._children: list[Process] = []
         self._requests = 0
-        self._wake_reading, self._wake_writing = os.pipe()
-        self._watched: dict[int, Callable[[], None]] = {self._wake_reading: self._drain_wake}
+        self._watched: dict[int, Callable[[], None]] = {}
 
     def listen(self) -> None:
         """Take over the signals of this process; call once, from the main thread."""
-        os.set_blocking(self._wake_reading, False)
-        os.set_blocking(self._wake_writing, False)
-        signal.set_wakeup_fd(self._wake_writing, warn_on_full_buffer=False)
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        os.set_blocking(writing, False)
+        self.watch(descriptor=reading, on_input=lambda: _drain(reading))
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _only_wake)
         for number in STOP_SIGNALS:
             signal.signal(number, self._on_stop_signal)
@@ -164,12 +165,13 @@ class Group:
     def _on_stop_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._requests += 1
 
-    def _drain_wake(self) -> None:
-        while True:
-            try:
-                os.read(self._wake_reading, 4096)
-            except BlockingIOError:
-                return
+
+def _drain(descriptor: int) -> None:
+    while True:
+        try:
+            os.read(descriptor, 4096)
+        except BlockingIOError:
+            return
 
 
 def _send(child: Process, wanted: signal.Signals) -> None:

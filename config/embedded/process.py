@@ -55,6 +55,11 @@ class Process:
         """Whether it has been started and has not been seen to end."""
         return self._child is not None
 
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs."""
+        return None if self._child is None else self._child.pid
+
     def start(self, *, now: float) -> None:
         """Start the program with a fresh pipe for its output; `now` in seconds, monotonic."""
         reading, writing = os.pipe()

@@ -1,0 +1,94 @@
+# One command to run Cairn (`make run`), one to test it (`make test`).
+# Needs only Python 3.11+ and make; everything else comes from the hashed locks.
+
+SHELL := /bin/sh
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UV_VERSION := 0.13.9
+export UV_SYSTEM_CERTS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+LOCK_OPTIONS := --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url \
+	--custom-compile-command "make lock"
+CHROMIUMS := $(CAIRN_CHROMIUM) /usr/bin/chromium /usr/bin/chromium-browser \
+	/usr/bin/google-chrome /usr/bin/google-chrome-stable \
+	/opt/google/chrome/chrome /snap/bin/chromium \
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+# Prints the first Chromium there is; as root on Debian it installs one.
+define find_chromium
+for file in $(CHROMIUMS); do [ -x "$$file" ] && { echo "$$file"; exit 0; }; done; \
+if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+  echo "… installing Chromium for the browser tests" >&2; \
+  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } \
+    > /dev/null && echo /usr/bin/chromium && exit 0; \
+fi; \
+echo "The browser tests need Chromium: install it (Debian: apt-get install chromium), name it" \
+  "by CAIRN_CHROMIUM, or run make test-nobrowser." >&2; exit 1
+endef
+
+# Installs a lock into the virtual environment: with uv, or with pip where uv cannot.
+define install_lock
+began=$$(date +%s); echo "… installing packages of $(1)"; \
+{ [ -x $(BIN)/uv ] || $(BIN)/python -m pip install -q "uv==$(UV_VERSION)"; } \
+  && $(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r $(1) \
+  || { echo "… uv did not manage; trying pip"; \
+       $(BIN)/python -m pip install -q --require-hashes -r $(1); } \
+  || { echo "The packages of $(1) could not be installed; the reason is above." >&2; exit 1; }; \
+echo "✓ packages $$(( $$(date +%s) - began )) s"
+endef
+
+.DEFAULT_GOAL := run
+.PHONY: run test test-nobrowser check format lock bench
+
+run: $(VENV)/.installed
+	@exec $(BIN)/python -m config.embedded run
+
+test: $(VENV)/.installed-dev
+	@chromium=$$($(find_chromium)) || exit 1; \
+	CAIRN_CHROMIUM="$$chromium" $(BIN)/pytest -q -p no:valkey
+
+test-nobrowser: $(VENV)/.installed-dev
+	@exec $(BIN)/pytest -q -p no:valkey -m "not browser"
+
+check: $(VENV)/.installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q -p no:valkey tests/architecture tests/unit
+	$(BIN)/python -m config.translations check
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(VENV)/.installed-dev
+	$(BIN)/uv pip compile $(LOCK_OPTIONS) pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra dev pyproject.toml -o requirements-dev.lock
+
+bench: $(VENV)/.installed-dev
+	@exec $(BIN)/python -m tests.bench
+
+$(VENV)/.installed: requirements.lock | $(BIN)/pip
+	@$(call install_lock,requirements.lock)
+	@touch $@
+
+$(VENV)/.installed-dev: requirements-dev.lock requirements.lock | $(BIN)/pip
+	@$(call install_lock,requirements-dev.lock)
+	@touch $(VENV)/.installed $@
+
+$(BIN)/pip:
+	@command -v $(PYTHON) > /dev/null \
+	  || { echo "Cairn needs Python 3.11 or newer; $(PYTHON) was not found." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Cairn needs Python 3.11 or newer: make PYTHON=python3.12 run" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null \
+	  || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null \
+	       && apt-get update -qq && apt-get install -y -qq python3-venv > /dev/null; } \
+	  || { echo "This Python cannot make environments; as root: apt-get install python3-venv" >&2; \
+	       exit 1; }
+	@echo "… making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)

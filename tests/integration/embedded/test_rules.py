@@ -1,0 +1,127 @@
+"""The small decisions of the start: delays, stages of stopping, steps, addresses, secrets."""
+
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from config.embedded import halting, home, ports, remains, restarts, setup, steps, welcome
+from config.embedded.errors import HomeError, PortError, StepError
+from config.embedded.launch import Halt
+from config.embedded.restarts import Restarts
+
+
+def test_delay_doubles_up_to_half_a_minute() -> None:
+    delays = [restarts.delay_seconds(restarts=Restarts(deaths=deaths)) for deaths in range(1, 8)]
+
+    assert delays == [1, 2, 4, 8, 16, 30, 30]
+
+
+def test_good_run_forgives_earlier_deaths() -> None:
+    often = Restarts(deaths=6)
+
+    assert restarts.after_death(restarts=often, ran_seconds=61).deaths == 1
+    assert restarts.after_death(restarts=often, ran_seconds=59).deaths == 7
+
+
+def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
+    halts = (Halt(signal=signal.SIGTERM, seconds=5), Halt(signal=signal.SIGQUIT, seconds=3))
+
+    sent = [halting.signal_after(halts=halts, elapsed_seconds=second) for second in (0, 4.9, 5, 8)]
+
+    assert sent == [signal.SIGTERM, signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL]
+
+
+def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
+    first = [step.name for step in steps.due(with_demo=True, done=())]
+    second = [step.name for step in steps.due(with_demo=True, done=("bootstrap", "demo"))]
+    without = [step.name for step in steps.due(with_demo=False, done=())]
+
+    assert first[-2:] == ["bootstrap", "demo"]
+    assert second == ["weights", "migrate"]
+    assert "demo" not in without
+
+
+def test_busy_port_says_the_way_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        with pytest.raises(PortError, match=f"CAIRN_PORT={port + 1} make run"):
+            ports.check_free(host="127.0.0.1", port=port)
+
+
+def test_host_that_is_not_ours_is_refused() -> None:
+    with pytest.raises(PortError, match="correct CAIRN_HOST"):
+        ports.check_free(host="192.0.2.1", port=8000)
+
+
+def test_address_to_print_is_one_a_browser_can_open() -> None:
+    assert ports.base_url(host="0.0.0.0", port=8000) == "http://127.0.0.1:8000"
+    assert ports.base_url(host="::", port=8000) == "http://[::1]:8000"
+
+
+def test_secrets_are_made_once_and_private(tmp_path: Path) -> None:
+    folder = home.prepare(root=tmp_path / "var")
+
+    first = home.load_secrets(home=folder)
+
+    assert home.load_secrets(home=folder) == first
+    assert (folder.root / "secrets.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_second_start_over_a_held_folder_is_refused(tmp_path: Path) -> None:
+    folder = home.prepare(root=tmp_path)
+
+    with (
+        home.held(home=folder),
+        pytest.raises(HomeError, match=f"already runs over .*process {os.getpid()}"),
+        home.held(home=folder),
+    ):
+        pass
+
+
+def test_folder_below_a_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(HomeError, match=r"a part of the path is a file; .* CAIRN_HOME"):
+        home.prepare(root=tmp_path / "file" / "var")
+
+
+def test_stale_pid_file_of_another_process_is_removed(tmp_path: Path) -> None:
+    pid_file = tmp_path / "postmaster.pid"
+    pid_file.write_text(f"{os.getpid()}\n")
+
+    remains.clear(folder=tmp_path, pid_file=pid_file)
+
+    assert not pid_file.exists()
+
+
+def test_children_learn_addresses_and_secrets() -> None:
+    chosen = setup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
+    kept = home.Secrets(secret_key="s" * 40, token_pepper="p" * 40)
+
+    environment = dict(setup.child_environment(setup=chosen, secrets=kept, environment={}))
+
+    assert environment["CAIRN_BASE_URL"] == "http://127.0.0.1:8123"
+    assert environment["CAIRN_MODELS"] == "/data/models"
+    assert environment["CAIRN_TOKEN_PEPPER"] == "p" * 40
+
+
+def test_credentials_follow_the_address(tmp_path: Path) -> None:
+    folder = home.Home(root=tmp_path)
+    kept = dict.fromkeys(welcome.FIELDS, "x")
+    folder.credentials.write_text(json.dumps(kept))
+
+    fields = welcome.publish(home=folder, url="http://127.0.0.1:9000")
+
+    assert fields["url"] == "http://127.0.0.1:9000"
+    assert json.loads(folder.credentials.read_text()) == fields
+    assert folder.credentials.stat().st_mode & 0o777 == 0o600
+
+
+def test_lost_credentials_are_told(tmp_path: Path) -> None:
+    with pytest.raises(StepError, match="missing or damaged"):
+        welcome.publish(home=home.Home(root=tmp_path), url="http://127.0.0.1:8000")
