@@ -28,9 +28,9 @@ class LocalEmbedder:
     model = MODEL
     is_local = True
 
-    def __init__(self, *, models_folder: Path, threads: int) -> None:
+    def __init__(self, *, models_dir: Path, threads: int) -> None:
         """Remember where the models are; nothing is loaded yet."""
-        self._folder = models_folder / MINILM.name
+        self._folder = models_dir / MINILM.name
         self._threads = threads
         self._lock = Lock()
         self._loaded: tuple[int, SentenceEncoder] | None = None

@@ -9,15 +9,18 @@ from threading import Lock
 
 from memory.providers import vendors
 from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Reranker
-from memory.providers.settings import ProviderSettings
+from memory.providers.guard import Budget, Count, Unlimited
+from memory.providers.settings import ProviderSettings, from_mapping
+
+UNLIMITED = Unlimited()
 
 _lock = Lock()
 _configured: list[vendors.Vendors] = []  # none or one: the process-wide set
 
 
-def configure(*, settings: ProviderSettings) -> None:
-    """Use these settings from now on and forget every loaded model."""
-    fresh = vendors.Vendors(settings=settings)
+def configure(*, settings: ProviderSettings, budget: Budget = UNLIMITED) -> None:
+    """Use these settings and this budget from now on and forget every loaded model."""
+    fresh = vendors.Vendors(settings=settings, budget=budget)
     with _lock:
         _configured[:] = [fresh]
 
@@ -69,17 +72,19 @@ def chat_model(*, tenant: str = "") -> ChatModel | None:
     return _current().chat_model(tenant=tenant)
 
 
+def counts() -> tuple[Count, ...]:
+    """Return how often each thing happened to remote calls in this process."""
+    return _current().counts()
+
+
 def _current() -> vendors.Vendors:
     with _lock:
         if not _configured:
-            _configured.append(vendors.Vendors(settings=_from_django()))
+            _configured.append(vendors.Vendors(settings=_from_django(), budget=UNLIMITED))
         return _configured[0]
 
 
 def _from_django() -> ProviderSettings:
     from django.conf import settings  # noqa: PLC0415 - the command line tools run without Django
 
-    configured = settings.CAIRN_PROVIDERS
-    if not isinstance(configured, ProviderSettings):
-        raise TypeError("CAIRN_PROVIDERS must be a memory.providers.settings.ProviderSettings.")
-    return configured
+    return from_mapping(given=settings.CAIRN_PROVIDERS)

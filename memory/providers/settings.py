@@ -1,14 +1,16 @@
 """Which models an installation uses, as one frozen value (spec 3.3, 10.1).
 
-In the flow: `from_environment` runs once at start; the settings module keeps the value as
-CAIRN_PROVIDERS, `registry` builds the vendors from it. Keys never appear in a repr.
+In the flow: the settings module names fields in CAIRN_PROVIDERS, `registry` reads them with
+`from_mapping` and builds the vendors. Keys of vendors never appear in a repr.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # spec 3.3: no key, no network, no GPU
+DEFAULT_RERANKER = "static/maxsim"  # spec 3.1: without a key, late interaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,45 +28,44 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSettings:
-    """The models by key ("provider/name", "" = none) and how to reach them."""
+    """The models by key ("provider/name", "" = none) and how to reach them.
 
-    models_folder: Path = Path("var/models")
+    The name may be left out of the key "openai": it is then `openai_embedding_model`.
+    """
+
+    models_dir: Path = Path("var/models")
     embedder: str = DEFAULT_EMBEDDER
-    reranker: str = ""
-    chat: str = ""
+    reranker: str = DEFAULT_RERANKER
     local_threads: int = 1
-    openai_base_url: str = ""
+    openai_base_url: str = ""  # "" = the vendor's own
     openai_api_key: str = field(default="", repr=False)
+    openai_embedding_model: str = ""
+    openai_chat_model: str = ""  # "" = no chat model
     openai_dimensions: int = 1024  # spec 3.3
-    cohere_base_url: str = ""
+    openai_asks_dimensions: bool = True  # some servers refuse to be asked
+    cohere_base_url: str = ""  # "" = the vendor's own
     cohere_api_key: str = field(default="", repr=False)
-    cohere_dimensions: int = 1024
+    cohere_dimensions: int = 1024  # spec 3.3
     limits: Limits = field(default_factory=Limits)
 
+    def __post_init__(self) -> None:
+        """Refuse figures that no vendor can mean."""
+        for name in ("local_threads", "openai_dimensions", "cohere_dimensions"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be 1 or more.")
 
-def from_environment(*, environ: Mapping[str, str]) -> ProviderSettings:
-    """Read the CAIRN_* variables of the models.
+
+def from_mapping(*, given: Mapping[str, object]) -> ProviderSettings:
+    """Return the settings whose fields a mapping names; the rest keep their defaults.
 
     Raises:
-        ValueError: a variable is no whole number above zero; the sentence names it.
+        ValueError: a name is not a field; the sentence lists those that are.
     """
-    return ProviderSettings(
-        models_folder=Path(environ.get("CAIRN_MODELS") or "var/models"),
-        embedder=environ.get("CAIRN_EMBEDDER") or DEFAULT_EMBEDDER,
-        reranker=environ.get("CAIRN_RERANKER", ""),
-        chat=environ.get("CAIRN_CHAT_MODEL", ""),
-        local_threads=_positive(environ, "CAIRN_EMBEDDER_THREADS", 1),
-        openai_base_url=environ.get("CAIRN_OPENAI_BASE_URL", ""),
-        openai_api_key=environ.get("CAIRN_OPENAI_API_KEY", ""),
-        openai_dimensions=_positive(environ, "CAIRN_OPENAI_DIMENSIONS", 1024),
-        cohere_base_url=environ.get("CAIRN_COHERE_BASE_URL", ""),
-        cohere_api_key=environ.get("CAIRN_COHERE_API_KEY", ""),
-        cohere_dimensions=_positive(environ, "CAIRN_COHERE_DIMENSIONS", 1024),
-    )
-
-
-def _positive(environ: Mapping[str, str], name: str, default: int) -> int:
-    text = environ.get(name) or str(default)
-    if not (text.isascii() and text.isdigit() and len(text) < 7 and int(text) > 0):
-        raise ValueError(f"{name} must be a whole number from 1 to 999999, not {text!r}.")
-    return int(text)
+    known = {each.name for each in fields(ProviderSettings)}
+    unknown = sorted(given.keys() - known)
+    if unknown:
+        raise ValueError(
+            f"Unknown model settings: {', '.join(unknown)}. Known: {', '.join(sorted(known))}."
+        )
+    values: dict[str, Any] = dict(given)
+    return ProviderSettings(**values)

@@ -1,70 +1,105 @@
 """The set of vendors one process uses: built once a model key, bound to each tenant.
 
-In the flow: `registry` holds one `Vendors`; it builds by the first part of the key.
+In the flow: `registry` holds one `Vendors`; it looks up in `builders` by the whole key, for the
+models on this machine, or by the provider before the slash.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
 from threading import Lock
+from typing import TypeVar, cast
 
-from memory.providers import hashing
+from memory.providers import builders
 from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
+from memory.providers.guard import Budget, Count, Guard
+from memory.providers.guarded import (
+    CheckedEmbedder,
+    GuardedChatModel,
+    GuardedEmbedder,
+    GuardedReranker,
+    Guarding,
+)
 from memory.providers.settings import ProviderSettings
+
+Built = TypeVar("Built")
 
 
 class Vendors:
     """Models by key, loaded at first use and shared by all tenants of the process."""
 
-    def __init__(self, *, settings: ProviderSettings) -> None:
+    def __init__(self, *, settings: ProviderSettings, budget: Budget) -> None:
         """Keep the settings; nothing is loaded yet."""
         self.settings = settings
+        self._guard = Guard(
+            limits=settings.limits, clock=time.monotonic, sleep=time.sleep, budget=budget
+        )
         self._lock = Lock()
-        self._embedders: dict[str, Embedder] = {}
+        self._built: dict[tuple[str, str], object] = {}
 
     def embedder(self, *, key: str, tenant: str) -> Embedder:
-        """Return the embedder of a key."""
-        with self._lock:
-            if key not in self._embedders:
-                self._embedders[key] = _embedder_builder(key)(self.settings, key)
-            return self._embedders[key]
+        """Return the embedder of a key; raise ProviderUnavailable where there is none."""
+        whole = self._completed(key)
+        local = builders.LOCAL_EMBEDDERS.get(whole)
+        if local is not None:
+            inner = self._once("embedder", whole, partial(local, self.settings))
+            return CheckedEmbedder(inner=inner)
+        build, name = _remote("embedder", whole, builders.REMOTE_EMBEDDERS)
+        remote = self._once("embedder", whole, partial(build, self.settings, name))
+        return GuardedEmbedder(inner=remote, guarding=self._guarding(tenant))
 
     def embedding_model(self, *, key: str) -> EmbeddingModel:
-        """Return what a key stands for."""
+        """Return what a key stands for; raise ProviderUnavailable where there is none."""
         return self.embedder(key=key, tenant="").model
 
     def reranker(self, *, tenant: str) -> Reranker | None:
-        """Return the configured reranker, or None."""
-        return None
+        """Return the configured reranker, or None; raise ProviderUnavailable where unknown."""
+        key = self.settings.reranker
+        if not key:
+            return None
+        local = builders.LOCAL_RERANKERS.get(key)
+        if local is not None:
+            return self._once("reranker", key, partial(local, self.settings))
+        build, name = _remote("reranker", key, builders.REMOTE_RERANKERS)
+        remote = self._once("reranker", key, partial(build, self.settings, name))
+        return GuardedReranker(inner=remote, guarding=self._guarding(tenant))
 
     def chat_model(self, *, tenant: str) -> ChatModel | None:
         """Return the configured chat model, or None."""
-        return None
+        if not self.settings.openai_chat_model:
+            return None
+        key = f"{Provider.OPENAI_COMPATIBLE}/{self.settings.openai_chat_model}"
+        build, name = _remote("chat model", key, builders.CHAT_MODELS)
+        remote = self._once("chat", key, partial(build, self.settings, name))
+        return GuardedChatModel(inner=remote, guarding=self._guarding(tenant))
+
+    def counts(self) -> tuple[Count, ...]:
+        """Return what happened to remote calls so far."""
+        return self._guard.counts()
+
+    def _guarding(self, tenant: str) -> Guarding:
+        return Guarding(guard=self._guard, limits=self.settings.limits, tenant=tenant)
+
+    def _completed(self, key: str) -> str:
+        if key == Provider.OPENAI_COMPATIBLE:
+            return f"{key}/{self.settings.openai_embedding_model}"
+        return key
+
+    def _once(self, kind: str, key: str, build: Callable[[], Built]) -> Built:
+        with self._lock:
+            if (kind, key) not in self._built:
+                self._built[kind, key] = build()
+            return cast("Built", self._built[kind, key])
 
 
-def _embedder_builder(key: str) -> Callable[[ProviderSettings, str], Embedder]:
-    builder = EMBEDDER_BUILDERS.get(key.partition("/")[0])
-    if builder is None:
-        known = ", ".join(sorted(EMBEDDER_BUILDERS))
+def _remote(what: str, key: str, table: Mapping[str, Built]) -> tuple[Built, str]:
+    provider, _, name = key.partition("/")
+    if provider not in table or not name:
+        known = ", ".join(sorted(table))
         raise ProviderUnavailable(
-            detail=f"No embedder is called {key!r}.",
-            hint=f'Use "provider/model"; providers: {known}.',
+            detail=f"No {what} is called {key!r}.",
+            hint=f'Use "provider/model" with one of {known}, or a model of this machine: '
+            f"{', '.join(sorted(builders.LOCAL_EMBEDDERS))}.",
         )
-    return builder
-
-
-def _hashing(settings: ProviderSettings, key: str) -> Embedder:
-    del settings, key
-    return hashing.HashingEmbedder()
-
-
-def _local(settings: ProviderSettings, key: str) -> Embedder:
-    from memory.providers import local  # noqa: PLC0415 - brings the runtime, 0.2 s and 40 MB
-
-    del key
-    return local.LocalEmbedder(models_folder=settings.models_folder, threads=settings.local_threads)
-
-
-EMBEDDER_BUILDERS: dict[str, Callable[[ProviderSettings, str], Embedder]] = {
-    Provider.HASHING: _hashing,
-    Provider.LOCAL: _local,
-}
+    return table[provider], name

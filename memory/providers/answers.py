@@ -1,0 +1,119 @@
+"""Check every answer of a model before anyone sees it (spec 10.5, reliability F5 and F6).
+
+In the flow: `guarded` passes each raw answer through one of these; what is wrong in count,
+dimension, figures or shape becomes ProviderInvalidAnswer, so nothing malformed is ever stored.
+Pure: no vendor is called here.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jsonschema
+import numpy as np
+import numpy.typing as npt
+
+from memory.providers.contracts import EmbeddingModel, Vectors
+from memory.providers.errors import ProviderInvalidAnswer
+
+SMALLEST_LENGTH = 1e-6  # below it a vector's direction is rounding noise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relevance:
+    """One text's place in the question and the score a reranker gave it."""
+
+    index: int
+    score: float
+
+
+def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
+    """Return the rows as float32 (count, dimensions), each scaled to unit length.
+
+    Raises:
+        ProviderInvalidAnswer: other shape, not figures, NaN, infinite, or a zero vector.
+    """
+    try:
+        array: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _invalid(model.provider, "vectors that are not equally long rows of figures") from (
+            error
+        )
+    if count == 0 and array.size == 0:
+        return np.zeros((0, model.dimensions), dtype=np.float32)
+    if array.ndim != 2 or array.shape[0] != count:
+        raise _invalid(
+            model.provider, f"{len(array) if array.ndim else 0} vectors for {count} texts"
+        )
+    if array.shape[1] != model.dimensions:
+        raise _other_dimensions(model, array.shape[1])
+    if not np.isfinite(array).all():
+        raise _invalid(model.provider, "a vector with NaN or infinite figures")
+    lengths = np.linalg.norm(array, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths < SMALLEST_LENGTH).any():
+        raise _invalid(model.provider, "a zero or immeasurable vector")
+    scaled: Vectors = (array / lengths).astype(np.float32)
+    return scaled
+
+
+def scores_in_order(
+    *, relevances: Sequence[Relevance], count: int, provider: str
+) -> tuple[float, ...]:
+    """Return one score in [0, 1] a text, in the order of the texts.
+
+    Raises:
+        ProviderInvalidAnswer: a text without a score or with two, or a score out of range.
+    """
+    by_index = {relevance.index: relevance.score for relevance in relevances}
+    if len(relevances) != count or by_index.keys() != set(range(count)):
+        raise _invalid(provider, f"scores that do not match the {count} texts one to one")
+    if not all(0.0 <= score <= 1.0 for score in by_index.values()):
+        raise _invalid(provider, "a score outside 0 to 1")
+    return tuple(by_index[index] for index in range(count))
+
+
+def json_object(*, text: str, provider: str) -> Mapping[str, object]:
+    """Return the JSON object that is the whole text.
+
+    Raises:
+        ProviderInvalidAnswer: no JSON, cut off, not an object, NaN, or nested too deep.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise _invalid(provider, "text that is not JSON") from error
+    if not isinstance(value, dict):
+        raise _invalid(provider, "JSON that is not an object")
+    return value
+
+
+def fitting(
+    *, data: Mapping[str, object], schema: Mapping[str, object], provider: str
+) -> Mapping[str, object]:
+    """Return the object itself if it fits the JSON schema (draft 2020-12).
+
+    Raises:
+        ProviderInvalidAnswer: it does not; the sentence names the place, never the content.
+    """
+    validator = jsonschema.Draft202012Validator(schema)
+    fault = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if fault is not None:
+        raise _invalid(provider, f"JSON that breaks {fault.validator!r} at {fault.json_path}")
+    return data
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _invalid(provider: str, what: str) -> ProviderInvalidAnswer:
+    return ProviderInvalidAnswer(detail=f"{provider} answered with {what}.", provider=provider)
+
+
+def _other_dimensions(model: EmbeddingModel, dimensions: int) -> ProviderInvalidAnswer:
+    return ProviderInvalidAnswer(
+        detail=f"{model.key} answered with {dimensions} dimensions instead of {model.dimensions}.",
+        provider=model.provider,
+        hint=f"Set the provider's dimensions to {dimensions}, or choose a model that can be asked "
+        f"for {model.dimensions}.",
+    )

@@ -1,0 +1,83 @@
+"""How each vendor's models are made from the settings: one table a kind (spec 3.3).
+
+In the flow: `vendors` looks a provider up here. Modules of vendors are imported where they are
+first used: their clients and runtimes take up to 45 MB and half a second.
+"""
+
+# ruff: noqa: PLC0415 - see above
+
+from collections.abc import Callable, Mapping
+
+from memory.providers.contracts import Embedder, Provider, Reranker
+from memory.providers.guarded import RemoteChatModel, RemoteEmbedder, RemoteReranker
+from memory.providers.settings import ProviderSettings
+
+
+def _hashing(settings: ProviderSettings) -> Embedder:
+    from memory.providers import hashing
+
+    del settings
+    return hashing.HashingEmbedder()
+
+
+def _local(settings: ProviderSettings) -> Embedder:
+    from memory.providers import local
+
+    return local.LocalEmbedder(models_dir=settings.models_dir, threads=settings.local_threads)
+
+
+def _static(settings: ProviderSettings) -> Embedder:
+    from memory.providers import static
+
+    return static.StaticEmbedder(models_dir=settings.models_dir)
+
+
+def _openai_embedder(settings: ProviderSettings, name: str) -> RemoteEmbedder:
+    from memory.providers import openai_compatible
+
+    return openai_compatible.OpenAIEmbedder(model=name, settings=settings)
+
+
+def _cohere_embedder(settings: ProviderSettings, name: str) -> RemoteEmbedder:
+    from memory.providers import cohere_api
+
+    return cohere_api.CohereEmbedder(model=name, settings=settings)
+
+
+def _cohere_reranker(settings: ProviderSettings, name: str) -> RemoteReranker:
+    from memory.providers import cohere_api
+
+    return cohere_api.CohereReranker(model=name, settings=settings)
+
+
+def _openai_chat(settings: ProviderSettings, name: str) -> RemoteChatModel:
+    from memory.providers import openai_compatible
+
+    return openai_compatible.OpenAIChatModel(model=name, settings=settings)
+
+
+def _late_interaction(settings: ProviderSettings) -> Reranker:
+    from memory.providers import late_interaction, static
+
+    tokens = static.StaticEmbedder(models_dir=settings.models_dir)
+    return late_interaction.LateInteractionReranker(tokens=tokens)
+
+
+LOCAL_EMBEDDERS: Mapping[str, Callable[[ProviderSettings], Embedder]] = {
+    "local/all-minilm-l6-v2": _local,
+    "static/potion-base-8m": _static,
+    "hashing/words-384": _hashing,
+}
+REMOTE_EMBEDDERS: Mapping[str, Callable[[ProviderSettings, str], RemoteEmbedder]] = {
+    Provider.OPENAI_COMPATIBLE: _openai_embedder,
+    Provider.COHERE: _cohere_embedder,
+}
+LOCAL_RERANKERS: Mapping[str, Callable[[ProviderSettings], Reranker]] = {
+    "static/maxsim": _late_interaction,
+}
+REMOTE_RERANKERS: Mapping[str, Callable[[ProviderSettings, str], RemoteReranker]] = {
+    Provider.COHERE: _cohere_reranker,
+}
+CHAT_MODELS: Mapping[str, Callable[[ProviderSettings, str], RemoteChatModel]] = {
+    Provider.OPENAI_COMPATIBLE: _openai_chat,
+}
