@@ -10,8 +10,11 @@ sentences may change.
     │   └── InvalidToken       401  malformed, mistyped or truncated token
     ├── QuotaExceeded          402  the plan's limit is reached (spec 7.7)
     ├── Forbidden              403  known, and not allowed
+    │   └── RoleNotSufficient  403  the role may not do this; the hint names who may
     ├── NotFound               404  not there, or not for this caller: the two are answered alike
     ├── Conflict               409  contradicts the present state
+    │   ├── LastOwner          409  an organization keeps at least one owner
+    │   └── AddressTaken       409  another organization has this address
     ├── PreconditionFailed     412  If-Match names an older version
     ├── TooLarge               413  more than one request may carry
     ├── PreconditionRequired   428  an edit without If-Match
@@ -86,6 +89,13 @@ class Forbidden(CairnError):
     title = "Not allowed"
 
 
+class RoleNotSufficient(Forbidden):
+    """The caller's role may not do this."""
+
+    code = "role_not_sufficient"
+    title = "Your role does not allow this"
+
+
 class NotFound(CairnError):
     """The thing is not there, or not for this caller."""
 
@@ -100,6 +110,20 @@ class Conflict(CairnError):
     code = "conflict"
     status = 409
     title = "Conflict"
+
+
+class LastOwner(Conflict):
+    """An organization keeps at least one owner."""
+
+    code = "last_owner"
+    title = "The last owner stays"
+
+
+class AddressTaken(Conflict):
+    """Another organization has the address, the part after /o/."""
+
+    code = "address_taken"
+    title = "The address is taken"
 
 
 class PreconditionFailed(CairnError):

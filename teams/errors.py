@@ -1,23 +1,16 @@
 """What teams refuse, as leaves of the common tree.
 
 CairnError                       (accounts.errors)
-├── Forbidden
-│   ├── RoleNotSufficient  403   the role may not do this; the hint names who may
+├── Forbidden                    (RoleNotSufficient is in accounts.errors)
 │   └── NotBoundToProject  403   the token is bound to other projects
 └── Conflict
     ├── DisputeClosed      409   a settled dispute takes no more comments or verdicts
-    ├── LastOwner          409   an organization keeps at least one owner
     └── SlugTaken          409   the slug names another project or team
 """
 
-from accounts.errors import Conflict, Forbidden
+from accounts.errors import Conflict, Forbidden, RoleNotSufficient
 
-
-class RoleNotSufficient(Forbidden):
-    """The caller's role may not do this."""
-
-    code = "role_not_sufficient"
-    title = "Your role does not allow this"
+__all__ = ["DisputeClosed", "NotBoundToProject", "RoleNotSufficient", "SlugTaken"]
 
 
 class NotBoundToProject(Forbidden):
@@ -32,13 +25,6 @@ class DisputeClosed(Conflict):
 
     code = "dispute_closed"
     title = "The dispute is settled"
-
-
-class LastOwner(Conflict):
-    """An organization keeps at least one owner."""
-
-    code = "last_owner"
-    title = "The last owner stays"
 
 
 class SlugTaken(Conflict):

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django_tenants.models import DomainMixin, TenantMixin
 
 from accounts.caller import Role
@@ -40,7 +41,7 @@ class Organization(TenantMixin):
     schema_version = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=8, default="en")
     plan = models.ForeignKey(Plan, null=True, blank=True, on_delete=models.SET_NULL)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ("slug", "id")
@@ -62,7 +63,7 @@ class Membership(models.Model):
     )
     user = models.ForeignKey("accounts.User", on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=ROLES, default=Role.MEMBER.value)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         constraints = (
@@ -82,7 +83,7 @@ class Invitation(models.Model):
     role = models.CharField(max_length=10, choices=ROLES, default=Role.MEMBER.value)
     digest = models.CharField(max_length=64, unique=True)
     invited_by = models.ForeignKey("accounts.User", on_delete=models.CASCADE)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

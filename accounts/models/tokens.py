@@ -2,6 +2,7 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils import timezone
 
 from accounts.identifiers import new_id
 
@@ -22,7 +23,7 @@ class Token(models.Model):
     scopes = ArrayField(models.CharField(max_length=10))
     projects = ArrayField(models.UUIDField(), null=True, blank=True)
     source_interface = models.CharField(max_length=20, default="api")
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
     last_used_ip = models.GenericIPAddressField(null=True, blank=True)

@@ -1,0 +1,195 @@
+"""Create, rotate and revoke API tokens; note their use (spec 8.1).
+
+Whoever reads a token's text can act as its owner, so only the owner makes or rotates one; managers
+see and revoke the tokens of others.
+"""
+
+import ipaddress
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from accounts import rights, tokens
+from accounts.caller import Caller, TokenScope
+from accounts.errors import Conflict, FieldError, InvalidInput, NotFound
+from accounts.models import Token
+from accounts.queries import credentials
+from accounts.queries.credentials import Credential, TokenView, token_view
+
+DEFAULT_DAYS: Final = 90  # spec: reliability, tokens
+MAXIMUM_DAYS: Final = 365
+NAME_LENGTH: Final = 80  # characters, the column's
+OVERLAP_HOURS: Final = 24  # how long a rotated token still works
+USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
+INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
+    "api", "claude-code", "cursor", "codex", "chatgpt", "claude-ai", "perplexity", "import",
+    "unknown",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken:
+    """What a token is to be. `projects` None: every project its owner reaches."""
+
+    name: str
+    scopes: frozenset[TokenScope] = field(
+        default_factory=lambda: frozenset({TokenScope.READ, TokenScope.WRITE})
+    )
+    projects: tuple[UUID, ...] | None = None
+    expires_in_days: int = DEFAULT_DAYS
+    source_interface: str = "api"
+    kind: tokens.TokenKind = tokens.TokenKind.PERSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedToken:
+    """A token just made; `text` is shown now and never again."""
+
+    text: str
+    token: TokenView
+
+
+def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken:
+    """Make a token for the caller.
+
+    Raises InvalidInput naming the field, Forbidden when this credential cannot handle tokens.
+    """
+    user_id = rights.check_holds_tokens(caller=caller)
+    _check_fields(new)
+    rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
+    row = Token(
+        organization_id=caller.organization_id,
+        user_id=user_id,
+        name=new.name.strip(),
+        kind=new.kind,
+        scopes=sorted(new.scopes),
+        projects=None if new.projects is None else list(new.projects),
+        source_interface=new.source_interface,
+        created_at=now,
+        expires_at=now + timedelta(days=new.expires_in_days),
+    )
+    return _issue(row)
+
+
+def rotate_token(
+    *, caller: Caller, token_id: UUID, overlap_hours: int = OVERLAP_HOURS, now: datetime
+) -> IssuedToken:
+    """Replace one of the caller's tokens by a new one alike; the old one ends after the overlap.
+
+    With an overlap of 0 it is revoked at once. Raises NotFound, Conflict for one that has ended
+    or was replaced already, InvalidInput.
+    """
+    rights.check_holds_tokens(caller=caller)
+    if not 0 <= overlap_hours <= OVERLAP_HOURS:
+        raise _invalid("/overlap_hours", f"The overlap is 0 to {OVERLAP_HOURS} hours.")
+    with transaction.atomic():
+        old = _locked(credentials.own(caller=caller), token_id)
+        _check_replaceable(old, now=now)
+        view = token_view(old)
+        rights.check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
+        issued = _issue(_successor(old, now=now))
+        old.replaced_by_id = issued.token.id
+        _end(old, overlap=timedelta(hours=overlap_hours), now=now)
+    return issued
+
+
+def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
+    """End a token at once: one's own, or as a manager anybody's. Raises NotFound."""
+    with transaction.atomic():
+        row = _locked(credentials.visible(caller=caller), token_id)
+        if row.revoked_at is None:
+            row.revoked_at = now
+            row.save(update_fields=["revoked_at"])
+    return token_view(row)
+
+
+def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> None:
+    """Write when, from where and by what a token was last used, at most once a minute."""
+    due = now - USE_INTERVAL
+    if credential.last_used_at is not None and credential.last_used_at > due:
+        return
+    Token.objects.filter(
+        Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
+    ).update(last_used_at=now, last_used_ip=_address(ip), last_used_agent=agent)
+
+
+def _issue(row: Token) -> IssuedToken:
+    minted = tokens.mint(
+        kind=tokens.TokenKind(row.kind), entropy=secrets.token_bytes(tokens.ENTROPY_BYTES)
+    )
+    row.lookup = minted.lookup_id
+    row.digest = tokens.digest(text=minted.text, pepper=credentials.pepper())
+    row.last_four = minted.text[-4:]
+    row.save(force_insert=True)
+    return IssuedToken(text=minted.text, token=token_view(row))
+
+
+def _successor(old: Token, *, now: datetime) -> Token:
+    return Token(
+        organization_id=old.organization_id,
+        user_id=old.user_id,
+        name=old.name,
+        kind=old.kind,
+        scopes=old.scopes,
+        projects=old.projects,
+        source_interface=old.source_interface,
+        created_at=now,
+        expires_at=now + (old.expires_at - old.created_at),
+    )
+
+
+def _end(old: Token, *, overlap: timedelta, now: datetime) -> None:
+    old.expires_at = min(old.expires_at, now + overlap)
+    if not overlap:
+        old.revoked_at = now
+    old.save(update_fields=["replaced_by", "expires_at", "revoked_at"])
+
+
+def _locked(reach: Q, token_id: UUID) -> Token:
+    rows = Token.objects.select_for_update(of=("self",)).select_related("user")
+    row = rows.filter(reach, pk=token_id).first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such token.", hint="GET /api/v1/tokens lists those you can see."
+        )
+    return row
+
+
+def _check_replaceable(old: Token, *, now: datetime) -> None:
+    if old.revoked_at is None and old.expires_at > now and old.replaced_by_id is None:
+        return
+    raise Conflict(
+        detail="This token has ended or was replaced already.",
+        hint="Create a new token instead.",
+    )
+
+
+def _check_fields(new: NewToken) -> None:
+    name = new.name.strip()
+    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
+        raise _invalid("/name", f"The name needs 1 to {NAME_LENGTH} printable characters.")
+    if not 1 <= new.expires_in_days <= MAXIMUM_DAYS:
+        raise _invalid("/expires_in_days", f"A token lives 1 to {MAXIMUM_DAYS} days.")
+    if new.source_interface not in INTERFACES:
+        known = ", ".join(INTERFACES)
+        raise _invalid("/source_interface", f"The interface is one of: {known}.")
+
+
+def _invalid(pointer: str, detail: str) -> InvalidInput:
+    return InvalidInput(
+        detail=detail,
+        hint="Correct the field and send it again.",
+        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
+    )
+
+
+def _address(ip: str) -> str | None:
+    try:
+        return str(ipaddress.ip_address(ip.partition("%")[0]))
+    except ValueError:
+        return None

@@ -1,0 +1,72 @@
+"""From a token or a session to a Caller: the same for REST, MCP, sockets and pages (spec 8.1).
+
+An edge calls one of the two, then works inside `entered(caller)`. Nothing is cached: whoever loses
+a role, a membership or a token has lost it at the next request.
+"""
+
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import rights, tenancy
+from accounts.actions import tokens as token_actions
+from accounts.caller import Caller
+from accounts.queries import credentials, directory
+
+AGENT_LENGTH: Final = 120  # characters, the column's
+DASHBOARD: Final = "dashboard"
+
+
+def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Caller:
+    """Return who presents this token; call it before any transaction is open.
+
+    `agent` names the software (empty: the token's name stands in), `ip` the peer. Raises
+    InvalidToken.
+    """
+    credential = credentials.verify(text=text, now=now)
+    software = _printable(agent) or credential.name
+    token_actions.note_use(credential=credential, agent=software, ip=ip, now=now)
+    return Caller(
+        user_id=credential.user_id,
+        organization_id=credential.organization_id,
+        organization_slug=credential.organization_slug,
+        schema_name=credential.schema_name,
+        role=credential.role,
+        scopes=credential.scopes,
+        bound_projects=credential.projects,
+        source_interface=credential.source_interface,
+        agent=software,
+        token_id=credential.token_id,
+    )
+
+
+def caller_from_session(*, user_id: UUID, organization_slug: str) -> Caller:
+    """Return who is signed in, inside the organization the address names.
+
+    Raises NotFound for one that does not exist and for one the person is not in, alike.
+    """
+    organization = directory.organization_of(user_id=user_id, slug=organization_slug)
+    return Caller(
+        user_id=user_id,
+        organization_id=organization.id,
+        organization_slug=organization.slug,
+        schema_name=organization.schema_name,
+        role=organization.role,
+        scopes=rights.scopes_of(role=organization.role),
+        bound_projects=None,
+        source_interface=DASHBOARD,
+    )
+
+
+def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:
+    """Enter the caller's organization until the block ends."""
+    return tenancy.enter(
+        organization_id=caller.organization_id,
+        slug=caller.organization_slug,
+        schema_name=caller.schema_name,
+    )
+
+
+def _printable(agent: str) -> str:
+    return "".join(letter for letter in agent if letter.isprintable()).strip()[:AGENT_LENGTH]

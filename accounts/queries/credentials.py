@@ -1,0 +1,176 @@
+"""API tokens as values: the list people see, and the check of a presented token (spec 8.1).
+
+`verify` is on the path of every request: one indexed query and one keyed hash. Nothing is cached,
+so what is revoked, expired or removed is refused at the next request.
+"""
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import OuterRef, Q, Subquery
+
+from accounts import rights, tokens
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import InvalidToken
+from accounts.models import Membership, Token
+
+CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenView:
+    """A token without its secret. `projects` is None when it is not bound to any."""
+
+    id: UUID
+    name: str
+    kind: tokens.TokenKind
+    last_four: str
+    scopes: tuple[TokenScope, ...]
+    projects: tuple[UUID, ...] | None
+    source_interface: str
+    user_id: UUID
+    user_name: str
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    last_used_ip: str | None
+    last_used_agent: str
+    replaced_by: UUID | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """A token that may be used now: whose it is, where, and what it reaches."""
+
+    token_id: UUID
+    name: str
+    user_id: UUID | None
+    organization_id: UUID
+    organization_slug: str
+    schema_name: str
+    role: Role
+    scopes: frozenset[TokenScope]
+    projects: tuple[UUID, ...] | None
+    source_interface: str
+    last_used_at: datetime | None
+
+
+def token_list(*, caller: Caller) -> tuple[TokenView, ...]:
+    """Return the tokens the caller may see, newest first: all for managers, else one's own."""
+    rows = Token.objects.filter(visible(caller=caller)).select_related("user")
+    return tuple(token_view(row) for row in rows.order_by("-created_at", "id"))
+
+
+def visible(*, caller: Caller) -> Q:
+    """Return the predicate for the tokens a caller may see; a credential sees at least itself."""
+    inside = Q(organization_id=caller.organization_id)
+    if rights.manages(caller=caller):
+        return inside
+    if caller.token_id is not None and TokenScope.ADMIN not in caller.scopes:
+        return inside & Q(id=caller.token_id)
+    return inside & own(caller=caller)
+
+
+def own(*, caller: Caller) -> Q:
+    """Return the predicate for the caller's own tokens, within what its credential reaches."""
+    mine = Q(organization_id=caller.organization_id, user_id=caller.user_id)
+    if caller.bound_projects is not None:
+        mine &= Q(projects__contained_by=list(caller.bound_projects))
+    return mine
+
+
+def verify(*, text: str, now: datetime) -> Credential:
+    """Check a presented token against what is stored.
+
+    Raises InvalidToken; only who holds the whole secret learns why it is refused.
+    """
+    parsed = tokens.parse(text=text)
+    row = _by_lookup(parsed.lookup_id)
+    presented = tokens.digest(text=parsed.text, pepper=pepper())
+    if row is None or not hmac.compare_digest(row.digest, presented):
+        raise InvalidToken(detail="This token does not exist.", hint=CREATE_HINT)
+    role = row.role  # type: ignore[attr-defined]
+    _check_alive(row, role=role, now=now)
+    return _credential(row, role=Role(role))
+
+
+def pepper() -> bytes:
+    """Return the server's pepper, which keys every stored digest."""
+    return str(settings.TOKEN_PEPPER).encode()
+
+
+def state_of(*, token: TokenView, now: datetime) -> str:
+    """Say where a token stands: "active", "rotated" (still valid), "expired" or "revoked"."""
+    if token.revoked_at is not None:
+        return "revoked"
+    if token.expires_at <= now:
+        return "expired"
+    return "active" if token.replaced_by is None else "rotated"
+
+
+def token_view(row: Token) -> TokenView:
+    """Return a row as a value; `user` should be loaded."""
+    return TokenView(
+        id=row.id,
+        name=row.name,
+        kind=tokens.TokenKind(row.kind),
+        last_four=row.last_four,
+        scopes=tuple(scope for scope in TokenScope if scope in row.scopes),
+        projects=None if row.projects is None else tuple(row.projects),
+        source_interface=row.source_interface,
+        user_id=row.user_id,
+        user_name=row.user.name or row.user.email,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        last_used_at=row.last_used_at,
+        last_used_ip=row.last_used_ip,
+        last_used_agent=row.last_used_agent,
+        replaced_by=row.replaced_by_id,
+        revoked_at=row.revoked_at,
+    )
+
+
+def _by_lookup(lookup_id: str) -> Token | None:
+    role = Membership.objects.filter(
+        organization_id=OuterRef("organization_id"), user_id=OuterRef("user_id")
+    )
+    return (
+        Token.objects.select_related("organization", "user")
+        .annotate(role=Subquery(role.values("role")[:1]))
+        .filter(lookup=lookup_id)
+        .first()
+    )
+
+
+def _check_alive(row: Token, *, role: str | None, now: datetime) -> None:
+    if row.revoked_at is not None:
+        raise InvalidToken(detail="This token was revoked.", hint=CREATE_HINT)
+    if row.expires_at <= now:
+        raise InvalidToken(detail="This token has expired.", hint=CREATE_HINT)
+    if role is None or not row.user.is_active or not row.organization.ready:
+        raise InvalidToken(
+            detail="The owner of this token no longer belongs to the organization.",
+            hint="Use a token of someone who does.",
+        )
+
+
+def _credential(row: Token, *, role: Role) -> Credential:
+    scopes = frozenset(TokenScope(scope) for scope in row.scopes)
+    return Credential(
+        token_id=row.id,
+        name=row.name,
+        user_id=row.user_id if row.kind == tokens.TokenKind.PERSON else None,
+        organization_id=row.organization_id,
+        organization_slug=row.organization.slug,
+        schema_name=row.organization.schema_name,
+        role=role,
+        scopes=scopes & rights.scopes_of(role=role),
+        projects=None if row.projects is None else tuple(row.projects),
+        source_interface=row.source_interface,
+        last_used_at=row.last_used_at,
+    )

@@ -1,0 +1,100 @@
+"""Organizations and the people in them, as frozen values. Only organizations that are ready."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.caller import Caller, Role
+from accounts.errors import NotFound
+from accounts.models import Membership, Organization
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrganizationView:
+    """An organization and one's part in it."""
+
+    id: UUID
+    slug: str
+    name: str
+    personal: bool
+    language: str
+    schema_name: str
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberView:
+    """A person in an organization."""
+
+    user_id: UUID
+    email: str
+    name: str
+    role: Role
+    joined_at: datetime
+
+
+def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
+    """Return the organizations a person belongs to, the first joined first."""
+    rows = Membership.objects.filter(
+        user_id=user_id, user__is_active=True, organization__ready=True
+    ).select_related("organization")
+    return tuple(organization_view(row) for row in rows.order_by("created_at", "id"))
+
+
+def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
+    """Return one organization by slug. Raises NotFound also for one the person is not in."""
+    row = (
+        Membership.objects.filter(
+            user_id=user_id,
+            user__is_active=True,
+            organization__slug=slug,
+            organization__ready=True,
+        )
+        .select_related("organization")
+        .first()
+    )
+    if row is None:
+        raise NotFound(detail="There is no such organization.", hint="Check the address.")
+    return organization_view(row)
+
+
+def members(*, caller: Caller) -> tuple[MemberView, ...]:
+    """Return the people of the caller's organization, the first joined first."""
+    rows = Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
+    return tuple(member_view(row) for row in rows.order_by("created_at", "id"))
+
+
+def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
+    """Return display names for those of `ids` who belong to the caller's organization."""
+    rows = Membership.objects.filter(
+        organization_id=caller.organization_id, user_id__in=set(ids)
+    ).select_related("user")
+    return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
+
+
+def organization_view(row: Membership) -> OrganizationView:
+    """Return a membership as the organization it opens; `organization` should be loaded."""
+    organization: Organization = row.organization
+    return OrganizationView(
+        id=organization.id,
+        slug=organization.slug,
+        name=organization.name,
+        personal=organization.personal,
+        language=organization.language,
+        schema_name=organization.schema_name,
+        role=Role(row.role),
+        created_at=organization.created_at,
+    )
+
+
+def member_view(row: Membership) -> MemberView:
+    """Return a membership as the person it admits; `user` should be loaded."""
+    return MemberView(
+        user_id=row.user_id,
+        email=row.user.email,
+        name=row.user.name or row.user.email.partition("@")[0],
+        role=Role(row.role),
+        joined_at=row.created_at,
+    )
