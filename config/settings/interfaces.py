@@ -4,7 +4,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["config.rest.authentication.CallerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["config.rest.permissions.ScopePermission"],
     "DEFAULT_RENDERER_CLASSES": ["config.rest.rendering.OrjsonRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["config.rest.parsing.StrictJsonParser"],
+    "DEFAULT_PARSER_CLASSES": [],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "config.rest.problems.handle",
     "UNAUTHENTICATED_USER": None,

@@ -1,0 +1,100 @@
+"""The outermost layer: a request id in and out, and problem documents for every API error.
+
+DRF answers what its views raise. What fails before or outside of them (no such address, a host that
+is not ours, a crash) would be a page of HTML; under `/api/` it becomes the same problem+json as
+everything else. Big answers are compressed here, after everything is decided. Spec 8.1, 10.3.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, Final
+from uuid import uuid4
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.text import compress_string
+
+from config.rest import problems, rendering
+
+HEADER: Final = "X-Request-Id"
+ACCEPTED: Final = re.compile(r"[0-9A-Za-z._:-]{1,64}\Z")  # what may stand in a log line unescaped
+API: Final = "/api/"
+SMALLEST_COMPRESSED: Final = 1_400  # bytes; below, an answer fits one packet anyway
+RANDOM_BYTES: Final = 100  # of the gzip header's name, against guessing by length (BREACH)
+
+_request_id: ContextVar[str] = ContextVar("cairn_request_id", default="")
+
+
+def current_id() -> str:
+    """Return the id of the request being answered, empty outside of one."""
+    return _request_id.get()
+
+
+class RequestMiddleware:
+    """Give each request an id, say it in the answer, and make API errors problem documents."""
+
+    sync_capable = True
+    async_capable = True
+
+    def __init__(self, get_response: Callable[[HttpRequest], Any]) -> None:
+        """Keep the next layer, and whether it is asynchronous."""
+        self.get_response = get_response
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
+            markcoroutinefunction(self)
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        """Answer one request."""
+        if self.is_async:
+            return self._answer_async(request)
+        _arrive(request)
+        return _leave(request, self.get_response(request))
+
+    async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
+        _arrive(request)
+        return _leave(request, await self.get_response(request))
+
+
+def _arrive(request: HttpRequest) -> None:
+    offered = request.headers.get(HEADER, "")
+    request_id = offered if ACCEPTED.match(offered) else uuid4().hex
+    _request_id.set(request_id)
+    request.request_id = request_id  # type: ignore[attr-defined]
+
+
+def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    request_id: str = request.request_id  # type: ignore[attr-defined]
+    response.headers[HEADER] = request_id
+    if not request.path.startswith(API) or not isinstance(response, HttpResponse):
+        return response
+    if _is_foreign_error(response):
+        _replace(response, request_id=request_id)
+    _compress(request, response)
+    return response
+
+
+def _is_foreign_error(response: HttpResponse) -> bool:
+    kind = response.headers.get("Content-Type", "")
+    return response.status_code >= 400 and not kind.startswith(problems.MEDIA_TYPE)
+
+
+def _replace(response: HttpResponse, *, request_id: str) -> None:
+    problem = problems.of_status(status=response.status_code, request_id=request_id)
+    response.content = rendering.to_json(value=problem)
+    response.headers["Content-Type"] = problems.MEDIA_TYPE
+
+
+def _compress(request: HttpRequest, response: HttpResponse) -> None:
+    patch_vary_headers(response, ("Accept-Encoding",))
+    wanted = "gzip" in request.headers.get("Accept-Encoding", "")
+    if not wanted or len(response.content) < SMALLEST_COMPRESSED or "Content-Encoding" in response:
+        return
+    response.content = compress_string(response.content, max_random_bytes=RANDOM_BYTES)
+    response.headers["Content-Encoding"] = "gzip"
+    if "Content-Length" in response:
+        response.headers["Content-Length"] = str(len(response.content))
+    if response.headers.get("ETag", "").startswith('"'):
+        response.headers["ETag"] = f"W/{response.headers['ETag']}"
