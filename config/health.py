@@ -1,0 +1,242 @@
+"""What is wrong with an installation, one small check each (spec 10.1, 10.3).
+
+`/health/ready` runs `readiness`, which is cheap enough to be asked every few seconds; `manage.py
+doctor` runs `diagnosis`, which also compares model files, settings and the port. A check never
+raises: what it could not reach is its finding. Checks that need the database are left out when it
+is away, because they would all say the same.
+"""
+
+import http.client
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import redis
+from celery import current_app
+from django.conf import settings
+from django.db import Error as DatabaseFault
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from kombu.exceptions import OperationalError as BrokerFault
+
+from accounts import schema
+from accounts.models import SchemaStep
+from memory.providers import weights
+
+CONNECT_SECONDS = 2
+ANSWER_SECONDS = 1.0
+OLDEST_POSTGRES = 160_000  # server_version_num of 16.0
+OLDEST_PGVECTOR = (0, 8)  # iterative scans
+BEAT_SILENCE_SECONDS = 180  # three of the shortest intervals on the schedule
+LEAST_FREE_BYTES = 500_000_000
+MINIMUM_SECRET_LENGTH = 32  # characters, as config.env asks
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding: what was looked at, whether it is well, what was seen, how to mend it."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+Probe = Callable[[], Check]
+
+
+def readiness() -> tuple[Check, ...]:
+    """Return the findings that decide whether this installation can serve requests."""
+    return _run(probes=(check_redis, check_worker, check_disk))
+
+
+def diagnosis() -> tuple[Check, ...]:
+    """Return every finding, for a person."""
+    local = (check_disk, check_weights, check_secrets, check_address, check_web)
+    return _run(probes=(check_redis, check_worker, *local))
+
+
+def check_database() -> Check:
+    """Ask a fresh connection for the versions, so that a used-up pool does not hide a fault."""
+    try:
+        with psycopg.connect(**_connection_parameters()) as fresh:
+            row = fresh.execute(
+                "SELECT current_setting('server_version_num')::int, coalesce("
+                "(SELECT extversion FROM pg_extension WHERE extname = 'vector'),"
+                "(SELECT default_version FROM pg_available_extensions WHERE name = 'vector'), '')"
+            ).fetchone()
+    except psycopg.Error as error:
+        fix = "Start the database, or correct DATABASE_URL."
+        return _wrong("database", f"it cannot be reached: {_line(error)}", fix)
+    version, vector = row or (0, "")
+    return _judge_versions(version=version, vector=vector)
+
+
+def check_migrations() -> Check:
+    """Compare the shared tables with the code."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    missing = [step for step, _ in plan if step.app_label not in settings.TENANT_APPS]
+    if missing:
+        detail = f"{len(missing)} migrations of the shared tables are missing, first {missing[0]}"
+        return _wrong("migrations", detail, "Run: manage.py migrate")
+    return _well("migrations", "the shared tables are up to date")
+
+
+def check_tenants() -> Check:
+    """Compare the organizations' schemas with the code."""
+    on_disk = MigrationLoader(None).disk_migrations or {}
+    wanted = {".".join(name) for name in on_disk if name[0] in settings.TENANT_APPS}
+    uncaptured = wanted - set(SchemaStep.objects.values_list("name", flat=True))
+    late = sum(1 for _ in schema.behind())
+    if uncaptured or late:
+        detail = f"{len(uncaptured)} steps are not captured and {late} organizations are behind"
+        return _wrong("organizations", detail, "Run: manage.py migrate_tenants")
+    return _well("organizations", "every schema is up to date")
+
+
+def check_beat() -> Check:
+    """Look for the newest slot that a clock has taken, by the database's own time."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM now() - max(taken_at))::int FROM accounts_slot")
+        silence = cursor.fetchone()[0]
+    fix = "Start the clock: celery -A config beat"
+    if silence is None:
+        return _wrong("beat", "it has never run", fix)
+    if silence > BEAT_SILENCE_SECONDS:
+        return _wrong("beat", f"it has been silent for {silence} s", fix)
+    return _well("beat", f"it ran {silence} s ago")
+
+
+def check_redis() -> Check:
+    """Ask the cache and queue server for a sign of life."""
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=ANSWER_SECONDS)
+    try:
+        client.ping()
+    except redis.RedisError as error:
+        fix = "Start Redis or Valkey, or correct REDIS_URL."
+        return _wrong("redis", f"it does not answer: {_line(error)}", fix)
+    finally:
+        client.close()
+    return _well("redis", "it answers")
+
+
+def check_worker() -> Check:
+    """Ask for one worker; the first answer is enough."""
+    try:
+        answers = current_app.control.ping(timeout=ANSWER_SECONDS, limit=1)
+    except (BrokerFault, redis.RedisError, OSError) as error:
+        return _wrong("worker", f"it cannot be asked: {_line(error)}", "Start Redis or Valkey.")
+    if not answers:
+        return _wrong("worker", "none answers", "Start one: celery -A config worker")
+    return _well("worker", "it answers")
+
+
+def check_disk() -> Check:
+    """Look at the room left under the data folder."""
+    folder = Path(settings.CAIRN_HOME)
+    place = next(part for part in (folder, *folder.absolute().parents) if part.exists())
+    free = shutil.disk_usage(place).free
+    detail = f"{free // 1_000_000} MB are free under {place}"
+    if free < LEAST_FREE_BYTES:
+        return _wrong("disk", detail, f"Free {LEAST_FREE_BYTES // 1_000_000} MB there.")
+    return _well("disk", detail)
+
+
+def check_weights() -> Check:
+    """Compare the model files with their pinned hashes."""
+    folder = Path(settings.CAIRN_PROVIDERS["models_dir"])
+    faults = weights.faults(folder=folder)
+    if faults:
+        fix = f"Run: python -m memory.providers.weights --into {folder}"
+        return _wrong("models", f"{faults[0]} ({len(faults)} faults)", fix)
+    return _well("models", f"the files in {folder} are as pinned")
+
+
+def check_secrets() -> Check:
+    """Look whether the secrets are long enough and differ."""
+    fix = "Set CAIRN_SECRET_KEY and CAIRN_TOKEN_PEPPER to different random texts."
+    shortest = min(len(settings.SECRET_KEY), len(settings.TOKEN_PEPPER))
+    if shortest < MINIMUM_SECRET_LENGTH:
+        return _wrong("secrets", f"one has only {shortest} characters", fix)
+    if settings.SECRET_KEY == settings.TOKEN_PEPPER:
+        return _wrong("secrets", "both are the same text", fix)
+    return _well("secrets", "both are set")
+
+
+def check_address() -> Check:
+    """Look whether the public address can be trusted with sign-in."""
+    parts = urlsplit(settings.BASE_URL)
+    if parts.scheme != "https" and parts.hostname not in LOOPBACK:
+        fix = "Put a proxy with a certificate in front and set CAIRN_BASE_URL to its https address."
+        return _wrong("address", f"{settings.BASE_URL} sends passwords in the clear", fix)
+    if "*" in settings.ALLOWED_HOSTS:
+        return _wrong("address", "any Host header is believed", "Name them in CAIRN_ALLOWED_HOSTS.")
+    return _well("address", settings.BASE_URL)
+
+
+def check_web() -> Check:
+    """Ask the web server at its public address for its liveness page."""
+    parts = urlsplit(settings.BASE_URL)
+    secure = parts.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    line = kind(parts.hostname or "localhost", parts.port, timeout=CONNECT_SECONDS)
+    try:
+        line.request("GET", f"{parts.path}/health/live")
+        status = line.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        fix = "Start the web server, or correct CAIRN_BASE_URL and CAIRN_PORT."
+        return _wrong("web", f"{settings.BASE_URL} does not answer: {_line(error)}", fix)
+    finally:
+        line.close()
+    if status != http.HTTPStatus.OK:
+        fix = "Stop the other program on that port, or choose another by CAIRN_PORT."
+        return _wrong("web", f"{settings.BASE_URL} answers {status}, so it is not Cairn", fix)
+    return _well("web", f"{settings.BASE_URL} answers")
+
+
+def _run(*, probes: tuple[Probe, ...]) -> tuple[Check, ...]:
+    first = check_database()
+    stored = (check_migrations, check_tenants, check_beat) if first.ok else ()
+    return (first, *(_guarded(probe) for probe in stored), *(probe() for probe in probes))
+
+
+def _guarded(probe: Probe) -> Check:
+    try:
+        return probe()
+    except DatabaseFault as error:
+        name = probe.__name__.removeprefix("check_")
+        return _wrong(name, f"it cannot be read: {_line(error)}", "Run: manage.py migrate")
+
+
+def _judge_versions(*, version: int, vector: str) -> Check:
+    if version < OLDEST_POSTGRES:
+        detail = f"PostgreSQL {version // 10_000} is too old"
+        return _wrong("database", detail, "Use PostgreSQL 16 or newer.")
+    if not vector:
+        return _wrong("database", "pgvector is not there", "Install pgvector 0.8 or newer.")
+    if tuple(int(part) for part in vector.split(".")[:2]) < OLDEST_PGVECTOR:
+        return _wrong("database", f"pgvector {vector} is too old", "Update it to 0.8 or newer.")
+    return _well("database", f"PostgreSQL {version // 10_000} with pgvector {vector}")
+
+
+def _connection_parameters() -> dict[str, Any]:
+    return {**connection.get_connection_params(), "connect_timeout": CONNECT_SECONDS}
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _well(name: str, detail: str) -> Check:
+    return Check(name=name, ok=True, detail=detail)
+
+
+def _wrong(name: str, detail: str, fix: str) -> Check:
+    return Check(name=name, ok=False, detail=detail, fix=fix)
