@@ -1,0 +1,264 @@
+"""Template tags: names, chips, ages, statements, and drawings as inline SVG (spec 9.4).
+
+They only present: no tag queries anything. Drawings use attributes and classes, never inline styles,
+because the content security policy forbids those.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django import template
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, npgettext, pgettext
+
+from frontend import differences, figures, words
+
+register = template.Library()
+
+CODE = re.compile(r"`([^`\n]+)`")
+METER_WIDTH: Final = 100
+
+ICONS: Final[Mapping[str, str]] = {
+    "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
+    "memories": "M5 5h14M5 10h14M5 15h9M5 20h6",
+    "teach": "M12 5v14M5 12h14",
+    "connections": "M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 6l-3 12",
+    "more": "M5 12h.01M12 12h.01M19 12h.01",
+    "close": "M6 6l12 12M18 6L6 18",
+    "check": "M5 12.5l4.5 4.5L19 7.5",
+    "chevron": "M8 10l4 4 4-4",
+    "back": "M14 6l-6 6 6 6",
+    "search": "M11 18a7 7 0 100-14 7 7 0 000 14zM20 20l-4-4",
+    "menu": "M4 7h16M4 12h16M4 17h16",
+}
+
+
+@register.simple_tag
+def icon(name: str, size: int = 20) -> SafeString:
+    """Draw one of our icons, hidden from assistive technology."""
+    return format_html(
+        '<svg width="{}" height="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor"'
+        ' stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round"'
+        ' aria-hidden="true"><path d="{}"/></svg>',
+        size,
+        size,
+        ICONS[name],
+    )
+
+
+@register.simple_tag
+def type_chip(type: str) -> SafeString:
+    """Show a memory's type as a colored chip."""
+    name = words.name_of(words.TYPES, type)
+    return format_html('<span class="chip {}">{}</span>', words.type_color(type=type), name)
+
+
+@register.filter
+def scope_name(value: str) -> words.Name:
+    """Name who sees a memory."""
+    return words.name_of(words.SCOPES, value)
+
+
+@register.filter
+def type_name(value: str) -> words.Name:
+    """Name a memory's type."""
+    return words.name_of(words.TYPES, value)
+
+
+@register.filter
+def type_color(value: str) -> str:
+    """Return the color class of a memory's type."""
+    return words.type_color(type=value)
+
+
+@register.filter
+def source_name(value: str) -> words.Name:
+    """Name how a memory came about."""
+    return words.name_of(words.SOURCES, value)
+
+
+@register.filter
+def interface_name(value: str) -> words.Name:
+    """Name the tool something came from."""
+    return words.name_of(words.INTERFACES, value)
+
+
+@register.filter
+def verification_name(value: str) -> words.Name:
+    """Name whether the source still says so."""
+    return words.name_of(words.VERIFICATIONS, value)
+
+
+@register.filter
+def status_name(value: str) -> words.Name:
+    """Name where a memory is in its life."""
+    return words.name_of(words.STATUSES, value)
+
+
+@register.filter
+def role_name(value: str) -> words.Name:
+    """Name a person's part in an organization."""
+    return words.name_of(words.ROLES, value)
+
+
+@register.filter
+def token_scope_name(value: str) -> words.Name:
+    """Name what a token may be used for."""
+    return words.name_of(words.TOKEN_SCOPES, value)
+
+
+@register.filter
+def token_state_name(value: str) -> words.Name:
+    """Name where a token stands."""
+    return words.name_of(words.TOKEN_STATES, value)
+
+
+@register.filter
+def health_part_name(value: str) -> words.Name:
+    """Name one part of the health score."""
+    return words.name_of(words.HEALTH_PARTS, value)
+
+
+@register.simple_tag
+def link_name(kind: str, outgoing: bool) -> words.Name:
+    """Name a relation as seen from one end."""
+    return words.link_name(kind=kind, outgoing=outgoing)
+
+
+@register.filter
+def short_id(value: Any) -> str:
+    """Return the telling end of an id (version 7 ids of one time start alike)."""
+    return str(value).replace("-", "")[-8:]
+
+
+@register.filter
+def percent(value: float) -> int:
+    """Return a share 0..1 as whole percent."""
+    return round(value * 100)
+
+
+@register.filter
+def statement(text: str) -> SafeString:
+    """Escape a statement and set what stands between backticks as code."""
+    return mark_safe(CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 - escaped
+
+
+@register.simple_tag
+def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | str:
+    """Show how long ago a moment was, with the moment itself on hover."""
+    if moment is None:
+        return pgettext("time", "never")
+    age = figures.age(moment=moment, now=now or timezone.now())
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        moment.isoformat(),
+        date_format(timezone.localtime(moment), "DATETIME_FORMAT"),
+        _age_text(age),
+    )
+
+
+@register.simple_tag
+def clock(moment: datetime) -> SafeString:
+    """Show a time of day; the page's script sets it to the reader's time zone."""
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time class="mut num" datetime="{}" title="{}" data-clock>{}</time>',
+        moment.isoformat(),
+        date_format(local, "DATETIME_FORMAT"),
+        local.strftime("%H:%M:%S"),
+    )
+
+
+@register.simple_tag
+def meter(value: float, label: str) -> SafeString:
+    """Draw a share 0..1 as a bar."""
+    return format_html(
+        '<svg class="meter" viewBox="0 0 {} 6" preserveAspectRatio="none" role="img"'
+        ' aria-label="{}"><rect width="{}" height="6"/></svg>',
+        METER_WIDTH,
+        label,
+        round(METER_WIDTH * min(1.0, max(0.0, value))),
+    )
+
+
+@register.simple_tag
+def ring(value: float, label: str) -> SafeString:
+    """Draw a score 0..100 as a ring around its number."""
+    drawn, whole = figures.arc(share=value / 100)
+    return format_html(
+        '<svg class="ring" width="72" height="72" viewBox="0 0 72 72" role="img" aria-label="{}">'
+        '<circle class="track" cx="36" cy="36" r="31" fill="none" stroke-width="7"/>'
+        '<circle class="arc" cx="36" cy="36" r="31" fill="none" stroke-width="7"'
+        ' stroke-linecap="round" stroke-dasharray="{} {}" transform="rotate(-90 36 36)"/>'
+        '<text x="36" y="43" text-anchor="middle">{}</text></svg>',
+        label,
+        drawn,
+        whole,
+        round(value),
+    )
+
+
+@register.simple_tag
+def decay_curve(curve: figures.Curve, label: str) -> SafeString:
+    """Draw how confidence falls without use, and the floor below which agents do not get it."""
+    return format_html(
+        '<svg class="curve" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="img"'
+        ' aria-label="{label}"><path class="area" d="{area}"/>'
+        '<path class="floor" d="M0 {floor} H{w}"/><path class="line" d="{line}"/></svg>',
+        w=round(figures.CURVE_WIDTH),
+        h=round(figures.CURVE_HEIGHT),
+        label=label,
+        area=curve.area,
+        floor=curve.floor_y,
+        line=curve.line,
+    )
+
+
+@register.simple_tag
+def word_diff(old: str, new: str) -> SafeString:
+    """Show what changed between two texts, word by word."""
+    tags = {differences.Change.ADDED: "ins", differences.Change.REMOVED: "del"}
+    return format_html_join(
+        "",
+        "<{0}>{1}</{0}>",
+        (
+            (tags.get(piece.change, "span"), piece.text)
+            for piece in differences.words(old=old, new=new)
+        ),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: Mapping[str, Any], **changes: str) -> str:
+    """Return the query string of the present address with some values replaced."""
+    request: HttpRequest = context["request"]
+    values = {**request.GET.dict(), **changes}
+    return "?" + urlencode({name: value for name, value in values.items() if value})
+
+
+def _age_text(age: figures.Age) -> str:
+    if age.unit == "now":
+        return pgettext("time", "now")
+    forms = {
+        "minute": npgettext("short time", "%(count)d min", "%(count)d min", age.count),
+        "hour": npgettext("short time", "%(count)d h", "%(count)d h", age.count),
+        "day": npgettext("short time", "%(count)d d", "%(count)d d", age.count),
+        "month": npgettext("short time", "%(count)d mo", "%(count)d mo", age.count),
+        "year": npgettext("short time", "%(count)d y", "%(count)d y", age.count),
+    }
+    return forms[age.unit] % {"count": age.count}
+
+
+@register.simple_tag
+def health_word(value: float) -> str:
+    """Say a health score in a word."""
+    if value >= 80:
+        return gettext("Healthy")
+    return gettext("Fair") if value >= 60 else gettext("Needs care")

@@ -1,0 +1,157 @@
+"""What every page does first and last: who calls, which organization, which frame (spec 7.1, 9.1).
+
+`member` is the only way into an organization from a page: it turns the session and the address into
+a Caller, enters the tenant, runs the view, and turns a refusal into a page. Views make one call to
+read or act and render one context.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from accounts.authentication import caller_from_session, entered
+from accounts.caller import Caller
+from accounts.errors import CairnError
+from accounts.queries import OrganizationView, organizations_of
+from frontend import messages
+from teams import queries as places
+from teams.queries import ProjectView
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What stands around the content of an organization's page."""
+
+    caller: Caller
+    now: datetime
+    organization: OrganizationView
+    organizations: tuple[OrganizationView, ...]
+    projects: tuple[ProjectView, ...]
+    project: ProjectView | None
+    cursor: int
+
+
+Inner = Callable[Concatenate[HttpRequest, Frame, P], HttpResponse]
+Outer = Callable[..., HttpResponse]
+
+
+def member(view: Inner[P]) -> Outer:
+    """Run a view for a member of the organization named in the address."""
+
+    @login_required
+    @wraps(view)
+    def inside(request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        speak(request)
+        try:
+            caller = caller_from_session(user_id=person_id(request), organization_slug=org)
+            with entered(caller):
+                frame = _frame(request, caller, kwargs.pop("project", None))
+                request.frame = frame  # type: ignore[attr-defined]
+                return view(request, frame, *args, **kwargs)
+        except CairnError as error:
+            return refusal(request=request, error=error)
+
+    return inside
+
+
+def person(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Outer:
+    """Run a view for a signed-in person, outside of any organization."""
+
+    @login_required
+    @wraps(view)
+    def inside(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        speak(request)
+        try:
+            return view(request, *args, **kwargs)
+        except CairnError as error:
+            return refusal(request=request, error=error)
+
+    return inside
+
+
+def person_id(request: HttpRequest) -> Any:
+    """Return the id of the signed-in person."""
+    return request.user.pk
+
+
+def speak(request: HttpRequest) -> None:
+    """Answer in the language the signed-in person chose, when one was chosen."""
+    language = getattr(request.user, "language", "")
+    if language:
+        translation.activate(language)
+        request.LANGUAGE_CODE = translation.get_language()
+
+
+def page(
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """Render a page or a fragment; nothing of an organization is kept by caches."""
+    response = render(request, template, dict(context), status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def dialog(
+    request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """Render a dialog's content: a fragment for htmx, a page of its own without scripts."""
+    values = {**context, "dialog": template, "fragment": bool(request.htmx)}  # type: ignore[attr-defined]
+    outer = template if values["fragment"] else "pages/dialog.html"
+    return page(request, outer, values, status=status)
+
+
+def done(
+    request: HttpRequest, *, to: str, say: str, undo: str = "", changed: str = ""
+) -> HttpResponse:
+    """Answer a form that succeeded: a toast and the next page."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(to)
+    response = HttpResponse(status=204)
+    response["HX-Trigger"] = messages.toast(text=say, undo=undo, changed=changed)
+    return response
+
+
+def moved(request: HttpRequest, *, to: str) -> HttpResponse:
+    """Send the browser to another page."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(to)
+    return HttpResponse(status=204, headers={"HX-Redirect": to})
+
+
+def refusal(*, request: HttpRequest, error: CairnError) -> HttpResponse:
+    """Turn a refusal into a toast for htmx, else into a page."""
+    if getattr(request, "htmx", False):
+        response = page(request, "partials/toast.html", {"error": error}, status=error.status)
+        response["HX-Retarget"], response["HX-Reswap"] = "#toasts", "beforeend"
+        return response
+    template = "404.html" if error.status == 404 else "pages/refused.html"
+    return page(request, template, {"error": error}, status=error.status)
+
+
+def address(name: str, frame: Frame, *args: object) -> str:
+    """Return the address of a page of the frame's project."""
+    project = () if frame.project is None else (frame.project.slug,)
+    return reverse(name, args=(frame.caller.organization_slug, *project, *args))
+
+
+def _frame(request: HttpRequest, caller: Caller, project: Any) -> Frame:
+    organizations = organizations_of(user_id=person_id(request))
+    return Frame(
+        caller=caller,
+        now=timezone.now(),
+        organization=next(one for one in organizations if one.id == caller.organization_id),
+        organizations=organizations,
+        projects=places.projects(caller=caller),
+        project=None if project is None else places.project(caller=caller, ref=str(project)),
+        cursor=places.newest_change(caller=caller),
+    )

@@ -1,0 +1,165 @@
+"""The names of things as people read them, in their language (spec 1.3, 9.2).
+
+Stored values stay English; pages look their names up here. A value without a name is shown as it
+is stored, with spaces for underscores.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from memory.taxonomy import Chip, MemoryType, type_row
+
+Name = str | Promise
+
+TYPES: Final[Mapping[str, Name]] = {
+    "identity": _("Identity"),
+    "chain_of_command": _("Chain of command"),
+    "decision": _("Decision"),
+    "correction": _("Correction"),
+    "commitment": _("Commitment"),
+    "requirement": _("Requirement"),
+    "preference": _("Preference"),
+    "fact": _("Fact"),
+    "reference": _("Reference"),
+    "tool": _("Tool"),
+    "person": _("Person"),
+    "gotcha": _("Gotcha"),
+    "error_pattern": _("Error"),
+    "fix": _("Fix"),
+    "pattern": _("Pattern"),
+    "workflow_recipe": _("Recipe"),
+    "module_insight": _("Module"),
+    "dead_end": _("Dead end"),
+    "causal_dependency": _("Dependency"),
+    "prefetch_pattern": _("Read together"),
+    "task_calibration": _("Calibration"),
+    "context_cost": _("Context cost"),
+    "work_unit_outcome": _("Outcome"),
+    "e2e_observation": _("Observation"),
+    "work_state": _("Work state"),
+    "event": _("Event"),
+    "episode": _("Episode"),
+    "reflection": _("Reflection"),
+}
+
+SCOPES: Final[Mapping[str, Name]] = {
+    "personal": _("Only me"),
+    "project": _("Project"),
+    "team": _("Team"),
+    "organization": _("Organization"),
+}
+
+SOURCES: Final[Mapping[str, Name]] = {
+    "user_taught": _("taught by a person"),
+    "agent_explicit": _("stated by an agent"),
+    "qa_auto": _("found by quality checks"),
+    "tool_auto": _("reported by a tool"),
+    "commit_auto": _("read from a commit"),
+    "import": _("imported"),
+    "observer_inferred": _("observed in sessions"),
+    "extracted": _("extracted from text"),
+}
+
+INTERFACES: Final[Mapping[str, Name]] = {
+    "claude-code": "Claude Code",
+    "cursor": "Cursor",
+    "codex": "Codex",
+    "chatgpt": "ChatGPT",
+    "claude-ai": "Claude",
+    "perplexity": "Perplexity",
+    "dashboard": _("Dashboard"),
+    "api": "API",
+    "mcp": "MCP",
+    "import": _("Import"),
+    "unknown": _("Unknown"),
+}
+
+VERIFICATIONS: Final[Mapping[str, Name]] = {
+    "unverified": _("Not verified"),
+    "verified": _("Verified"),
+    "stale": _("Stale"),
+    "contradicted": _("Contradicted"),
+}
+
+STATUSES: Final[Mapping[str, Name]] = {
+    "active": _("Active"),
+    "superseded": _("Superseded"),
+    "archived": _("Archived"),
+    "deleted": _("Deleted"),
+}
+
+ROLES: Final[Mapping[str, Name]] = {
+    "owner": _("Owner"),
+    "admin": _("Admin"),
+    "steward": _("Steward"),
+    "member": _("Member"),
+    "viewer": _("Viewer"),
+}
+
+TOKEN_SCOPES: Final[Mapping[str, Name]] = {
+    "read": _("Read"),
+    "write": _("Write"),
+    "index": _("Index code"),
+    "admin": _("Manage"),
+}
+
+TOKEN_STATES: Final[Mapping[str, Name]] = {
+    "active": _("Active"),
+    "rotated": _("Replaced, still valid"),
+    "expired": _("Expired"),
+    "revoked": _("Revoked"),
+}
+
+LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target
+    "supersedes": (_("replaces"), _("replaced by")),
+    "contradicts": (_("contradicts"), _("contradicted by")),
+    "update": (_("updates"), _("updated by")),
+    "extend": (_("extends"), _("extended by")),
+    "derive": (_("derived from"), _("source of")),
+    "caused_by": (_("caused by"), _("cause of")),
+    "resolved_by": (_("resolved by"), _("resolves")),
+    "depends_on": (_("depends on"), _("needed by")),
+    "required_with": (_("required with"), _("required with")),
+    "conflicts_with": (_("conflicts with"), _("conflicts with")),
+    "validates": (_("validates"), _("validated by")),
+    "see_also": (_("see also"), _("see also")),
+}
+
+HEALTH_PARTS: Final[Mapping[str, Name]] = {
+    "modules covered": _("Modules with memories"),
+    "verified": _("Verified"),
+    "not stale": _("Not stale"),
+    "review backlog": _("Short review queue"),
+    "dispute backlog": _("Few open disputes"),
+    "correction rate": _("Few corrections"),
+}
+
+CORRECTIONS: Final[Mapping[str, Name]] = {
+    "outdated": _("It was right and is outdated"),
+    "too_broad": _("It is too broad"),
+    "wrong": _("It is wrong"),
+    "not_here": _("It does not hold here"),
+}
+
+
+def name_of(table: Mapping[str, Name], value: str) -> Name:
+    """Return the name of a stored value."""
+    return table.get(value, value.replace("_", " "))
+
+
+def link_name(*, kind: str, outgoing: bool) -> Name:
+    """Return how a relation reads from one of its ends."""
+    names = LINKS.get(kind)
+    if names is None:
+        return kind.replace("_", " ")
+    return names[0] if outgoing else names[1]
+
+
+def type_color(*, type: str) -> str:
+    """Return the color family of a type's chip; neutral for a type the registry does not know."""
+    if type not in MemoryType:
+        return Chip.NEUTRAL.value
+    return type_row(type=MemoryType(type)).chip.value

@@ -1,0 +1,201 @@
+"""Figures of a project's memory, counted when asked; nothing is estimated (spec 9.2).
+
+A figure whose source does not exist yet is absent, never guessed. Every count passes the same
+visibility as reading the memories would.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Func,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.formulas.health import Health, HealthCounts, health
+from memory.models import Memory, MemoryLink
+from memory.queries.views import MemoryView, to_view, visible
+from memory.taxonomy import LinkKind, Status, Verification
+from teams import queries as places
+from teams import visibility
+
+WEEK = timedelta(days=7)
+MONTH = timedelta(days=30)
+MOST_ATTENTION = 5  # rows, spec 9.2
+MOST_PLACES = 8  # rows of the table of modules, ours
+
+ACTIVE = Q(status=Status.ACTIVE.value)
+VERIFIED = Q(verification=Verification.VERIFIED.value) | Q(user_verified=True)
+STALE = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value)) | Q(
+    stale_at__isnull=False
+)
+TAINTED = ~Q(taint_reason="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of active memories."""
+
+    memories: int
+    added_in_week: int
+    used_in_month: int
+    needs_review: int
+    oldest_review_at: datetime | None
+    verified: int
+    stale: int
+    corrected_in_month: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """A memory someone should look at, and why: "contradicted", "tainted", "stale", "review"."""
+
+    reason: str
+    memory: MemoryView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A module, and how many memories are about it."""
+
+    name: str
+    memories: int
+    verified: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewView:
+    """What the first page of a project says."""
+
+    tally: Tally
+    health: Health | None
+    attention: tuple[Attention, ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectTally:
+    """What the card of a project says."""
+
+    project_id: UUID
+    memories: int
+    needs_review: int
+    last_change_at: datetime | None
+
+
+def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
+    """Return the figures of a project. Raises NotFound for a project the caller cannot see."""
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        rows = visible(caller=caller).filter(ACTIVE, project_id=place.id)
+        tally = _tally(rows, now)
+        return OverviewView(
+            tally=tally,
+            health=health(counts=_health_counts(tally)),
+            attention=_attention(rows, now),
+            places=_places(rows),
+        )
+
+
+def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
+    """Return the counts of a project alone. Raises NotFound."""
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        return _tally(visible(caller=caller).filter(ACTIVE, project_id=place.id), now)
+
+
+def by_project(*, caller: Caller) -> tuple[ProjectTally, ...]:
+    """Return the counts of every project that has a visible memory, by project id."""
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
+        groups = rows.values("project_id").annotate(
+            memories=Count("id"),
+            review=Count("id", filter=Q(needs_review=True)),
+            last=Max("updated_at"),
+        )
+        return tuple(
+            ProjectTally(
+                project_id=group["project_id"],
+                memories=group["memories"],
+                needs_review=group["review"],
+                last_change_at=group["last"],
+            )
+            for group in groups.order_by("project_id")
+        )
+
+
+def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
+    correction = MemoryLink.objects.filter(
+        source_id=OuterRef("pk"), kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
+    )
+    found = rows.annotate(corrects=Exists(correction)).aggregate(
+        memories=Count("id"),
+        added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
+        used_in_month=Count("id", filter=Q(memoryusage__last_accessed_at__gte=now - MONTH)),
+        needs_review=Count("id", filter=Q(needs_review=True)),
+        oldest_review_at=Min("created_at", filter=Q(needs_review=True)),
+        verified=Count("id", filter=VERIFIED),
+        stale=Count("id", filter=STALE),
+        corrected_in_month=Count("id", filter=Q(corrects=True)),
+    )
+    return Tally(**found)
+
+
+def _health_counts(tally: Tally) -> HealthCounts:
+    return HealthCounts(
+        modules=0,
+        modules_covered=0,
+        memories=tally.memories,
+        verified=tally.verified,
+        stale=tally.stale,
+        awaiting_review=tally.needs_review,
+        disputed=0,
+        corrected_in_30_days=tally.corrected_in_month,
+    )
+
+
+def _attention(rows: QuerySet[Memory], now: datetime) -> tuple[Attention, ...]:
+    contradicted = Q(verification=Verification.CONTRADICTED.value)
+    waiting = rows.annotate(
+        reason=Case(
+            When(contradicted, then=Value("contradicted")),
+            When(TAINTED, then=Value("tainted")),
+            When(STALE, then=Value("stale")),
+            When(Q(needs_review=True), then=Value("review")),
+        ),
+        urgency=Case(
+            When(contradicted, then=Value(0)),
+            When(TAINTED, then=Value(1)),
+            When(STALE, then=Value(2)),
+            default=Value(3),
+        ),
+    ).exclude(reason=None)
+    first = waiting.order_by("urgency", "-importance", "id")[:MOST_ATTENTION]
+    return tuple(Attention(reason=row.reason, memory=to_view(row, now=now)) for row in first)
+
+
+def _places(rows: QuerySet[Memory]) -> tuple[Place, ...]:
+    groups = (
+        rows.annotate(module=Func(F("related_modules"), function="unnest"))
+        .values("module")
+        .annotate(memories=Count("id", distinct=True), verified=Count("id", filter=VERIFIED))
+        .order_by("-memories", "module")[:MOST_PLACES]
+    )
+    return tuple(
+        Place(name=group["module"], memories=group["memories"], verified=group["verified"])
+        for group in groups
+    )
