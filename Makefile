@@ -41,10 +41,13 @@ echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
 .DEFAULT_GOAL := run
-.PHONY: run test test-nobrowser check format lock bench
+.PHONY: run doctor test test-nobrowser check format lock bench
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
+
+doctor: $(VENV)/.installed
+	@exec $(BIN)/python -m config.embedded manage doctor
 
 test: $(VENV)/.installed-dev
 	@chromium=$$($(find_chromium)) || exit 1; \

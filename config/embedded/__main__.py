@@ -1,11 +1,11 @@
-"""`python -m config.embedded run|servers|stop-check`: the door of the one-command start (10.1)."""
+"""`python -m config.embedded run|servers|stop-check|manage`: the door of the start (spec 10.1)."""
 
 import argparse
 import os
 import sys
 from pathlib import Path
 
-from config.embedded import console, home, only_servers, run, stop_check
+from config.embedded import console, home, inside, only_servers, run, stop_check
 from config.embedded.console import Console
 from config.embedded.errors import StartError
 
@@ -15,7 +15,7 @@ def main(*, arguments: list[str]) -> int:
     chosen = _parse(arguments)
     out = console.standard() if chosen.command == "run" else console.on_errors()
     try:
-        _run(command=chosen.command, is_fast=chosen.fast, out=out)
+        _run(chosen, out)
     except StartError as error:
         out.failed(sentence=str(error))
         return 1
@@ -30,19 +30,24 @@ def main(*, arguments: list[str]) -> int:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m config.embedded", description=__doc__)
-    parser.add_argument("command", choices=("run", "servers", "stop-check"))
+    parser.add_argument("command", choices=("run", "servers", "stop-check", "manage"))
     parser.add_argument(
         "--fast", action="store_true", help="servers: throw-away folder, no fsync, for tests"
+    )
+    parser.add_argument(
+        "rest", nargs=argparse.REMAINDER, help="manage: a command of manage.py with its arguments"
     )
     return parser.parse_args(arguments)
 
 
-def _run(*, command: str, is_fast: bool, out: Console) -> None:
-    if command == "run":
+def _run(chosen: argparse.Namespace, out: Console) -> None:
+    if chosen.command == "run":
         run.run(environment=os.environ, console=out)
-    elif command == "stop-check":
+    elif chosen.command == "stop-check":
         stop_check.check(environment=os.environ, console=out)
-    elif is_fast:
+    elif chosen.command == "manage":
+        inside.manage(environment=os.environ, arguments=tuple(chosen.rest))
+    elif chosen.fast:
         only_servers.serve_fast(environment=os.environ, console=out)
     else:
         only_servers.serve_lasting(environment=os.environ, console=out)

@@ -26,7 +26,7 @@ HOPELESS_DEATHS = 3  # a child that never was ready and died so often will not c
 SECOND_REQUEST_SECONDS = 1.0  # make passes SIGTERM on, so one request may arrive twice
 
 
-class StopRequested(Exception):  # noqa: N818 - a request, not an error
+class StopRequested(Exception):
     """Someone asked for the end: Ctrl-C, SIGTERM, or the closed terminal."""
 
 

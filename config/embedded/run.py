@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 
 from config.embedded import home as homes
-from config.embedded import ports, programs, servers, steps, welcome
+from config.embedded import inside, ports, programs, servers, steps, welcome
 from config.embedded import setup as setups
 from config.embedded.console import Console
 from config.embedded.errors import StepError
@@ -37,24 +37,29 @@ def run(*, environment: Mapping[str, str], console: Console) -> None:
             console.say("stopping; once more Ctrl-C ends everything at once")
         finally:
             _stop(group=group, console=console)
+            inside.forget(home=home)
             servers.tidy(home=home.root, environment=environment)
 
 
 def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[str, str]) -> None:
-    is_first = home.is_first_start
     secrets = homes.load_secrets(home=home)
     served = start_servers(
         starter=starter, setup=setup, environment=environment, durability=Durability.SAFE
     )
-    completed = setups.child_environment(setup=served, secrets=secrets, environment=environment)
-    for step in steps.due(with_demo=setup.with_demo, done=steps.read_done(home=home)):
+    given = setups.given_to_children(setup=served, secrets=secrets, environment=environment)
+    inside.remember(home=home, given=given)
+    completed = tuple({**environment, **given}.items())
+    done = steps.read_done(home=home)
+    for step in steps.due(with_demo=setup.with_demo, done=done):
         program = steps.program(step=step, setup=served, home=home, environment=completed)
         _do_step(starter=starter, step=step, program=program)
-        steps.mark_done(home=home, step=step)
+        if step.when is not steps.When.ALWAYS:
+            steps.mark_done(home=home, name=step.name)
     _start_programs(starter=starter, setup=served, home=home, environment=completed)
     fields = welcome.publish(home=home, url=served.base_url)
-    show = welcome.show_once if is_first else welcome.show_again
+    show = welcome.show_again if welcome.NAME in done else welcome.show_once
     show(console=starter.console, fields=fields, home=home)
+    steps.mark_done(home=home, name=welcome.NAME)
 
 
 def _do_step(*, starter: Starter, step: steps.Step, program: Program) -> None:

@@ -45,12 +45,11 @@ def read(*, environment: Mapping[str, str]) -> Setup:
     )
 
 
-def child_environment(
+def given_to_children(
     *, setup: Setup, secrets: Secrets, environment: Mapping[str, str]
-) -> tuple[tuple[str, str], ...]:
-    """Return the environment of web, worker, beat and the steps: the caller's, completed."""
-    completed = {
-        **environment,
+) -> dict[str, str]:
+    """Return what web, worker, beat and the steps are told beyond the caller's environment."""
+    return {
         "DJANGO_SETTINGS_MODULE": SETTINGS_MODULE,
         "DATABASE_URL": setup.database_url,
         "REDIS_URL": setup.redis_url,
@@ -63,4 +62,3 @@ def child_environment(
         "CAIRN_TOKEN_PEPPER": environment.get("CAIRN_TOKEN_PEPPER") or secrets.token_pepper,
         "PYTHONUNBUFFERED": "1",
     }
-    return tuple(completed.items())

@@ -25,8 +25,7 @@ class When(Enum):
     """At which starts a step is done."""
 
     ALWAYS = "always"
-    ONCE = "once"
-    ONCE_WITH_DEMO = "once with demo"
+    FIRST_WITH_DEMO = "until done once, if the demo is wanted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +44,22 @@ STEPS = (
         title="model weights",
         command=(sys.executable, "-m", "memory.providers.weights", "--into", "{models}"),
     ),
+    Step(
+        name="words",
+        title="translations",
+        command=(sys.executable, "-m", "config.translations", "compile"),
+    ),
     Step(name="migrate", title="tables", command=(*MANAGE, "migrate", "-v", "0")),
     Step(
         name="bootstrap",
         title="owner account",
         command=(*MANAGE, "bootstrap", "--credentials", "{credentials}"),
-        when=When.ONCE,
     ),
     Step(
         name="demo",
         title="demo data",
         command=(*MANAGE, "demo"),
-        when=When.ONCE_WITH_DEMO,
+        when=When.FIRST_WITH_DEMO,
     ),
 )
 
@@ -83,19 +86,16 @@ def read_done(*, home: Home) -> frozenset[str]:
     return frozenset(json.loads(path.read_text())) if path.exists() else frozenset()
 
 
-def mark_done(*, home: Home, step: Step) -> None:
-    """Keep that a step of the first start is done."""
-    if step.when is not When.ALWAYS:
-        names = sorted({*read_done(home=home), step.name})
-        write_private(path=home.run / DONE_NAME, text=json.dumps(names))
+def mark_done(*, home: Home, name: str) -> None:
+    """Keep that something is done that is done once."""
+    names = sorted({*read_done(home=home), name})
+    write_private(path=home.run / DONE_NAME, text=json.dumps(names))
 
 
 def _is_due(step: Step, *, with_demo: bool, done: Collection[str]) -> bool:
     if step.when is When.ALWAYS:
         return True
-    if step.when is When.ONCE_WITH_DEMO and not with_demo:
-        return False
-    return step.name not in done
+    return with_demo and step.name not in done
 
 
 def _filled(part: str, paths: dict[str, Path]) -> str:

@@ -7,6 +7,7 @@ from config.embedded.console import Console
 from config.embedded.errors import StepError
 from config.embedded.home import Home, write_private
 
+NAME = "welcome"  # under which it is kept that the credentials have been shown
 FIELDS = ("url", "email", "password", "token", "organization", "project")
 PRINTED = (("e-mail", "email"), ("password", "password"), ("token", "token"))
 
@@ -21,8 +22,8 @@ def publish(*, home: Home, url: str) -> dict[str, str]:
         fields = {name: str(kept[name]) for name in FIELDS if name != "url"}
     except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
         raise StepError(
-            f"{home.credentials} is missing or damaged; put it back, or delete "
-            f"{home.run}/steps.json and start again for a new owner."
+            f"{home.credentials} is missing or damaged; delete it and start again: "
+            f"the owner then gets a new password and token."
         ) from error
     complete = {"url": url, **fields}
     write_private(path=home.credentials, text=json.dumps(complete, indent=2) + "\n")

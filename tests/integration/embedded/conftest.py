@@ -40,13 +40,15 @@ def group(console: Console) -> Iterator[Group]:
 def make_child(console: Console, tmp_path: Path) -> MakeChild:
     """Make a child that runs a Python text; it is ready at once."""
 
-    def make(text: str, *, name: str = "web", after: After = After.RESTART) -> Process:
+    def make(
+        text: str, *, name: str = "web", after: After = After.RESTART, patience: float = 20
+    ) -> Process:
         program = Program(
             name=name,
             command=(sys.executable, "-S", "-c", text),
             environment=(),
             folder=tmp_path,
-            halts=(Halt(signal=signal.SIGTERM, seconds=0.5),),
+            halts=(Halt(signal=signal.SIGTERM, seconds=patience),),
         )
         return Process(program=program, after=after, is_ready=lambda: True, console=console)
 

@@ -110,7 +110,7 @@ def test_stop_ends_every_child(group: Group, make_child: MakeChild) -> None:
 def test_child_that_ignores_sigterm_is_killed(
     group: Group, make_child: MakeChild, printed: io.StringIO
 ) -> None:
-    child = make_child(STUBBORN)
+    child = make_child(STUBBORN, patience=0.2)
     group.add(child)
     turn_until(group, lambda: "up" in printed.getvalue())
 

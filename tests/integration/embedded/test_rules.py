@@ -37,11 +37,11 @@ def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
 
 def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
     first = [step.name for step in steps.due(with_demo=True, done=())]
-    second = [step.name for step in steps.due(with_demo=True, done=("bootstrap", "demo"))]
+    second = [step.name for step in steps.due(with_demo=True, done=("demo",))]
     without = [step.name for step in steps.due(with_demo=False, done=())]
 
     assert first[-2:] == ["bootstrap", "demo"]
-    assert second == ["weights", "migrate"]
+    assert second == ["weights", "words", "migrate", "bootstrap"]
     assert "demo" not in without
 
 
@@ -103,7 +103,7 @@ def test_children_learn_addresses_and_secrets() -> None:
     chosen = setup.read(environment={"CAIRN_PORT": "8123", "CAIRN_HOME": "/data"})
     kept = home.Secrets(secret_key="s" * 40, token_pepper="p" * 40)
 
-    environment = dict(setup.child_environment(setup=chosen, secrets=kept, environment={}))
+    environment = setup.given_to_children(setup=chosen, secrets=kept, environment={})
 
     assert environment["CAIRN_BASE_URL"] == "http://127.0.0.1:8123"
     assert environment["CAIRN_MODELS"] == "/data/models"
