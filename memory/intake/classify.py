@@ -1,0 +1,120 @@
+"""What an accepted candidate is: type, governance, structure, files, modules, entities (spec 2.2).
+
+A given type is believed. Otherwise markers in the text vote: each matching expression adds its
+weight, the heaviest type wins, and a text without markers is a fact. Nothing here calls a model.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from memory import taxonomy
+from memory.intake import entities
+from memory.intake import text as texts
+from memory.intake.entities import EntityKind, EntitySpan
+from memory.intake.markers import MARKERS
+from memory.taxonomy import Governance, MemoryType, Structure
+
+LEDGER_LINES = 2  # key-value lines, spec 2.2
+SEQUENCE_WORDS = 2  # different ones make a timeline, ours
+HIERARCHY_WORDS = 2  # different ones, or indented bullets, make a taxonomy; ours
+_GENERIC_FOLDERS = frozenset(
+    {"src", "lib", "app", "apps", "source", "packages", "test", "tests", "__tests__", "spec"}
+)
+
+
+class TypeBasis(StrEnum):
+    """Why a memory has its type."""
+
+    GIVEN = "given"
+    MARKERS = "markers"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classification:
+    """Everything classification derives from a content, ready to be stored."""
+
+    type: MemoryType
+    type_basis: TypeBasis
+    governance: Governance
+    structure: Structure
+    files: tuple[str, ...]
+    modules: tuple[str, ...]
+    entities: tuple[EntitySpan, ...]
+    citation: str
+
+
+_KEY_VALUE = re.compile(
+    r"^[ \t]*(?:[-*] )?[\w][\w .-]{0,40}(?::[ \t]|[ \t]*=[ \t]*)\S", re.MULTILINE
+)
+_DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_SEQUENCE = re.compile(
+    r"\b(?:first|then|next|after that|afterwards|finally|later|before that)\b", re.I
+)
+_BULLETS = re.compile(r"^[ \t]*[-*+] .+\n(?:.*\n)?[ \t]{2,}[-*+] ", re.MULTILINE)
+_HIERARCHY = re.compile(
+    r"\b(?:parent|child|children|inherits?|subclass|superclass|subtype)\b", re.I
+)
+
+
+def classify(
+    *,
+    content: str,
+    type: MemoryType | None,
+    tags: tuple[str, ...],
+    files: tuple[str, ...],
+    modules: tuple[str, ...],
+    pinned: bool,
+) -> Classification:
+    """Classify a candidate; given files and modules come first, those named in the text follow."""
+    visible = texts.visible_text(text=content)
+    found = entities.find_entities(text=visible)
+    chosen, basis = (type, TypeBasis.GIVEN) if type is not None else type_of(content=visible)
+    named = tuple(span.text for span in found if span.kind is EntityKind.PATH)
+    all_files = tuple(dict.fromkeys((*files, *named)))
+    from_files = tuple(module for path in all_files if (module := module_of(path=path)))
+    return Classification(
+        type=chosen,
+        type_basis=basis,
+        governance=taxonomy.governance_of(type=chosen, tags=tags, pinned=pinned),
+        structure=structure_of(content=visible),
+        files=all_files,
+        modules=tuple(dict.fromkeys((*modules, *from_files))),
+        entities=found,
+        citation=texts.citation_text(content=content),
+    )
+
+
+def type_of(*, content: str) -> tuple[MemoryType, TypeBasis]:
+    """Guess the type from markers; a tie goes to the marker named first, none means a fact."""
+    votes: dict[MemoryType, int] = {}
+    for marker in MARKERS:
+        if marker.pattern.search(content):
+            votes[marker.type] = votes.get(marker.type, 0) + marker.weight
+    if not votes:
+        return MemoryType.FACT, TypeBasis.DEFAULT
+    return max(votes, key=lambda type: votes[type]), TypeBasis.MARKERS
+
+
+def structure_of(*, content: str) -> Structure:
+    """Detect how a text is built: ledger, timeline, taxonomy, else narrative (spec 2.2)."""
+    if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
+        return Structure.LEDGER
+    if _DATE.search(content) or _distinct(_SEQUENCE, content) >= SEQUENCE_WORDS:
+        return Structure.TIMELINE
+    if _BULLETS.search(content) or _distinct(_HIERARCHY, content) >= HIERARCHY_WORDS:
+        return Structure.TAXONOMY
+    return Structure.NARRATIVE
+
+
+def module_of(*, path: str) -> str:
+    """Name the module of a file: its nearest folder that is not a generic one; empty if none is."""
+    folders = PurePosixPath(path).parent.parts
+    telling = [name for name in folders if name.strip("./~") and name not in _GENERIC_FOLDERS]
+    return telling[-1] if telling else ""
+
+
+def _distinct(pattern: re.Pattern[str], content: str) -> int:
+    return len({word.lower() for word in pattern.findall(content)})

@@ -1,0 +1,122 @@
+"""Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions.
+
+The `fast` strategy of spec 2.6; the accurate one runs nightly elsewhere. Each kind is one
+expression that can start only at a word's beginning, so a scan is linear in the text. Where spans
+overlap the highest confidence wins, then the longest.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EntityKind(StrEnum):
+    """What a span looks like."""
+
+    EMAIL = "email"
+    URL = "url"
+    DATE = "date"
+    PATH = "path"
+    CODE = "code"
+    VERSION = "version"
+    MENTION = "mention"
+    TAG = "tag"
+
+
+class EntityType(StrEnum):
+    """What a named thing is (spec 1.1)."""
+
+    PERSON = "person"
+    PROJECT = "project"
+    ORGANIZATION = "organization"
+    LOCATION = "location"
+    SYSTEM = "system"
+    EMAIL = "email"
+    URL = "url"
+    OTHER = "other"
+
+
+ENTITY_TYPES: dict[EntityKind, EntityType] = {
+    EntityKind.EMAIL: EntityType.EMAIL,
+    EntityKind.URL: EntityType.URL,
+    EntityKind.DATE: EntityType.OTHER,
+    EntityKind.PATH: EntityType.SYSTEM,
+    EntityKind.CODE: EntityType.SYSTEM,
+    EntityKind.VERSION: EntityType.OTHER,
+    EntityKind.MENTION: EntityType.PERSON,
+    EntityKind.TAG: EntityType.OTHER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntitySpan:
+    """One entity in a text: kind, text as it stands, where, and how sure the pattern is (0..1)."""
+
+    kind: EntityKind
+    text: str
+    start: int
+    end: int
+    confidence: float
+
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_EXTENSION = (
+    r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
+    r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
+)
+_PATTERNS: tuple[tuple[EntityKind, float, str], ...] = (  # confidences: ours
+    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+"),
+    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
+    (EntityKind.DATE, 0.92, r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?"),
+    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}"),
+    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}"),
+    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w"),
+    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])"),
+    (EntityKind.CODE, 0.85, r"(?<=`)[^`\n]{2,80}(?=`)"),
+    (EntityKind.VERSION, 0.80, r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)"),
+    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])"),
+    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+"),
+    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)"),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)"),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)"),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)"),
+    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)"),
+)
+_COMPILED = tuple((kind, sure, re.compile(pattern)) for kind, sure, pattern in _PATTERNS)
+_TRAILING = ".,;:!?"
+
+
+def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
+    """Find the entities of a text in their order; spans never overlap."""
+    spans = [
+        _span(kind, match, confidence)
+        for kind, confidence, pattern in _COMPILED
+        for match in pattern.finditer(text)
+    ]
+    return resolve_overlaps(spans=tuple(spans))
+
+
+def resolve_overlaps(*, spans: tuple[EntitySpan, ...]) -> tuple[EntitySpan, ...]:
+    """Keep of overlapping spans the most confident, then the longest, then the first."""
+    best_first = sorted(
+        spans, key=lambda span: (-span.confidence, span.start - span.end, span.start)
+    )
+    kept: list[EntitySpan] = []
+    taken: set[int] = set()
+    for span in best_first:
+        places = range(span.start, span.end)
+        if taken.isdisjoint(places):
+            kept.append(span)
+            taken.update(places)
+    return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def _span(kind: EntityKind, match: re.Match[str], confidence: float) -> EntitySpan:
+    text = match.group().rstrip(_TRAILING)
+    return EntitySpan(
+        kind=kind,
+        text=text,
+        start=match.start(),
+        end=match.start() + len(text),
+        confidence=confidence,
+    )

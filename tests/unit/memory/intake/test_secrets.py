@@ -1,0 +1,138 @@
+"""Secrets are found by shape and context, clean developer text is not flagged (spec 7.6).
+
+Every planted value is made up here; those with a vendor's shape are put together at run time.
+"""
+
+import base64
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts import tokens
+from accounts.tokens import TokenKind
+from memory.intake import secrets
+from memory.intake.secrets import Finding, SecretKind
+
+OWN = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
+RANDOM = "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsE"
+AWS = "AKIA" + "Q7RZ1VB9KX3TN5WM"
+GITHUB = "ghp_" + RANDOM + "aB3d"
+JWT = ".".join(("eyJ" + RANDOM, "eyJ" + RANDOM[::-1], RANDOM.swapcase()))
+PLANTED = (
+    (f"Use {OWN} for the import", OWN, "cairn_token"),
+    (f"aws configure set key {AWS}", AWS, "vendor_key"),
+    (f"git clone with {GITHUB} works", GITHUB, "vendor_key"),
+    (f"The cookie holds {JWT} then", JWT, "json_web_token"),
+    (f"bot 123456789:{RANDOM}abc runs", f"123456789:{RANDOM}abc", "chat_bot_token"),
+    ("postgres://app:s3cr3tPw@db:5432/x", "s3cr3tPw", "url_credentials"),
+    (f"Authorization: Bearer {RANDOM}", RANDOM, "authorization_header"),
+    (f'curl -H "x-api-key: {RANDOM}"', RANDOM, "authorization_header"),
+    ('password = "hunter2!x"', "hunter2!x", "assigned_secret"),
+    ("DB_PASSWORD=Tr0ub4dor&3", "Tr0ub4dor&3", "assigned_secret"),
+    (f'{{"api_key": "{RANDOM}"}}', RANDOM, "assigned_secret"),
+    (f"client-secret: {RANDOM}", RANDOM, "assigned_secret"),
+    ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
+    ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
+)
+CLEAN = (
+    "The password is stored in the vault and rotated by the platform team.",
+    "Set password = os.environ['DB_PASSWORD'] in the settings.",
+    "def login(username: str, password: str) -> Token: ...",
+    "token = request.headers.get('Authorization')",
+    'password = "changeme" is the placeholder of the example.',
+    "API_KEY=<your key here>",
+    "password: ${DB_PASSWORD}",
+    "The token is refreshed after 3600 seconds by the gateway.",
+    "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build.",
+    "Session 550e8400-e29b-41d4-a716-446655440000 was slow.",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "See https://example.com:8080/path@2x.png for the icon.",
+    "max_tokens = 4096 and token_count: 12",
+    "The secret is to keep functions short.",
+    "Authorization: Bearer <token> is the header's form.",
+    '{"password": "string", "token": "string"}',
+    "passwordValidator = createPasswordValidator(options)",
+    "The access token is passed to AuthService.refresh() by the client.",
+    "const apiKey = config.services.stripe.apiKey;",
+    "SECRET_KEY = env.str('SECRET_KEY')",
+)
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
+def test_a_planted_secret_is_found_where_it_stands(text: str, value: str, kind: str) -> None:
+    findings = secrets.find_secrets(text=text)
+
+    assert kind in {found.kind for found in findings}
+    assert any(value in text[found.start : found.end] for found in findings)
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
+def test_a_redacted_text_no_longer_holds_the_secret(text: str, value: str, kind: str) -> None:
+    redacted = secrets.redact(text=text, findings=secrets.find_secrets(text=text))
+
+    assert value not in redacted
+    assert f"[{kind}]" in redacted
+    assert secrets.find_secrets(text=redacted) == ()
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_clean_developer_text_is_not_flagged(text: str) -> None:
+    assert secrets.find_secrets(text=text) == ()
+
+
+def test_a_private_key_is_found_as_a_whole() -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{RANDOM}\n-----END RSA PRIVATE KEY-----"
+
+    redacted = secrets.redact(text=f"a {key} b", findings=secrets.find_secrets(text=f"a {key} b"))
+
+    assert redacted == "a [private_key] b"
+
+
+@pytest.mark.parametrize("secret", [OWN, GITHUB, JWT])
+@pytest.mark.parametrize("line_break", ["\n", "\\\n", '"\n  "', "\r\n"])
+def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
+    text = f"key {secret[:22]}{line_break}{secret[22:]} end"
+
+    redacted = secrets.redact(text=text, findings=secrets.find_secrets(text=text))
+
+    assert secret[22:] not in redacted
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        base64.b64encode(f"password={RANDOM}".encode()).decode(),
+        base64.urlsafe_b64encode(OWN.encode()).decode(),
+        f"token={GITHUB}".encode().hex(),
+        "".join(f"%{byte:02x}" for byte in f"password={RANDOM}".encode()),
+    ],
+    ids=["base64", "base64url", "hex", "percent"],
+)
+def test_an_encoded_secret_is_found(encoded: str) -> None:
+    findings = secrets.find_secrets(text=f"blob {encoded} end")
+
+    assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
+
+
+def test_overlapping_findings_are_redacted_once() -> None:
+    findings = (
+        Finding(kind=SecretKind.ASSIGNED_SECRET, start=4, end=9),
+        Finding(kind=SecretKind.VENDOR_KEY, start=2, end=7),
+    )
+
+    assert secrets.redact(text="0123456789", findings=findings) == "01[vendor_key]9"
+
+
+@given(text=st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
+def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
+    findings = secrets.find_secrets(text=text)
+
+    bounds = [place for found in findings for place in (found.start, found.end)]
+    assert bounds == sorted(bounds)
+    assert all(0 <= place <= len(text) for place in bounds)
+
+
+def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
+    assert secrets.entropy_bits(text="aaaa") == 0.0
+    assert secrets.entropy_bits(text="abcd") == 2.0
