@@ -16,6 +16,7 @@ import numpy.typing as npt
 from memory.providers.contracts import EmbeddingModel, Vectors
 from memory.providers.errors import ProviderInvalidAnswer
 
+LARGEST_FIGURE = 1e18  # no embedding comes near; above it squares overflow
 SMALLEST_LENGTH = 1e-6  # below it a vector's direction is rounding noise
 
 
@@ -47,11 +48,11 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
         )
     if array.shape[1] != model.dimensions:
         raise _other_dimensions(model, array.shape[1])
-    if not np.isfinite(array).all():
+    if not (np.abs(array) < LARGEST_FIGURE).all():
         raise _invalid(model.provider, "a vector with NaN or infinite figures")
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or (lengths < SMALLEST_LENGTH).any():
-        raise _invalid(model.provider, "a zero or immeasurable vector")
+    if (lengths < SMALLEST_LENGTH).any():
+        raise _invalid(model.provider, "a zero vector")
     scaled: Vectors = (array / lengths).astype(np.float32)
     return scaled
 

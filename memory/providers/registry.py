@@ -25,6 +25,12 @@ def configure(*, settings: ProviderSettings, budget: Budget = UNLIMITED) -> None
         _configured[:] = [fresh]
 
 
+def reset() -> None:
+    """Forget settings and loaded models; the next use reads Django's settings again."""
+    with _lock:
+        _configured.clear()
+
+
 def default_embedder(*, tenant: str = "") -> Embedder:
     """Return the installation's embedder, guarded for this tenant (its schema name).
 

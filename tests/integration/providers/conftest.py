@@ -1,0 +1,44 @@
+"""Real weights and a vendor on the loopback interface."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.providers.guard import Unlimited
+from memory.providers.settings import Limits, ProviderSettings
+from memory.providers.vendors import Vendors
+from tests.support import models
+from tests.support.vendor_server import Vendor, running_vendor
+
+QUICK = Limits(total_seconds=0.5, interactive_seconds=0.3, retries=0, answer_bytes=1_000_000)
+
+
+@pytest.fixture(scope="session")
+def models_dir() -> Path:
+    """The folder with the local models."""
+    return models.models_dir()
+
+
+@pytest.fixture
+def vendor() -> Iterator[Vendor]:
+    """A vendor whose script the test writes."""
+    with running_vendor() as running:
+        yield running
+
+
+@pytest.fixture
+def vendors(vendor: Vendor) -> Vendors:
+    """The product's set of vendors, pointed at the loopback one, without retries."""
+    settings = ProviderSettings(
+        embedder="openai/small",
+        reranker="cohere/rerank",
+        openai_base_url=f"{vendor.url}/v1",
+        openai_chat_model="chat",
+        openai_dimensions=384,
+        cohere_base_url=vendor.url,
+        cohere_api_key="a-key",
+        cohere_dimensions=384,
+        limits=QUICK,
+    )
+    return Vendors(settings=settings, budget=Unlimited())

@@ -1,0 +1,93 @@
+"""The default embedder on its real weights."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory.providers import encoder_files, quantization
+from memory.providers.errors import ProviderUnavailable
+from memory.providers.local import LocalEmbedder
+
+TEXTS = (
+    "The payment webhook is retried three times with exponential backoff.",
+    "Bananas ripen faster next to apples.",
+    "def retry(call, times): ...",
+)
+
+
+@pytest.fixture(scope="module")
+def embedder(models_dir: Path) -> LocalEmbedder:
+    """The embedder, loaded once."""
+    return LocalEmbedder(models_dir=models_dir, threads=1)
+
+
+def test_vectors_are_unit_rows_of_the_declared_dimensions(embedder: LocalEmbedder) -> None:
+    vectors = embedder.embed_documents(texts=TEXTS)
+
+    assert vectors.shape == (3, embedder.model.dimensions)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+def test_a_question_is_closest_to_the_text_that_answers_it(embedder: LocalEmbedder) -> None:
+    question = embedder.embed_query(text="How often do we try the billing callback again?")
+
+    cosines = embedder.embed_documents(texts=TEXTS) @ question
+
+    assert int(cosines.argmax()) == 0
+    assert cosines[0] > 0.4 > cosines[1]
+
+
+def test_order_is_kept_whatever_the_lengths(embedder: LocalEmbedder) -> None:
+    texts = tuple(" ".join(["word", str(place)] * (1 + place * 7 % 50)) for place in range(40))
+
+    together = embedder.embed_documents(texts=texts)
+
+    alone = np.array([embedder.embed_query(text=text) for text in texts])
+    assert (together * alone).sum(axis=1).min() > 0.98
+
+
+def test_text_beyond_the_models_length_does_not_count(embedder: LocalEmbedder) -> None:
+    long = "alpha " * 300
+
+    assert np.allclose(
+        embedder.embed_query(text=long), embedder.embed_query(text=long + "omega " * 50), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("text", ["", " ", "\x00", "🙂" * 500, "\u202e", "日本語"])
+def test_odd_texts_have_a_vector_too(embedder: LocalEmbedder, text: str) -> None:
+    assert np.isfinite(embedder.embed_query(text=text)).all()
+
+
+def test_no_texts_give_no_rows(embedder: LocalEmbedder) -> None:
+    assert embedder.embed_documents(texts=()).shape == (0, 384)
+
+
+def test_absent_weights_say_how_to_get_them(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(models_dir=tmp_path, threads=1)
+
+    with pytest.raises(ProviderUnavailable) as raised:
+        embedder.embed_query(text="anything")
+
+    assert "python -m memory.providers.weights --into" in raised.value.hint
+
+
+def test_a_forked_process_loads_its_own(embedder: LocalEmbedder) -> None:
+    embedder.embed_query(text="loaded before the fork")
+
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if embedder.embed_query(text="in the child").shape == (384,) else 1)
+    _, status = os.waitpid(child, 0)
+
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
+    recipe = encoder_files.read_recipe(folder=models_dir / "all-minilm-l6-v2")
+
+    assert recipe is not None
+    assert recipe.smallest_cosine >= quantization.COSINE_FLOOR

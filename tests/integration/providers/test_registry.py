@@ -1,0 +1,94 @@
+"""From a model key to a ready vendor."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory.providers import registry
+from memory.providers.errors import ProviderUnavailable
+from memory.providers.settings import ProviderSettings
+from tests.support.vendor_server import Vendor
+
+
+@pytest.fixture(autouse=True)
+def configured(models_dir: Path) -> Iterator[None]:
+    """The installation's defaults on real weights; nothing of it outlives a test."""
+    registry.configure(settings=ProviderSettings(models_dir=models_dir))
+    yield
+    registry.reset()
+
+
+def test_the_default_embedder_is_local_and_answers() -> None:
+    embedder = registry.default_embedder(tenant="acme")
+
+    assert embedder.model.key == "local/all-minilm-l6-v2"
+    assert embedder.is_local
+    assert embedder.embed_query(text="anything").shape == (384,)
+
+
+def test_the_default_reranker_is_local_and_answers() -> None:
+    reranker = registry.reranker(tenant="acme")
+
+    assert reranker is not None
+    assert reranker.is_local
+    assert len(reranker.rerank(query="a", texts=("b", "c"))) == 2
+
+
+def test_without_a_chat_model_there_is_none() -> None:
+    assert registry.chat_model(tenant="acme") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "dimensions"),
+    [
+        ("", 384),
+        ("static/potion-base-8m", 256),
+        ("hashing/words-384", 384),
+        ("openai/text-embedding-3-small", 1024),
+        ("cohere/embed-v4.0", 1024),
+    ],
+)
+def test_a_key_stands_for_one_vector_space(key: str, dimensions: int) -> None:
+    model = registry.embedding_model(key=key)
+
+    assert model.dimensions == dimensions
+    assert model.key == (key or "local/all-minilm-l6-v2")
+
+
+@pytest.mark.parametrize("key", ["local/other", "nobody/x", "openai", "openai/", "x" * 1000])
+def test_an_unknown_key_is_refused_with_the_known_ones(key: str) -> None:
+    with pytest.raises(ProviderUnavailable) as raised:
+        registry.embedder(key=key, tenant="acme")
+
+    assert "local/all-minilm-l6-v2" in raised.value.hint
+
+
+def test_the_name_of_an_openai_model_may_come_from_its_own_setting() -> None:
+    registry.configure(settings=ProviderSettings(embedder="openai", openai_embedding_model="nomic"))
+
+    assert registry.embedding_model().key == "openai/nomic"
+
+
+def test_a_server_on_this_machine_counts_as_local(vendor: Vendor) -> None:
+    registry.configure(settings=ProviderSettings(openai_base_url=f"{vendor.url}/v1"))
+
+    assert registry.embedder(key="openai/nomic").is_local
+    assert not registry.embedder(key="cohere/embed-v4.0").is_local
+
+
+def test_what_happened_is_counted(vendor: Vendor) -> None:
+    registry.configure(
+        settings=ProviderSettings(openai_base_url=f"{vendor.url}/v1", openai_dimensions=384)
+    )
+
+    registry.embedder(key="openai/nomic", tenant="acme").embed_query(text="x")
+
+    counted = [(count.provider, count.event, count.times) for count in registry.counts()]
+    assert counted == [("openai", "answered", 1)]
+
+
+def test_without_configuration_the_installations_settings_count() -> None:
+    registry.reset()
+
+    assert registry.default_embedder().model.key == "local/all-minilm-l6-v2"

@@ -1,0 +1,178 @@
+"""Remote models through the vendors' real clients, against every fault a vendor has."""
+
+from dataclasses import replace
+
+import pytest
+
+from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
+from memory.providers.errors import (
+    ProviderError,
+    ProviderInvalidAnswer,
+    ProviderRateLimited,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+)
+from memory.providers.guard import CircuitOpen, Unlimited
+from memory.providers.vendors import Vendors
+from tests.support.vendor_server import Fault, Status, Vendor
+
+TEXTS = ("retry the webhook", "paint the fence")
+REQUEST = ChatRequest(
+    messages=(ChatMessage(role=ChatRole.USER, text="Which facts?"),),
+    schema_name="facts",
+    json_schema={
+        "type": "object",
+        "properties": {"facts": {"type": "array", "items": {"type": "string"}}},
+        "required": ["facts"],
+        "additionalProperties": False,
+    },
+)
+EXCHANGE_FAULTS = (
+    (Fault.GARBAGE, ProviderInvalidAnswer),
+    (Fault.HALF_JSON, ProviderInvalidAnswer),
+    (Fault.WRONG_SHAPE, ProviderInvalidAnswer),
+    (Fault.ENDLESS, ProviderInvalidAnswer),
+    (Fault.DRIP, ProviderTimeout),
+    (Fault.HANG, ProviderTimeout),
+    (Fault.HANG_AFTER_HEADERS, ProviderTimeout),
+    (Fault.DISCONNECT, ProviderUnavailable),
+    (Status(status=500), ProviderUnavailable),
+    (Status(status=401), ProviderRefused),
+    (Status(status=404), ProviderRefused),
+    (Status(status=429, retry_after="7"), ProviderRateLimited),
+)
+VECTOR_FAULTS = (
+    (Fault.NAN, ProviderInvalidAnswer),
+    (Fault.ZERO_VECTOR, ProviderInvalidAnswer),
+    (Fault.WRONG_DIMENSION, ProviderInvalidAnswer),
+    (Fault.WRONG_COUNT, ProviderInvalidAnswer),
+)
+CHAT_FAULTS = (
+    (Fault.WRONG_SCHEMA, ProviderInvalidAnswer),
+    (Fault.CUT_OFF, ProviderInvalidAnswer),
+    (Fault.REFUSAL, ProviderRefused),
+)
+
+
+@pytest.mark.parametrize("key", ["openai/small", "cohere/embed"])
+def test_documents_and_queries_are_embedded_in_order(vendors: Vendors, key: str) -> None:
+    embedder = vendors.embedder(key=key, tenant="acme")
+
+    vectors = embedder.embed_documents(texts=TEXTS)
+    query = embedder.embed_query(text="webhook retry")
+
+    assert vectors.shape == (2, 384)
+    assert vectors[0] @ query > vectors[1] @ query
+
+
+@pytest.mark.parametrize("key", ["openai/small", "cohere/embed"])
+@pytest.mark.parametrize(("fault", "kind"), [*EXCHANGE_FAULTS, *VECTOR_FAULTS])
+def test_no_faulty_embedding_is_ever_returned(
+    vendors: Vendors, vendor: Vendor, key: str, fault: Fault | Status, kind: type[ProviderError]
+) -> None:
+    vendor.script = [fault]
+
+    with pytest.raises(kind):
+        vendors.embedder(key=key, tenant="acme").embed_documents(texts=TEXTS)
+
+
+def test_an_embedding_of_another_model_is_refused(vendors: Vendors, vendor: Vendor) -> None:
+    vendor.script = [Fault.WRONG_MODEL]
+
+    with pytest.raises(ProviderInvalidAnswer, match="another model"):
+        vendors.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+
+
+def test_chat_answers_with_data_that_fits_the_schema(vendors: Vendors, vendor: Vendor) -> None:
+    model = vendors.chat_model(tenant="acme")
+    assert model is not None
+
+    answer = model.complete_json(request=REQUEST)
+
+    assert answer.data == {"facts": ["tests pass"]}
+    assert (answer.input_tokens, answer.output_tokens) == (7, 3)
+    assert vendor.asked[0]["response_format"]["json_schema"]["name"] == "facts"
+
+
+@pytest.mark.parametrize(("fault", "kind"), [*EXCHANGE_FAULTS, *CHAT_FAULTS])
+def test_no_faulty_chat_answer_is_ever_returned(
+    vendors: Vendors, vendor: Vendor, fault: Fault | Status, kind: type[ProviderError]
+) -> None:
+    vendor.script = [fault]
+    model = vendors.chat_model(tenant="acme")
+    assert model is not None
+
+    with pytest.raises(kind):
+        model.complete_json(request=REQUEST)
+
+
+def test_reranker_scores_in_the_order_of_the_texts(vendors: Vendors) -> None:
+    reranker = vendors.reranker(tenant="acme")
+    assert reranker is not None
+
+    scores = reranker.rerank(query="paint", texts=TEXTS)
+
+    assert scores[1] > scores[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [*EXCHANGE_FAULTS, (Fault.WRONG_COUNT, ProviderInvalidAnswer)]
+)
+def test_no_faulty_ranking_is_ever_returned(
+    vendors: Vendors, vendor: Vendor, fault: Fault | Status, kind: type[ProviderError]
+) -> None:
+    vendor.script = [fault]
+    reranker = vendors.reranker(tenant="acme")
+    assert reranker is not None
+
+    with pytest.raises(kind):
+        reranker.rerank(query="paint", texts=TEXTS)
+
+
+def test_errors_never_quote_the_vendors_sentence(vendors: Vendors, vendor: Vendor) -> None:
+    vendor.script = [Status(status=400, code="context_length_exceeded")]
+
+    with pytest.raises(ProviderRefused) as raised:
+        vendors.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+
+    assert raised.value.detail == "openai answered with status 400 (context_length_exceeded)."
+
+
+def test_five_failures_in_a_row_spare_the_vendor_a_sixth(vendors: Vendors, vendor: Vendor) -> None:
+    vendor.script = [Status(status=500)] * 9
+    embedder = vendors.embedder(key="openai/small", tenant="acme")
+    for _ in range(5):
+        with pytest.raises(ProviderUnavailable):
+            embedder.embed_query(text="x")
+
+    with pytest.raises(CircuitOpen):
+        embedder.embed_query(text="x")
+
+    assert len(vendor.asked) == 5
+
+
+def test_an_address_without_a_server_is_unavailable(vendors: Vendors) -> None:
+    settings = replace(vendors.settings, openai_base_url="http://127.0.0.1:9/v1")
+    nowhere = Vendors(settings=settings, budget=Unlimited())
+
+    with pytest.raises(ProviderUnavailable, match="cannot be reached"):
+        nowhere.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+
+
+def test_many_documents_go_in_several_requests(vendors: Vendors, vendor: Vendor) -> None:
+    texts = tuple(f"text {place}" for place in range(200))
+
+    vectors = vendors.embedder(key="cohere/embed", tenant="acme").embed_documents(texts=texts)
+
+    assert vectors.shape == (200, 384)
+    assert [len(asked["texts"]) for asked in vendor.asked] == [96, 96, 8]
+
+
+def test_cohere_is_told_what_a_vector_is_for(vendors: Vendors, vendor: Vendor) -> None:
+    embedder = vendors.embedder(key="cohere/embed", tenant="acme")
+
+    embedder.embed_documents(texts=TEXTS)
+    embedder.embed_query(text="x")
+
+    assert [asked["input_type"] for asked in vendor.asked] == ["search_document", "search_query"]

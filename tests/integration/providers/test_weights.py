@@ -1,0 +1,88 @@
+"""Bringing the models to a folder, and noticing what is wrong there."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memory.providers import weights
+
+MODEL = "all-minilm-l6-v2"
+
+
+@pytest.fixture
+def copy(models_dir: Path, tmp_path: Path) -> Path:
+    """A models folder that a test may damage."""
+    return Path(shutil.copytree(models_dir, tmp_path / "models"))
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    captured = capsys.readouterr()
+    return captured.out + captured.err
+
+
+def test_a_second_run_changes_nothing(copy: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in copy.rglob("*.*") if path.is_file()}
+
+    assert weights.main(arguments=["--into", str(copy)]) == 0
+
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_check_accepts_what_was_brought(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert weights.main(arguments=["--into", str(copy), "--check"]) == 0
+
+    assert "as pinned" in said(capsys)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "encoder.json"])
+def test_check_names_an_altered_file(
+    copy: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = copy / MODEL / name
+    path.write_bytes(path.read_bytes()[:-9])
+
+    assert weights.main(arguments=["--into", str(copy), "--check"]) == 1
+
+    assert MODEL in said(capsys)
+
+
+def test_a_damaged_graph_is_made_anew(copy: Path) -> None:
+    graph = next((copy / MODEL).glob("encoder-*.onnx"))
+    graph.write_bytes(b"cut off")
+    assert weights.faults(folder=copy) != ()
+
+    weights.main(arguments=["--into", str(copy)])
+
+    assert weights.faults(folder=copy) == ()
+
+
+def test_an_operators_folder_is_enough(
+    models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAIRN_MODELS_FROM", str(models_dir))
+    monkeypatch.setattr("sys.executable", "/bin/false")  # no package can be had
+
+    assert weights.main(arguments=["--into", str(tmp_path / "new")]) == 0
+
+    assert weights.faults(folder=tmp_path / "new") == ()
+
+
+def test_without_any_source_one_sentence_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/false")
+
+    assert weights.main(arguments=["--into", str(tmp_path)]) == 1
+
+    assert "CAIRN_MODELS_FROM=FOLDER" in said(capsys)
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    assert weights.main(arguments=["--into", str(tmp_path / "file" / "models")]) == 1
+
+    assert "cannot be written" in said(capsys)

