@@ -10,11 +10,26 @@ from accounts.queries.directory import (
     organizations_of,
     people,
 )
+from accounts.queries.invites import (
+    InvitationOffer,
+    InvitationView,
+    invitation_offer,
+    invitations,
+)
+from accounts.queries.work import JobPage, JobView, job, jobs
 
 __all__ = [
+    "InvitationOffer",
+    "InvitationView",
+    "JobPage",
+    "JobView",
     "MemberView",
     "OrganizationView",
     "TokenView",
+    "invitation_offer",
+    "invitations",
+    "job",
+    "jobs",
     "members",
     "organization_of",
     "organizations_of",

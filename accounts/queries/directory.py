@@ -40,7 +40,7 @@ def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
     rows = Membership.objects.filter(
         user_id=user_id, user__is_active=True, organization__ready=True
     ).select_related("organization")
-    return tuple(organization_view(row) for row in rows.order_by("created_at", "id"))
+    return tuple(_opened_by(row) for row in rows.order_by("created_at", "id"))
 
 
 def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
@@ -57,7 +57,7 @@ def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
     )
     if row is None:
         raise NotFound(detail="There is no such organization.", hint="Check the address.")
-    return organization_view(row)
+    return _opened_by(row)
 
 
 def members(*, caller: Caller) -> tuple[MemberView, ...]:
@@ -74,9 +74,8 @@ def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
     return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
 
 
-def organization_view(row: Membership) -> OrganizationView:
-    """Return a membership as the organization it opens; `organization` should be loaded."""
-    organization: Organization = row.organization
+def organization_view(organization: Organization, *, role: Role) -> OrganizationView:
+    """Return a row as a value, for someone with this role in it."""
     return OrganizationView(
         id=organization.id,
         slug=organization.slug,
@@ -84,7 +83,7 @@ def organization_view(row: Membership) -> OrganizationView:
         personal=organization.personal,
         language=organization.language,
         schema_name=organization.schema_name,
-        role=Role(row.role),
+        role=role,
         created_at=organization.created_at,
     )
 
@@ -98,3 +97,7 @@ def member_view(row: Membership) -> MemberView:
         role=Role(row.role),
         joined_at=row.created_at,
     )
+
+
+def _opened_by(row: Membership) -> OrganizationView:
+    return organization_view(row.organization, role=Role(row.role))

@@ -1,0 +1,89 @@
+"""Change what people may do in an organization, and take them out of it (spec 7.2).
+
+The organization's row is locked first, so two owners cannot demote one another at the same moment
+and leave none. Taking somebody out ends their tokens there at once; their sessions end by
+themselves, because each request asks for the membership.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts import rights
+from accounts.caller import Caller, Role, is_person
+from accounts.errors import Forbidden, LastOwner, NotFound
+from accounts.models import Membership, Organization, Token
+from accounts.queries.directory import MemberView, member_view
+
+
+def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
+    """Give a member another role.
+
+    Raises RoleNotSufficient above one's own role, LastOwner, NotFound.
+    """
+    rights.check_manages(caller=caller)
+    rights.check_not_above(caller=caller, role=role)
+    with transaction.atomic():
+        row = _locked(caller, user_id)
+        rights.check_not_above(caller=caller, role=Role(row.role))
+        if role is not Role.OWNER:
+            _check_not_last_owner(row)
+        row.role = role
+        row.save(update_fields=["role"])
+    return member_view(row)
+
+
+def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView:
+    """Take a member out and revoke their tokens here.
+
+    Raises RoleNotSufficient, LastOwner, NotFound.
+    """
+    rights.check_manages(caller=caller)
+    with transaction.atomic():
+        row = _locked(caller, user_id)
+        rights.check_not_above(caller=caller, role=Role(row.role))
+        return _take_out(row, now=now)
+
+
+def leave(*, caller: Caller, now: datetime) -> MemberView:
+    """Take oneself out, in person. Raises Forbidden for credentials, LastOwner."""
+    if caller.user_id is None or not is_person(caller=caller):
+        raise Forbidden(
+            detail="Only a person can leave an organization.", hint="Sign in on the dashboard."
+        )
+    with transaction.atomic():
+        return _take_out(_locked(caller, caller.user_id), now=now)
+
+
+def _locked(caller: Caller, user_id: UUID) -> Membership:
+    Organization.objects.select_for_update().get(pk=caller.organization_id)
+    row = (
+        Membership.objects.filter(organization_id=caller.organization_id, user_id=user_id)
+        .select_related("user")
+        .first()
+    )
+    if row is None:
+        raise NotFound(
+            detail="There is no such member.", hint="The list of members shows who belongs."
+        )
+    return row
+
+
+def _take_out(row: Membership, *, now: datetime) -> MemberView:
+    _check_not_last_owner(row)
+    view = member_view(row)
+    Token.objects.filter(
+        organization_id=row.organization_id, user_id=row.user_id, revoked_at=None
+    ).update(revoked_at=now)
+    row.delete()
+    return view
+
+
+def _check_not_last_owner(row: Membership) -> None:
+    owners = Membership.objects.filter(organization_id=row.organization_id, role=Role.OWNER)
+    if row.role == Role.OWNER and not owners.exclude(pk=row.pk).exists():
+        raise LastOwner(
+            detail="An organization keeps at least one owner.",
+            hint="Make somebody else owner first.",
+        )

@@ -1,0 +1,112 @@
+"""Make an organization with its schema, and rename it (spec 7.1).
+
+Making one takes three commits: the row with its owner, the schema, the mark that it is ready.
+Nothing shows an organization before the mark, and whoever asks again after a crash continues the
+unfinished one instead of making a second.
+"""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts import names, rights, schema
+from accounts.caller import Caller, Role
+from accounts.errors import AddressTaken
+from accounts.identifiers import new_id
+from accounts.models import Membership, Organization
+from accounts.queries import directory
+from accounts.queries.directory import OrganizationView
+
+MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
+
+
+def create_organization(
+    *, user_id: UUID, name: str, slug: str | None = None, personal: bool = False, now: datetime
+) -> OrganizationView:
+    """Make an organization owned by a person, or finish the one a crash left unfinished.
+
+    Without a slug one is made of the name. Raises InvalidInput, AddressTaken for a given slug.
+    """
+    name = names.checked_name(name)
+    row = _unfinished(user_id=user_id, name=name, slug=slug, personal=personal)
+    if row is None:
+        row = _reserve(user_id=user_id, name=name, slug=slug, personal=personal, now=now)
+    schema.replay(organization=row)
+    Organization.objects.filter(pk=row.pk).update(ready=True)
+    return directory.organization_of(user_id=user_id, slug=row.slug)
+
+
+def rename_organization(*, caller: Caller, name: str) -> OrganizationView:
+    """Change the name that people see; the address stays. Raises InvalidInput."""
+    rights.check_manages(caller=caller)
+    row = Organization.objects.get(pk=caller.organization_id)
+    row.name = names.checked_name(name)
+    row.save(update_fields=["name"])
+    return directory.organization_view(row, role=caller.role)
+
+
+def _unfinished(
+    *, user_id: UUID, name: str, slug: str | None, personal: bool
+) -> Organization | None:
+    rows = Organization.objects.filter(
+        memberships__user_id=user_id,
+        memberships__role=Role.OWNER,
+        ready=False,
+        name=name,
+        personal=personal,
+    )
+    if slug is not None:
+        rows = rows.filter(slug=slug)
+    row: Organization | None = rows.order_by("created_at", "id").first()
+    return row
+
+
+def _reserve(
+    *, user_id: UUID, name: str, slug: str | None, personal: bool, now: datetime
+) -> Organization:
+    identifier = new_id()
+    row = Organization(
+        id=identifier,
+        name=name,
+        personal=personal,
+        schema_name=f"t_{identifier.hex}",
+        created_at=now,
+    )
+    with transaction.atomic():
+        if slug is None:
+            _insert_free(row)
+        else:
+            _insert_given(row, slug=names.checked_slug(slug))
+        Membership.objects.create(
+            organization=row, user_id=user_id, role=Role.OWNER, created_at=now
+        )
+    return row
+
+
+def _insert_given(row: Organization, *, slug: str) -> None:
+    if not _insert(row, slug=slug):
+        raise AddressTaken(
+            detail=f"The address {slug} is taken.", hint="Choose another one, or leave it out."
+        )
+
+
+def _insert_free(row: Organization) -> None:
+    candidates = (
+        names.slug_from(name=row.name, attempt=attempt)
+        for attempt in range(1, MAXIMUM_ATTEMPTS + 1)
+    )
+    if not any(_insert(row, slug=slug) for slug in candidates):
+        _insert_given(row, slug=row.id.hex)
+
+
+def _insert(row: Organization, *, slug: str) -> bool:
+    """Insert the row under a slug; False when another organization has it."""
+    row.slug = slug
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        return False
+    return True

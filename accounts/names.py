@@ -1,0 +1,50 @@
+"""Names people choose and the addresses made of them (the part after /o/), without a database."""
+
+import re
+import unicodedata
+from typing import Final
+
+from accounts.errors import FieldError, InvalidInput
+
+NAME_LENGTH: Final = 100  # characters, the column's
+SLUG_LENGTH: Final = 48
+SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?\Z")
+NOT_IN_SLUG: Final = re.compile(r"[^a-z0-9]+")
+RESERVED: Final = frozenset({"new"})  # addresses the product uses itself
+NAMELESS: Final = "team"
+
+
+def checked_name(name: str) -> str:
+    """Return a name without surrounding space. Raises InvalidInput pointing at /name."""
+    stripped = name.strip()
+    if 0 < len(stripped) <= NAME_LENGTH and stripped.isprintable():
+        return stripped
+    raise _invalid("/name", f"The name needs 1 to {NAME_LENGTH} printable characters.")
+
+
+def checked_slug(slug: str) -> str:
+    """Return an address part that can be used. Raises InvalidInput pointing at /slug."""
+    if SLUG.match(slug) and slug not in RESERVED:
+        return slug
+    raise _invalid(
+        "/slug",
+        f"The address needs 1 to {SLUG_LENGTH} lower-case letters, digits and inner hyphens.",
+    )
+
+
+def slug_from(*, name: str, attempt: int) -> str:
+    """Return the address made of a name: `ada` at the first attempt, `ada-2` at the second."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    stem = NOT_IN_SLUG.sub("-", plain).strip("-") or NAMELESS
+    if attempt == 1 and stem not in RESERVED:
+        return stem[:SLUG_LENGTH].strip("-")
+    ending = f"-{attempt}"
+    return stem[: SLUG_LENGTH - len(ending)].strip("-") + ending
+
+
+def _invalid(pointer: str, detail: str) -> InvalidInput:
+    return InvalidInput(
+        detail=detail,
+        hint="Correct the field and send it again.",
+        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
+    )

@@ -1,0 +1,123 @@
+"""Background work of an organization as people see it: states and counts, never the payload."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from accounts.caller import Caller
+from accounts.errors import FieldError, InvalidInput, NotFound
+from accounts.models import Job
+
+MAXIMUM_PAGE: Final = 200  # spec 10.5
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView:
+    """One piece of background work; `result` holds its counts, `error` a sentence for people."""
+
+    id: UUID
+    name: str
+    queue: str
+    state: str
+    attempts: int
+    progress_done: int
+    progress_total: int
+    result: Mapping[str, Any]
+    error: str
+    created_by: UUID | None
+    created_at: datetime
+    run_after: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobPage:
+    """Jobs, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[JobView, ...]
+    next_cursor: str | None
+
+
+def jobs(
+    *, caller: Caller, state: str | None = None, cursor: str | None = None, limit: int = 50
+) -> JobPage:
+    """Return a page of the jobs of the caller's organization.
+
+    Raises InvalidInput for an unknown state, a cursor not of ours, or a limit outside 1..200.
+    """
+    if not 1 <= limit <= MAXIMUM_PAGE:
+        raise _invalid("/limit", f"The limit is 1 to {MAXIMUM_PAGE}.")
+    rows = _of(caller).order_by("-created_at", "id")
+    if state is not None:
+        rows = rows.filter(state=_known(state))
+    if cursor is not None:
+        rows = rows.filter(_after(cursor))
+    found = list(rows[: limit + 1])
+    items = tuple(_job_view(row) for row in found[:limit])
+    return JobPage(items=items, next_cursor=_cursor(items[-1]) if len(found) > limit else None)
+
+
+def job(*, caller: Caller, job_id: UUID) -> JobView:
+    """Return one job. Raises NotFound also for one of another organization."""
+    row = _of(caller).filter(pk=job_id).first()
+    if row is None:
+        raise NotFound(detail="There is no such job.", hint="GET /api/v1/jobs lists them.")
+    return _job_view(row)
+
+
+def _of(caller: Caller) -> QuerySet[Job]:
+    return Job.objects.filter(organization_id=caller.organization_id).defer("payload")
+
+
+def _known(state: str) -> str:
+    if state not in Job.State.values:
+        raise _invalid("/state", f"The state is one of {', '.join(Job.State.values)}.")
+    return state
+
+
+def _cursor(last: JobView) -> str:
+    return f"{(last.created_at - EPOCH) // MICROSECOND:x}-{last.id.hex}"
+
+
+def _after(cursor: str) -> Q:
+    moment, _, identifier = cursor.partition("-")
+    try:
+        created_at = EPOCH + int(moment, 16) * MICROSECOND
+        last = UUID(hex=identifier)
+    except (ValueError, OverflowError) as error:
+        raise _invalid("/cursor", "The cursor is not one of ours.") from error
+    return Q(created_at__lt=created_at) | Q(created_at=created_at, id__gt=last)
+
+
+def _job_view(row: Job) -> JobView:
+    return JobView(
+        id=row.id,
+        name=row.name,
+        queue=row.queue,
+        state=row.state,
+        attempts=row.attempts,
+        progress_done=row.progress_done,
+        progress_total=row.progress_total,
+        result=row.result,
+        error=row.error,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        run_after=row.run_after,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def _invalid(pointer: str, detail: str) -> InvalidInput:
+    return InvalidInput(
+        detail=detail,
+        hint="Correct the parameter and ask again.",
+        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
+    )

@@ -1,0 +1,15 @@
+"""Limits of an organization's plan on people (spec 7.7): reached, it says what to do."""
+
+from accounts.errors import QuotaExceeded
+from accounts.models import Membership, Organization
+
+
+def check_room(*, organization: Organization) -> None:
+    """Raise QuotaExceeded when the plan has no room for one more member."""
+    limit = None if organization.plan is None else organization.plan.members
+    if limit is None or Membership.objects.filter(organization=organization).count() < limit:
+        return
+    raise QuotaExceeded(
+        detail=f"The plan of {organization.name} has room for {limit} members.",
+        hint="Remove a member or choose a larger plan.",
+    )
