@@ -20,6 +20,7 @@ from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
 from accounts import tenancy
+from accounts.job_names import NAMES
 from accounts.models import Job
 
 log = logging.getLogger(__name__)
@@ -28,15 +29,6 @@ MAX_CLAIMS: Final = 3  # spec 2.5
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
 WAKE_TASK: Final = "cairn.wake"
-QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")
-
-NAMES: Final[Mapping[str, str]] = {
-    "memory.embed": "interactive",
-    "memory.embed_bulk": "bulk",
-    "memory.merge_access": "maintenance",
-    "memory.refresh_lexicon": "maintenance",
-    "memory.evict": "maintenance",
-}
 
 Handler = Callable[["Claim"], Mapping[str, Any]]
 _handlers: dict[str, Handler] = {}
@@ -60,7 +52,7 @@ class Claim:
 def handler(name: str) -> Callable[[Handler], Handler]:
     """Register the function that runs jobs of this name. It returns the counts of its result."""
     if name not in NAMES:
-        raise KeyError(f"{name} is not in accounts.jobs.NAMES")
+        raise KeyError(f"{name} is not in accounts.job_names.NAMES")
 
     def register(function: Handler) -> Handler:
         _handlers[name] = function

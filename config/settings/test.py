@@ -8,3 +8,4 @@ from config.settings.check import *  # noqa: E402,F403
 
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+CAIRN_PROVIDERS = {**CAIRN_PROVIDERS, "embedder": "hashing/words-384"}  # noqa: F405

@@ -1,0 +1,12 @@
+"""The names of all background work, and the queue of each (spec 2.5)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")
+
+NAMES: Final[Mapping[str, str]] = {
+    "memory.embed": "interactive",
+    "memory.embed_bulk": "bulk",
+    "memory.refresh_lexicon": "maintenance",
+}

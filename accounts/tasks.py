@@ -1,0 +1,113 @@
+"""What a worker does when it is woken, and what the clock starts.
+
+A wake-up names a queue, not a job: the worker claims the most urgent due job, runs it inside its
+organization, and wakes the next worker while work remains. While a job runs, a thread extends its
+lease; when the process dies, the lease ends and the sweeper hands the job on.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Event, Thread
+from typing import Any, Final
+
+from celery import shared_task
+from django.db import close_old_connections, connection
+from django.db.models.functions import Now
+
+from accounts import jobs, tenancy
+from accounts.errors import CairnError
+from accounts.jobs import Claim
+from accounts.models import Job, Slot
+
+log = logging.getLogger(__name__)
+
+HEARTBEAT_SECONDS: Final = 15  # a quarter of the lease
+TIME_LIMIT_SECONDS: Final = 900  # a job that runs longer is killed with its process
+KEEP_JOBS_DAYS: Final = 14
+KEEP_SLOTS_DAYS: Final = 2
+
+
+@shared_task(name=jobs.WAKE_TASK, time_limit=TIME_LIMIT_SECONDS, ignore_result=True)
+def wake(queue: str) -> None:
+    """Run the most urgent due job of a queue, if there is one."""
+    close_old_connections()
+    held = jobs.claim(queue=queue, worker=f"{socket.gethostname()}:{os.getpid()}")
+    if held is None:
+        return
+    run(held=held)
+    jobs.wake(queue=queue)
+
+
+@shared_task(name="cairn.sweep", ignore_result=True)
+def sweep(interval_seconds: int) -> None:
+    """Hand on jobs whose worker is gone, and wake the queues that have due work."""
+    close_old_connections()
+    if jobs.take_slot(name="sweep", interval_seconds=interval_seconds):
+        found = jobs.sweep()
+        if found["requeued"] or found["quarantined"]:
+            log.warning("Jobs whose worker was gone: %s", found)
+
+
+@shared_task(name="cairn.evict", ignore_result=True)
+def evict(interval_seconds: int) -> None:
+    """Forget finished jobs and slots past their time."""
+    close_old_connections()
+    if jobs.take_slot(name="evict", interval_seconds=interval_seconds):
+        done = Job.objects.filter(state__in=("done", "cancelled"))
+        done.filter(finished_at__lt=Now() - timedelta(days=KEEP_JOBS_DAYS)).delete()
+        Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
+
+
+def run(*, held: Claim) -> None:
+    """Run a claimed job in its organization and record how it ended."""
+    tenant = held.tenant
+    with (
+        _lease_kept(held),
+        tenancy.enter(
+            organization_id=tenant.organization_id,
+            slug=tenant.slug,
+            schema_name=tenant.schema_name,
+        ),
+    ):
+        try:
+            result = jobs.run_handler(held)
+        except jobs.PermanentFailure as error:
+            jobs.fail(held=held, reason=str(error), permanent=True)
+        except CairnError as error:
+            jobs.fail(held=held, reason=f"{error.detail} {error.hint}".strip(), permanent=False)
+        except Exception as error:  # noqa: BLE001  a worker lives on, and the job says why
+            log.exception("Job %s %s failed", held.name, held.id)
+            jobs.fail(held=held, reason=_reason(error), permanent=False)
+        else:
+            jobs.finish(held=held, result=result)
+
+
+@contextmanager
+def _lease_kept(held: Claim) -> Iterator[None]:
+    stop = Event()
+    thread = Thread(target=_extend, args=(held, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _extend(held: Claim, stop: Event) -> None:
+    try:
+        while not stop.wait(HEARTBEAT_SECONDS):
+            if not jobs.heartbeat(held=held):
+                return
+    finally:
+        connection.close()
+
+
+def _reason(error: Exception) -> str:
+    """Say what kind of error it was, without its text: that may hold content."""
+    kind: Any = type(error)
+    return f"Unexpected {kind.__module__}.{kind.__qualname__}; the log has it under this job's id."

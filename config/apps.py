@@ -1,0 +1,18 @@
+"""The config app: it makes every Django process know the Celery application and all jobs."""
+
+from importlib import import_module
+
+from django.apps import AppConfig
+
+HOLDS_TASKS = ("config.celery", "accounts.tasks", "memory.tasks")
+
+
+class ConfigConfig(AppConfig):
+    """Loads the Celery application, so that `enqueue` reaches the broker from any process."""
+
+    name = "config"
+
+    def ready(self) -> None:
+        """Import the application and the handlers of all jobs."""
+        for module in HOLDS_TASKS:
+            import_module(module)

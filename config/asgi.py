@@ -1,0 +1,35 @@
+"""One ASGI process: pages and REST by Django, sockets by Channels, agents by MCP.
+
+MCP needs the server's lifespan; without forwarding it, every call fails. Everything else goes to
+Django, sockets only with a session and from our own origin.
+"""
+
+import os
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
+django_application = get_asgi_application()  # loads the apps; the imports below need them
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import URLRouter  # noqa: E402
+from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+
+from frontend.routing import websocket_urlpatterns  # noqa: E402
+from memory.mcp import app as mcp  # noqa: E402
+
+sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+agents = mcp.asgi_app()
+
+
+async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Hand a connection to whoever serves it."""
+    if scope["type"] == "lifespan":
+        await agents(scope, receive, send)
+    elif scope["type"] == "websocket":
+        await sockets(scope, receive, send)
+    elif mcp.serves(path=scope["path"]):
+        await agents(scope, receive, send)
+    else:
+        await django_application(scope, receive, send)

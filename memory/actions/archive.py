@@ -1,0 +1,32 @@
+"""Archive a memory: it leaves searches, keeps its reason, and can be restored."""
+
+from datetime import datetime
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import store
+from memory.actions.confirm import check_active
+from memory.actions.revise import check_agent_may_change, lock_version
+from memory.queries.memories import find_memory
+from memory.queries.views import MemoryView, to_view
+from memory.taxonomy import Status
+from teams.permissions import require
+from teams.roles import Act
+
+
+def archive(
+    *, caller: Caller, memory_id: UUID, reason: str, if_version: int | None, now: datetime
+) -> MemoryView:
+    """Archive a memory. Raises NotFound, NotActive, ProtectedMemory, PreconditionFailed."""
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = find_memory(caller=caller, memory_id=memory_id)
+        lock_version(row=row, if_version=if_version)
+        check_active(row=row)
+        check_agent_may_change(caller=caller, row=row)
+        row.status, row.archived_reason = Status.ARCHIVED.value, reason[:200]
+        row.valid_until = now
+        store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
+        store.announce(caller=caller, kind="memory.archived", rows=(row,))
+        return to_view(row, now=now)

@@ -1,0 +1,54 @@
+"""Confirm a memory: someone met it again, or says that it is right (spec 2.4)."""
+
+from datetime import datetime
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from memory.actions import store
+from memory.errors import NotActive
+from memory.models import Memory
+from memory.queries.memories import find_memory
+from memory.queries.views import MemoryView, to_view
+from memory.taxonomy import Status, Verification
+from teams.permissions import require
+from teams.roles import Act
+
+IMPORTANCE_BOOST = 0.02  # ours; a re-statement matters a little
+
+
+def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+    """Confirm a memory. A person's confirmation also verifies it and ends its review.
+
+    Raises NotFound, NotActive, RoleNotSufficient.
+    """
+    require(caller=caller, act=Act.CONFIRM)
+    with tenancy.unit():
+        return apply(caller=caller, memory_id=memory_id, now=now)
+
+
+def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+    """Confirm a memory inside the current unit."""
+    row = find_memory(caller=caller, memory_id=memory_id)
+    check_active(row=row)
+    row.confirmations += 1
+    row.last_confirmed_at = now
+    row.importance = min(1.0, row.importance + IMPORTANCE_BOOST)
+    fields = ["confirmations", "last_confirmed_at", "importance"]
+    if is_person(caller=caller):
+        row.verification, row.verified_at = Verification.VERIFIED.value, now
+        row.user_verified, row.needs_review = True, False
+        fields += ["verification", "verified_at", "user_verified", "needs_review"]
+    store.save(row=row, fields=tuple(fields), now=now)
+    store.announce(caller=caller, kind="memory.confirmed", rows=(row,))
+    return to_view(row, now=now)
+
+
+def check_active(*, row: Memory) -> None:
+    """Return when a memory can still change. Raises NotActive."""
+    if row.status == Status.ACTIVE:
+        return
+    raise NotActive(
+        detail=f"This memory is {row.status}.",
+        hint="Restore it first, or work with the memory that replaced it.",
+    )

@@ -1,0 +1,149 @@
+"""Vectors for memories: which model is active, what is embedded, and where vectors are kept.
+
+The active model is a row of the organization's schema, so a vector always names its space. Calls to
+an embedder happen outside of database units; a failing one leaves the memory without a vector and a
+job behind, and the caller is told so.
+"""
+
+import logging
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts import jobs, tenancy
+from memory.intake import text as texts
+from memory.models import EmbeddingModel, Memory
+from memory.models.search import LARGEST_PREFIX
+from memory.providers import registry
+from memory.providers.contracts import Vectors
+from memory.providers.errors import ProviderError
+from memory.sql import retrieval
+from memory.taxonomy import MemoryType, type_row
+
+log = logging.getLogger(__name__)
+
+BATCH = 64  # texts a call; a batch of the local model takes half a second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """A vector (dimensions,) and the key of the model it belongs to."""
+
+    key: str
+    vector: Vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveModel:
+    """The model whose vectors an organization's searches compare."""
+
+    id: int
+    key: str
+
+
+def active_model() -> ActiveModel:
+    """Return the organization's active model; the installation's default at first. In a unit."""
+    row = EmbeddingModel.objects.filter(active=True).order_by("id").first()
+    if row is None:
+        default = registry.embedding_model()
+        row, _ = EmbeddingModel.objects.get_or_create(
+            key=default.key,
+            defaults={
+                "dimensions": default.dimensions,
+                "prefix_dimensions": min(default.dimensions, LARGEST_PREFIX),
+                "active": True,
+            },
+        )
+    return ActiveModel(id=row.id, key=row.key)
+
+
+def text_of(*, files: tuple[str, ...], modules: tuple[str, ...], type: str, content: str) -> str:
+    """Return the text of a memory that is embedded."""
+    module = modules[0] if modules else ""
+    return texts.contextual_text(
+        files=files, module=module, type=MemoryType(type), content=texts.visible_text(text=content)
+    )
+
+
+def embed_inline(*, text: str) -> Embedded | None:
+    """Return a vector when the embedder is local and answers, else None.
+
+    Runs outside of a unit. None means that the memory's job embeds it.
+    """
+    if not settings.EMBED_INLINE:
+        return None
+    try:
+        embedder = registry.default_embedder(tenant=tenancy.current().schema_name)
+        if not embedder.is_local:
+            return None
+        vector = embedder.embed_documents(texts=(text,))[0]
+    except ProviderError as error:
+        log.warning("Not embedded in the request: %s", error.detail)
+        return None
+    return Embedded(key=embedder.model.key, vector=vector)
+
+
+def embed_query(*, text: str, key: str = "") -> Embedded | None:
+    """Return the vector of a query, or None when no embedder answers. Runs outside of a unit.
+
+    `key` names the model; without it, the installation's default.
+    """
+    tenant = tenancy.current().schema_name
+    try:
+        embedder = registry.embedder(key=key or registry.embedding_model().key, tenant=tenant)
+        vector = embedder.embed_query(text=text)
+    except ProviderError as error:
+        log.warning("Searching without vectors: %s", error.detail)
+        return None
+    return Embedded(key=embedder.model.key, vector=vector)
+
+
+def store_vector(*, row: Memory, text: str, vector: Vectors) -> None:
+    """Store the vector of one memory under the active model. In a unit."""
+    store_vectors(rows=((row, text),), vectors=vector.reshape(1, -1))
+
+
+def store_vectors(*, rows: tuple[tuple[Memory, str], ...], vectors: Vectors) -> None:
+    """Store vectors (n, dimensions) of memories and the texts they came from. In a unit."""
+    keyed = tuple((row.id, code_of(row.type), texts.content_hash(content=text)) for row, text in rows)
+    retrieval.write_vectors(model_id=active_model().id, rows=keyed, vectors=vectors)
+
+
+def enqueue(*, memory_ids: tuple[UUID, ...], name: str = "memory.embed") -> UUID | None:
+    """Queue the embedding of memories in the current unit; return the job's id."""
+    key = memory_ids[0].hex if len(memory_ids) == 1 else ""
+    return jobs.enqueue(name, payload={"ids": [str(item) for item in memory_ids]}, key=key)
+
+
+def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
+    """Embed memories and store their vectors; return how many still existed.
+
+    Raises ProviderError when the embedder does not answer; nothing is stored then.
+    """
+    with tenancy.unit():
+        found = Memory.objects.filter(pk__in=memory_ids, status="active").order_by("id")
+        rows = tuple((row, memory_text(row=row)) for row in found)
+        key = active_model().key
+    if not rows:
+        return 0
+    embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+    vectors = embedder.embed_documents(texts=tuple(text for _, text in rows))
+    with tenancy.unit():
+        store_vectors(rows=rows, vectors=vectors)
+    return len(rows)
+
+
+def memory_text(*, row: Memory) -> str:
+    """Return the text of a stored memory that is embedded."""
+    return text_of(
+        files=tuple(row.related_files),
+        modules=tuple(row.related_modules),
+        type=row.type,
+        content=row.content,
+    )
+
+
+def code_of(type: str) -> int:
+    """Return the number under which a type is indexed."""
+    return type_row(type=MemoryType(type)).code

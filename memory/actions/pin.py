@@ -1,0 +1,31 @@
+"""Pin a memory, so that it never fades; or let go of it."""
+
+from datetime import datetime
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import store
+from memory.actions.confirm import check_active
+from memory.queries.memories import find_memory
+from memory.queries.views import MemoryView, to_view
+from memory.taxonomy import MemoryType, governance_of
+from teams.permissions import require
+from teams.roles import Act
+
+
+def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
+    """Set or take away the pin. Raises NotFound, NotActive, RoleNotSufficient."""
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = find_memory(caller=caller, memory_id=memory_id)
+        check_active(row=row)
+        row.pinned = pinned
+        row.governance = governance_of(
+            type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned
+        )
+        store.save(row=row, fields=("pinned", "governance"), now=now)
+        store.announce(
+            caller=caller, kind="memory.pinned", rows=(row,), details={"pinned": pinned}
+        )
+        return to_view(row, now=now)

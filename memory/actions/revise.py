@@ -1,0 +1,168 @@
+"""Change a memory in place: every change keeps the version before it (spec 1.2)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
+from memory.actions import drafts, embedding, store
+from memory.actions.confirm import check_active
+from memory.actions.drafts import Draft, NewMemory
+from memory.errors import ProtectedMemory, RefusedByGate
+from memory.intake import gates
+from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.models import Memory, MemoryVersion
+from memory.queries.memories import find_memory
+from memory.queries.views import MemoryView, to_view
+from memory.taxonomy import Governance, may_be_forgotten_by_agent, type_row
+from teams.permissions import require
+from teams.roles import Act
+
+CHANGEABLE = (
+    "content", "type", "tags", "related_files", "related_modules", "scope", "pinned",
+    "attributes", "external_id", "reason",
+)  # fmt: skip
+KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", "attributes")
+
+
+def revise(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    changes: Mapping[str, Any],
+    if_version: int | None,
+    now: datetime,
+) -> MemoryView:
+    """Change fields of a memory; the version before stays in its history.
+
+    Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = find_memory(caller=caller, memory_id=memory_id)
+        lock_version(row=row, if_version=if_version)
+        return apply(caller=caller, row=row, changes=changes, now=now)
+
+
+def apply(
+    *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime
+) -> MemoryView:
+    """Change fields of a memory inside the current unit."""
+    check_active(row=row)
+    check_agent_may_change(caller=caller, row=row)
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise InvalidInput(detail=f"{unknown[0]} cannot be changed.", hint=", ".join(CHANGEABLE))
+    drafted = _redraft(caller, row, changes)
+    _keep_version(caller, row, str(changes.get("reason", "")), now)
+    _bring_to(caller, row, drafted)
+    fields = (*KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
+              "decay_half_life_days", "audience", "pinned", "external_id")  # fmt: skip
+    store.save(row=row, fields=fields, now=now)
+    store.index_words(rows=(row,))
+    embedding.enqueue(memory_ids=(row.id,))
+    store.announce(
+        caller=caller, kind="memory.changed", rows=(row,), details={"fields": sorted(changes)}
+    )
+    return to_view(row, now=now)
+
+
+def lock_version(*, row: Memory, if_version: int | None) -> None:
+    """Lock a memory against other writers, and check that it is the expected version.
+
+    Raises PreconditionFailed when it has changed since.
+    """
+    current = Memory.objects.select_for_update().values_list("version", flat=True).get(pk=row.pk)
+    expected = row.version if if_version is None else if_version
+    if current != expected:
+        raise PreconditionFailed(
+            detail=f"The memory is at version {current}, not {expected}.",
+            hint="Read it again, merge your change, and send it with the new ETag.",
+        )
+
+
+def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
+    """Return unless an agent would change what only people may. Raises ProtectedMemory."""
+    free = may_be_forgotten_by_agent(
+        governance=Governance(row.governance), tags=tuple(row.tags)
+    )
+    own = caller.user_id is not None and row.author_user == caller.user_id
+    if is_person(caller=caller) or free or own:
+        return
+    raise ProtectedMemory(
+        detail="This memory is protected; an agent may not change it.",
+        hint="Ask a person to change it in the dashboard, or dispute it.",
+    )
+
+
+def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Draft:
+    sent = NewMemory(
+        content=row.content,
+        source=row.source,
+        type=row.type,
+        project=str(row.project_id) if row.project_id else None,
+        external_id=row.external_id,
+        tags=tuple(row.tags),
+        related_files=tuple(row.related_files),
+        related_modules=tuple(row.related_modules),
+        scope=row.scope,
+        attributes=row.attributes,
+        pinned=row.pinned,
+    )
+    given = {key: value for key, value in changes.items() if key != "reason"}
+    for name in ("tags", "related_files", "related_modules"):
+        if name in given:
+            given[name] = tuple(given[name])
+    drafted = drafts.draft(caller=caller, new=replace(sent, **given))
+    result = gates.run(
+        candidate=GateCandidate(
+            content=drafted.new.content,
+            type=drafted.classification.type,
+            secrets=drafted.findings,
+        ),
+        neighborhood=Neighborhood(exact_duplicate_id=None, neighbors=()),
+        thresholds=gates.Thresholds(),
+    )
+    if result.outcome is GateOutcome.REFUSED:
+        gate = result.gate.value if result.gate else ""
+        raise RefusedByGate(gate=gate, detail=result.reason, hint=result.hint)
+    return drafted
+
+
+def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> None:
+    MemoryVersion.objects.create(
+        memory=row,
+        number=row.version,
+        content=row.content,
+        fields={name: getattr(row, name) for name in KEPT_IN_VERSION},
+        reason=reason[:200],
+        changed_by=caller.user_id,
+        changed_agent=caller.agent,
+        changed_at=now,
+    )
+
+
+def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
+    new, seen = drafted.new, drafted.classification
+    if new.scope != row.scope:
+        _check_widening(caller, row, str(new.scope))
+        where = drafts.place(caller=caller, new=new)
+        row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
+    row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
+    row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
+    row.tags = list(dict.fromkeys(new.tags))
+    row.related_files, row.related_modules = list(seen.files), list(seen.modules)
+    row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
+    row.decay_half_life_days = type_row(type=seen.type).half_life_days
+
+
+def _check_widening(caller: Caller, row: Memory, scope: str) -> None:
+    if row.scope == "personal" and not is_person(caller=caller):
+        raise Forbidden(
+            detail=f"Only a person moves a personal memory to the scope {scope}.",
+            hint="Its author can share it in the dashboard.",
+        )

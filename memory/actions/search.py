@@ -1,0 +1,189 @@
+"""Search: the best-ranked memories with reasons, or silence (spec 3).
+
+Outside of a unit the query is embedded; inside of one, a single statement returns the candidates of
+every path with visibility and filters applied inside each; fusion and relevance are pure; then the
+chosen memories are read, and their ids go to the access log.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import FieldError, InvalidInput
+from memory.actions import embedding
+from memory.actions.embedding import Embedded
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from memory.retrieval import explain, fusion, query, relevance
+from memory.retrieval.candidates import Candidate
+from memory.retrieval.fusion import Fused
+from memory.retrieval.query import Query
+from memory.sql import retrieval
+from memory.sql.retrieval import Found, Question
+from memory.taxonomy import MemoryType, type_row
+from teams import queries as places
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+from teams.visibility import Sight
+
+DENSE_LIMIT: Final = 30  # spec 3.1
+KEYWORD_LIMIT: Final = 20  # spec 3.1
+LARGEST_LIMIT: Final = 100
+LONGEST_QUERY: Final = 20_000  # characters
+PROFILES: Final = ("plain", "rrf")
+NO_VECTORS: Final = "no_vectors"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """What someone asks; `threshold` 0 returns the ranking without silence."""
+
+    query: str
+    project: str | None = None
+    limit: int = 10
+    types: tuple[str, ...] = ()
+    profile: str | None = None
+    threshold: float | None = None
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One result: the memory, how relevant it is (0..1), and why it stands here."""
+
+    memory: MemoryView
+    relevance: float
+    explain: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """The results, best first; `degraded` names what was missing."""
+
+    hits: tuple[Hit, ...]
+    nothing_relevant: bool
+    degraded: tuple[str, ...]
+    took_ms: float
+    profile: str
+
+
+def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
+    """Find what the caller may see and what fits the query.
+
+    Raises InvalidInput naming the field, NotFound for a project the caller cannot see.
+    """
+    started = time.perf_counter()
+    require(caller=caller, act=Act.READ)
+    _check(request)
+    asked = query.understand(text=request.query)
+    embedded = embedding.embed_query(text=asked.normalized)
+    with tenancy.unit():
+        found, degraded = _candidates(caller, request, asked, embedded)
+        ranked = _fuse(request, asked, found)
+        judged = _judge(request, ranked, {item.memory_id: item for item in found})
+        views = memories.by_ids(
+            caller=caller, memory_ids=tuple(item.memory_id for item, _ in judged), now=now
+        )
+        if views:
+            retrieval.log_access(memory_ids=tuple(views), now=now)
+    hits = tuple(
+        Hit(memory=views[item.memory_id], relevance=value, explain=explain.of(fused=item))
+        for item, value in judged
+        if item.memory_id in views
+    )
+    return SearchAnswer(
+        hits=hits,
+        nothing_relevant=not hits,
+        degraded=degraded,
+        took_ms=round((time.perf_counter() - started) * 1_000, 2),
+        profile=request.profile or PROFILES[0],
+    )
+
+
+def _candidates(
+    caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
+) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    active = embedding.active_model()
+    if embedded is not None and embedded.key != active.key:
+        embedded = embedding.embed_query(text=asked.normalized, key=active.key)
+    question = Question(
+        model_id=active.id,
+        vector=None if embedded is None else embedded.vector,
+        words=asked.keyword_text,
+        projects=_projects(caller, request),
+        type_codes=_codes(request),
+        moment=request.as_of,
+        dense_limit=max(DENSE_LIMIT, request.limit),
+        keyword_limit=max(KEYWORD_LIMIT, request.limit),
+    )
+    sight: Sight = visibility.sight_of(caller=caller)
+    return retrieval.candidates(question=question, sight=sight), () if embedded else (NO_VECTORS,)
+
+
+def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:
+    candidates = tuple(
+        Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found
+    )
+    if request.profile == "rrf":
+        return fusion.reciprocal_rank(candidates=candidates, kind=asked.kind)
+    return fusion.minmax(candidates=candidates, kind=asked.kind)
+
+
+def _scores(item: Found) -> dict[str, float]:
+    scores = {} if item.cosine is None else {"dense": item.cosine}
+    if item.bm25 > 0:
+        scores["keyword"] = item.bm25
+    return scores
+
+
+def _judge(
+    request: SearchRequest, ranked: tuple[Fused, ...], found: Mapping[UUID, Found]
+) -> list[tuple[Fused, float]]:
+    threshold = relevance.THRESHOLD if request.threshold is None else request.threshold
+    judged = []
+    for item in ranked[: request.limit]:
+        seen = found[item.memory_id]
+        value = relevance.relevance(cosine=seen.cosine, matched=seen.matched)
+        if value >= threshold:
+            judged.append((item, round(value, 4)))
+    return judged
+
+
+def _projects(caller: Caller, request: SearchRequest) -> tuple[UUID, ...] | None:
+    if request.project is None:
+        return None
+    return (places.find_project(caller=caller, ref=request.project).id,)
+
+
+def _codes(request: SearchRequest) -> tuple[int, ...] | None:
+    if not request.types:
+        return None
+    return tuple(type_row(type=MemoryType(name)).code for name in request.types)
+
+
+def _check(request: SearchRequest) -> None:
+    known = {item.value for item in MemoryType}
+    wrong_type = next((name for name in request.types if name not in known), None)
+    faults = (
+        ("/query", not request.query.strip(), "Write what to look for."),
+        ("/query", len(request.query) > LONGEST_QUERY, f"Use at most {LONGEST_QUERY} characters."),
+        ("/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."),
+        ("/types", wrong_type is not None, f"{wrong_type!r} is not a type of memory."),
+        ("/profile", request.profile not in {None, *PROFILES}, f"Use {' or '.join(PROFILES)}."),
+        ("/threshold", not 0 <= (request.threshold or 0) <= 1, "Use a number from 0 to 1."),
+    )
+    errors = tuple(
+        FieldError(pointer=pointer, detail=detail, code="wrong")
+        for pointer, is_wrong, detail in faults
+        if is_wrong
+    )
+    if errors:
+        raise InvalidInput(
+            detail=errors[0].detail, hint="Correct the named fields and ask again.", errors=errors
+        )

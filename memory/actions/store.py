@@ -1,0 +1,153 @@
+"""Write rows of memories: the row, its words, its vector, its usage, and what others are told."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.caller import Caller
+from memory.actions import embedding
+from memory.actions.drafts import Draft, Place
+from memory.formulas import importance
+from memory.intake import text as texts
+from memory.models import Memory, MemoryUsage
+from memory.sql import retrieval
+from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
+from teams import audit, changes
+from teams.models import Change
+
+
+def new_row(
+    *, caller: Caller, draft: Draft, place: Place, surprise: float, now: datetime
+) -> Memory:
+    """Compose the row of an accepted draft; it is not saved."""
+    new, seen = draft.new, draft.classification
+    confidence = DEFAULT_CONFIDENCE if new.confidence is None else new.confidence
+    value = importance.importance_at_intake(surprise=surprise, confidence=confidence)
+    source = source_row(source=Source(new.source))
+    return Memory(
+        project=place.project,
+        external_id=new.external_id,
+        type=seen.type.value,
+        content=new.content,
+        citation=seen.citation,
+        content_hash=draft.content_hash,
+        tags=list(dict.fromkeys(new.tags)),
+        related_files=list(seen.files),
+        related_modules=list(seen.modules),
+        structure=seen.structure.value,
+        attributes=dict(new.attributes),
+        scope=place.scope.value,
+        audience=place.audience,
+        team_id=place.team_id,
+        reach=new.reach,
+        phase=new.phase,
+        methodology=new.methodology,
+        confidence=confidence,
+        authority=source.authority,
+        importance=value,
+        surprise=surprise,
+        tier=importance.tier(importance=value).value,
+        governance=seen.governance,
+        pinned=new.pinned,
+        decay_half_life_days=type_row(type=seen.type).half_life_days,
+        event_at=new.event_at,
+        created_at=now,
+        updated_at=now,
+        valid_from=new.event_at or now,
+        source=new.source,
+        source_interface=caller.source_interface,
+        source_uri=new.source_uri,
+        source_line=new.source_line,
+        commit_sha=new.commit_sha,
+        author_user=caller.user_id,
+        author_agent=caller.agent,
+    )
+
+
+def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
+    """Insert memories with their words and usage, and tell the feed. In a unit.
+
+    Raises IntegrityError when one of them exists already.
+    """
+    Memory.objects.bulk_create(rows)
+    MemoryUsage.objects.bulk_create([MemoryUsage(memory=row) for row in rows])
+    index_words(rows=rows)
+    announce(caller=caller, kind="memory.created", rows=rows)
+
+
+def index_words(*, rows: tuple[Memory, ...]) -> None:
+    """Make memories findable by their words. In a unit."""
+    retrieval.write_keywords(
+        rows=tuple((row.id, embedding.code_of(row.type), _words(row)) for row in rows)
+    )
+
+
+def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
+    """Save changed fields of a memory and repeat its filters where searches read them. In a unit."""
+    row.updated_at = now
+    row.version += 1
+    row.save(update_fields=[*fields, "updated_at", "version"])
+    retrieval.sync_filters(memory_ids=(row.id,))
+
+
+def announce(
+    *,
+    caller: Caller,
+    kind: str,
+    rows: tuple[Memory, ...],
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Write audit and change feed entries of what happened to memories. In a unit."""
+    for row in rows[:1] if len(rows) == 1 else ():
+        audit.append(
+            act=kind,
+            object_type="memory",
+            object_id=str(row.id),
+            caller=caller,
+            details=details,
+        )
+    if len(rows) > 1:
+        audit.append(
+            act=f"{kind}.bulk",
+            object_type="memory",
+            object_id=str(rows[0].id),
+            caller=caller,
+            details={"memories": len(rows), "last": str(rows[-1].id)},
+        )
+    changes.append_all(caller=caller, entries=tuple(_entry(kind, row) for row in rows))
+
+
+def exact_duplicate(*, place: Place, content_hash: str) -> UUID | None:
+    """Return the active memory of the same place with the same normalized content."""
+    project_id = place.project.id if place.project else None
+    return (
+        Memory.objects.filter(
+            audience=place.audience,
+            project_id=project_id,
+            content_hash=content_hash,
+            status="active",
+        )
+        .exclude(type=MemoryType.EPISODE.value)
+        .order_by("id")
+        .values_list("id", flat=True)
+        .first()
+    )
+
+
+def _words(row: Memory) -> str:
+    return texts.keyword_text(
+        content=texts.visible_text(text=row.content),
+        files=tuple(row.related_files),
+        tags=tuple(row.tags),
+    )
+
+
+def _entry(kind: str, row: Memory) -> Change:
+    return Change(
+        kind=kind,
+        object_id=row.id,
+        project_id=row.project_id,
+        audience=row.audience,
+        summary={"citation": row.citation, "type": row.type},
+    )

@@ -1,0 +1,221 @@
+"""Read memories: one, a page of them, how one changed, and what it is related to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory.models import Memory, MemoryLink
+from memory.queries.views import MemoryView, to_view, visible
+from memory.retrieval.filters import Filters
+from teams import queries as places
+
+LARGEST_PAGE = 200  # spec 10.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cursor:
+    """Where a page starts: after this memory, in the order newest first."""
+
+    created_at: datetime
+    memory_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryPage:
+    """Some memories, newest first, and where the next page starts."""
+
+    items: tuple[MemoryView, ...]
+    next_cursor: Cursor | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionView:
+    """What a memory said at some time."""
+
+    number: int
+    content: str
+    fields: Mapping[str, Any]
+    reason: str
+    changed_by: UUID | None
+    changed_agent: str
+    changed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkView:
+    """A relation of a memory, seen from that memory."""
+
+    kind: str
+    outgoing: bool
+    other_id: UUID
+    citation: str
+    type: str
+    confidence: float
+
+
+def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+    """Return one memory. Raises NotFound, also for one the caller may not see."""
+    with tenancy.unit():
+        return to_view(find_memory(caller=caller, memory_id=memory_id), now=now)
+
+
+def find_memory(*, caller: Caller, memory_id: UUID) -> Memory:
+    """Return the row of a memory, for actions. Raises NotFound."""
+    row = visible(caller=caller).filter(pk=memory_id).exclude(status="deleted").first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such memory.",
+            hint="It may have been deleted, or belong to a scope you cannot see.",
+        )
+    return row
+
+
+def page(
+    *, caller: Caller, filters: Filters, cursor: Cursor | None, limit: int, now: datetime
+) -> MemoryPage:
+    """Return at most `limit` memories, newest first, from the cursor on."""
+    size = min(limit, LARGEST_PAGE)
+    with tenancy.unit():
+        rows = _filtered(caller, filters).order_by("-created_at", "id")
+        if cursor is not None:
+            later = Q(created_at=cursor.created_at, id__gt=cursor.memory_id)
+            rows = rows.filter(Q(created_at__lt=cursor.created_at) | later)
+        found = list(rows[: size + 1])
+        views = tuple(to_view(row, now=now) for row in found[:size])
+    last = views[-1] if len(found) > size else None
+    return MemoryPage(
+        items=views,
+        next_cursor=last and Cursor(created_at=last.created_at, memory_id=last.id),
+    )
+
+
+def count(*, caller: Caller, filters: Filters) -> int:
+    """Count the memories a filter lets through."""
+    with tenancy.unit():
+        return _filtered(caller, filters).count()
+
+
+def by_ids(
+    *, caller: Caller, memory_ids: tuple[UUID, ...], now: datetime
+) -> Mapping[UUID, MemoryView]:
+    """Return the visible ones of these memories, by id."""
+    with tenancy.unit():
+        rows = visible(caller=caller).filter(pk__in=memory_ids)
+        return {row.id: to_view(row, now=now) for row in rows}
+
+
+def kept_by(
+    *, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]
+) -> frozenset[UUID]:
+    """Return which of these memories a filter lets through."""
+    with tenancy.unit():
+        rows = _filtered(caller, filters).filter(pk__in=memory_ids)
+        return frozenset(rows.values_list("id", flat=True))
+
+
+def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
+    """Return all versions of a memory, the present one first."""
+    with tenancy.unit():
+        row = find_memory(caller=caller, memory_id=memory_id)
+        earlier = row.versions.order_by("-number", "id")
+        return (_present(row), *(_earlier(version) for version in earlier))
+
+
+def links(*, caller: Caller, memory_id: UUID) -> tuple[LinkView, ...]:
+    """Return the relations of a memory whose other end the caller may see."""
+    with tenancy.unit():
+        row = find_memory(caller=caller, memory_id=memory_id)
+        rows = MemoryLink.objects.filter(Q(source=row) | Q(target=row)).order_by("kind", "id")
+        pairs = [(link, link.source_id == row.id) for link in rows]
+        others = {link.target_id if out else link.source_id for link, out in pairs}
+        seen = {other.id: other for other in visible(caller=caller).filter(pk__in=others)}
+        views = (_link(link, out, seen) for link, out in pairs)
+        return tuple(view for view in views if view is not None)
+
+
+def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
+    rows = visible(caller=caller).filter(_condition(filters))
+    if filters.project is not None:
+        rows = rows.filter(project_id=places.find_project(caller=caller, ref=filters.project).id)
+    for file in filters.files:
+        rows = rows.filter(_any_file(file))
+    return rows
+
+
+def _condition(filters: Filters) -> Q:
+    wanted = Q(status__in=filters.status) & ~Q(status="deleted")
+    if filters.types:
+        wanted &= Q(type__in=filters.types)
+    if filters.tags:
+        wanted &= Q(tags__contains=list(filters.tags))
+    if filters.modules:
+        wanted &= Q(related_modules__overlap=list(filters.modules))
+    if filters.author is not None:
+        wanted &= Q(source_interface=filters.author) | Q(author_agent__iexact=filters.author)
+    return wanted & _beliefs(filters)
+
+
+def _beliefs(filters: Filters) -> Q:
+    wanted = Q()
+    if filters.minimum_confidence is not None:
+        wanted &= Q(confidence__gte=filters.minimum_confidence)
+    if filters.maximum_confidence is not None:
+        wanted &= Q(confidence__lte=filters.maximum_confidence)
+    if filters.pinned is not None:
+        wanted &= Q(pinned=filters.pinned)
+    if filters.needs_review is not None:
+        wanted &= Q(needs_review=filters.needs_review)
+    if filters.stale is not None:
+        wanted &= Q(stale_at__isnull=not filters.stale)
+    return wanted
+
+
+def _any_file(pattern: str) -> Q:
+    if pattern.endswith("*"):
+        return Q(related_files__icontains=pattern.rstrip("*"))
+    return Q(related_files__contains=[pattern]) | Q(related_files__icontains=pattern)
+
+
+def _present(row: Memory) -> VersionView:
+    return VersionView(
+        number=row.version,
+        content=row.content,
+        fields={},
+        reason="",
+        changed_by=row.author_user,
+        changed_agent=row.author_agent,
+        changed_at=row.updated_at,
+    )
+
+
+def _earlier(version: Any) -> VersionView:
+    return VersionView(
+        number=version.number,
+        content=version.content,
+        fields=version.fields,
+        reason=version.reason,
+        changed_by=version.changed_by,
+        changed_agent=version.changed_agent,
+        changed_at=version.changed_at,
+    )
+
+
+def _link(link: MemoryLink, outgoing: bool, seen: Mapping[UUID, Memory]) -> LinkView | None:
+    other = seen.get(link.target_id if outgoing else link.source_id)
+    if other is None:
+        return None
+    return LinkView(
+        kind=link.kind,
+        outgoing=outgoing,
+        other_id=other.id,
+        citation=other.citation,
+        type=other.type,
+        confidence=link.confidence,
+    )

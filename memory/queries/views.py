@@ -1,0 +1,128 @@
+"""A memory as everything outside of storage sees it: one frozen value, one way to make it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from accounts.caller import Caller
+from memory.formulas import confidence
+from memory.models import Memory, MemoryVector
+from memory.taxonomy import Verification
+from teams import visibility
+
+SAME_NAME = (
+    "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
+    "scope", "team_id", "reach", "phase", "methodology", "confidence", "confirmations",
+    "last_confirmed_at", "verification", "verified_at", "needs_review", "user_verified",
+    "taint_reason", "authority", "importance", "surprise", "tier", "governance", "pinned",
+    "decay_half_life_days", "event_at", "created_at", "updated_at", "valid_from", "valid_until",
+    "status", "stale_at", "archived_reason", "version", "source", "source_interface",
+    "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryView:
+    """One memory; times are UTC, confidences and importance 0..1."""
+
+    id: UUID
+    project_id: UUID | None
+    project_slug: str
+    external_id: str
+    type: str
+    content: str
+    citation: str
+    tags: tuple[str, ...]
+    related_files: tuple[str, ...]
+    related_modules: tuple[str, ...]
+    structure: str
+    attributes: Mapping[str, Any]
+    scope: str
+    team_id: UUID | None
+    reach: str
+    phase: str
+    methodology: str
+    confidence: float
+    effective_confidence: float
+    confirmations: int
+    last_confirmed_at: datetime | None
+    verification: str
+    verified_at: datetime | None
+    needs_review: bool
+    user_verified: bool
+    taint_reason: str
+    authority: int
+    importance: float
+    surprise: float
+    tier: str
+    governance: int
+    pinned: bool
+    decay_half_life_days: float | None
+    event_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None
+    status: str
+    superseded_by: UUID | None
+    stale_at: datetime | None
+    archived_reason: str
+    version: int
+    source: str
+    source_interface: str
+    source_uri: str
+    source_line: int | None
+    commit_sha: str
+    author_user: UUID | None
+    author_agent: str
+    access_count: int
+    last_accessed_at: datetime | None
+    embedded: bool
+
+
+def visible(*, caller: Caller) -> QuerySet[Memory]:
+    """Return the memories the caller may see, with all that a view needs. In a unit."""
+    sight = visibility.sight_of(caller=caller)
+    vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
+    return (
+        Memory.objects.filter(visibility.as_q(sight=sight))
+        .select_related("project", "memoryusage")
+        .annotate(is_embedded=Exists(vectors))
+    )
+
+
+def to_view(row: Memory, *, now: datetime) -> MemoryView:
+    """Turn a row of `visible` into a view."""
+    usage = getattr(row, "memoryusage", None)
+    last = None if usage is None else usage.last_accessed_at
+    same = {name: getattr(row, name) for name in SAME_NAME}
+    return MemoryView(
+        **same,
+        project_slug=row.project.slug if row.project else "",
+        tags=tuple(row.tags),
+        related_files=tuple(row.related_files),
+        related_modules=tuple(row.related_modules),
+        superseded_by=row.superseded_by_id,
+        effective_confidence=_effective(row, last, now),
+        access_count=0 if usage is None else usage.access_count,
+        last_accessed_at=last,
+        embedded=bool(getattr(row, "is_embedded", False)),
+    )
+
+
+def _effective(row: Memory, last: datetime | None, now: datetime) -> float:
+    used_at = max(moment for moment in (row.updated_at, row.last_confirmed_at, last) if moment)
+    belief = confidence.Belief(
+        confidence=row.confidence,
+        verification=Verification(row.verification),
+        half_life_days=row.decay_half_life_days,
+        pinned=row.pinned,
+        is_tainted=bool(row.taint_reason),
+        is_disputed=False,
+    )
+    days = max(0.0, (now - used_at).total_seconds() / 86_400)
+    return confidence.effective_confidence(belief=belief, days_since_access=days).value

@@ -1,0 +1,41 @@
+"""Named queries: `-- name: x` blocks of the .sql files beside this module."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+
+from accounts import tenancy
+
+BLOCK = re.compile(r"^-- name: (\w+)\n(.*?)(?=^-- name: |\Z)", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def statements(file: str) -> dict[str, str]:
+    """Return the statements of a file by name, without comments."""
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    return {name: _without_comments(body) for name, body in BLOCK.findall(text)}
+
+
+def rows(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> list[tuple[Any, ...]]:
+    """Run a named query and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(file, name), parameters)
+        return cursor.fetchall()
+
+
+def execute(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> int:
+    """Run a named statement and return how many rows it touched."""
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(file, name), parameters)
+        return int(cursor.rowcount)
+
+
+def _statement(file: str, name: str) -> str:
+    return statements(file)[name].replace("{schema}", tenancy.current().schema_name)
+
+
+def _without_comments(body: str) -> str:
+    return "\n".join(line for line in body.splitlines() if not line.startswith("--")).strip()

@@ -1,0 +1,140 @@
+"""Typed callers of the named queries: what a search finds, and what an index holds."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from pgvector import HalfVector
+
+from memory.models.search import LARGEST_PREFIX
+from memory.providers.contracts import Vectors
+from memory.sql import named
+from teams.visibility import Sight, parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One candidate: cosine −1..1 or None without a vector, BM25 ≥ 0, share of the query's words."""
+
+    memory_id: UUID
+    cosine: float | None
+    bm25: float
+    matched: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a search asks of the database."""
+
+    model_id: int
+    vector: Vectors | None
+    words: str
+    projects: tuple[UUID, ...] | None
+    type_codes: tuple[int, ...] | None
+    moment: datetime | None
+    dense_limit: int
+    keyword_limit: int
+
+
+def candidates(*, question: Question, sight: Sight) -> tuple[Found, ...]:
+    """Return the candidates of all paths that the sight allows, in no order."""
+    rows = named.rows(
+        "candidates",
+        model=question.model_id,
+        query=_prefix(question.vector),
+        words=question.words,
+        projects=None if question.projects is None else list(question.projects),
+        types=None if question.type_codes is None else list(question.type_codes),
+        moment=question.moment,
+        dense_limit=question.dense_limit,
+        keyword_limit=question.keyword_limit,
+        **parameters(sight=sight),
+    )
+    return tuple(
+        Found(memory_id=row[0], cosine=row[1], bm25=row[2], matched=row[3]) for row in rows
+    )
+
+
+def nearest(
+    *, model_id: int, vector: Vectors, audience: UUID, project_id: UUID | None, limit: int
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the nearest live memories of one audience and project with their cosines."""
+    found = named.rows(
+        "nearest",
+        model=model_id,
+        query=_prefix(vector),
+        audience=audience,
+        project=project_id,
+        limit=limit,
+    )
+    return tuple((row[0], float(row[1])) for row in found)
+
+
+def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
+    """Index the words of memories given as (id, type code, text)."""
+    ids, codes, texts = (list(column) for column in zip(*rows, strict=True))
+    named.execute("write_keywords", ids=ids, codes=codes, texts=texts)
+
+
+def write_vectors(
+    *, model_id: int, rows: tuple[tuple[UUID, int, str], ...], vectors: Vectors
+) -> None:
+    """Store vectors (n, dimensions) of memories given as (id, type code, hash of the text)."""
+    ids, codes, hashes = (list(column) for column in zip(*rows, strict=True))
+    whole = vectors.shape[1] > LARGEST_PREFIX
+    named.execute(
+        "write_vectors",
+        model=model_id,
+        prefix=min(vectors.shape[1], LARGEST_PREFIX),
+        ids=ids,
+        codes=codes,
+        units=[_prefix(vector) for vector in vectors],
+        wholes=[_text(vector) if whole else None for vector in vectors],
+        hashes=hashes,
+    )
+
+
+def sync_filters(*, memory_ids: tuple[UUID, ...]) -> None:
+    """Repeat the filters of changed memories where searches read them."""
+    named.execute("sync_vectors", ids=list(memory_ids))
+    named.execute("sync_keywords", ids=list(memory_ids))
+
+
+def log_access(*, memory_ids: tuple[UUID, ...], now: datetime) -> None:
+    """Note that a search gave these memories out."""
+    named.execute("log_access", ids=list(memory_ids), now=now)
+
+
+def merge_access() -> int:
+    """Move the access log into the usage counts; return how many memories were counted."""
+    return named.execute("merge_access")
+
+
+def lexicon_drift() -> tuple[int, int]:
+    """Return how many memories have words now, and how many had when words were last counted."""
+    row = named.rows("lexicon_drift")[0]
+    return int(row[0]), int(row[1])
+
+
+def refresh_lexicon() -> int:
+    """Count anew in how many memories each word occurs; return the number of words."""
+    named.execute("clear_lexicon")
+    return named.execute("fill_lexicon")
+
+
+def without_vector(*, model_id: int, limit: int) -> tuple[UUID, ...]:
+    """Return active memories that have no vector of the model."""
+    return tuple(row[0] for row in named.rows("without_vector", model=model_id, limit=limit))
+
+
+def _prefix(vector: Vectors | None) -> str | None:
+    """Cut a vector to the dimensions a scan reads, at unit length again."""
+    if vector is None:
+        return None
+    head = vector[:LARGEST_PREFIX]
+    return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
+
+
+def _text(vector: Vectors) -> str:
+    return HalfVector(vector).to_text()

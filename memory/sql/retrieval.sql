@@ -1,0 +1,103 @@
+-- name: candidates
+-- The candidates of one search: at most dense_limit + keyword_limit rows. Exact scans over the live
+-- rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at 10,000 rows.
+SELECT memory_id, cosine, bm25, matched
+FROM "{schema}".find_candidates(
+    %(model)s::smallint, %(query)s::halfvec, %(words)s, %(audiences)s::uuid[], %(bound)s::uuid[],
+    %(projects)s::uuid[], %(types)s::smallint[], %(moment)s::timestamptz,
+    %(dense_limit)s, %(keyword_limit)s)
+
+-- name: nearest
+-- The live memories nearest to a vector among those of one audience and project, for duplicates.
+SELECT v.memory_id, -(v.unit <#> %(query)s::halfvec) AS cosine
+FROM memory_memoryvector AS v
+WHERE v.live AND v.model_id = %(model)s AND v.audience = %(audience)s
+  AND v.project_id IS NOT DISTINCT FROM %(project)s::uuid
+ORDER BY (v.unit <#> %(query)s::halfvec) + 0, v.memory_id
+LIMIT %(limit)s
+
+-- name: write_keywords
+-- Index words; one row a memory, filters taken from the memory row.
+INSERT INTO memory_memorykeyword AS k
+    (memory_id, project_id, audience, type_code, live, known_from, known_until, lexemes, weights)
+SELECT m.id, m.project_id, m.audience, given.type_code,
+       m.status = 'active' AND m.stale_at IS NULL, m.valid_from, m.valid_until,
+       words, bm25_weights(words)
+FROM unnest(%(ids)s::uuid[], %(codes)s::smallint[], %(texts)s::text[]) AS given(id, type_code, words_text)
+JOIN memory_memory AS m ON m.id = given.id
+CROSS JOIN LATERAL to_tsvector('english', given.words_text) AS words
+ON CONFLICT (memory_id) DO UPDATE SET
+    project_id = excluded.project_id, audience = excluded.audience, type_code = excluded.type_code,
+    live = excluded.live, known_from = excluded.known_from, known_until = excluded.known_until,
+    lexemes = excluded.lexemes, weights = excluded.weights
+
+-- name: write_vectors
+-- Store vectors of one model; a memory that changed since its text was embedded is left to the next job.
+INSERT INTO memory_memoryvector AS v
+    (memory_id, model_id, prefix_dimensions, project_id, audience, type_code, live, known_from,
+     known_until, unit, whole, text_hash)
+SELECT m.id, %(model)s, %(prefix)s, m.project_id, m.audience, given.type_code,
+       m.status = 'active' AND m.stale_at IS NULL, m.valid_from, m.valid_until,
+       given.unit, given.whole, given.text_hash
+FROM unnest(%(ids)s::uuid[], %(codes)s::smallint[], %(units)s::halfvec[], %(wholes)s::halfvec[],
+            %(hashes)s::text[]) AS given(id, type_code, unit, whole, text_hash)
+JOIN memory_memory AS m ON m.id = given.id
+ON CONFLICT (memory_id, model_id) DO UPDATE SET
+    project_id = excluded.project_id, audience = excluded.audience, type_code = excluded.type_code,
+    live = excluded.live, known_from = excluded.known_from, known_until = excluded.known_until,
+    unit = excluded.unit, whole = excluded.whole, text_hash = excluded.text_hash
+
+-- name: sync_vectors
+-- Repeat the filters of changed memories in their vector rows.
+UPDATE memory_memoryvector AS v SET
+    project_id = m.project_id, audience = m.audience,
+    live = m.status = 'active' AND m.stale_at IS NULL,
+    known_from = m.valid_from, known_until = m.valid_until
+FROM memory_memory AS m WHERE m.id = v.memory_id AND m.id = ANY(%(ids)s::uuid[])
+
+-- name: sync_keywords
+-- Repeat the filters of changed memories in their keyword rows.
+UPDATE memory_memorykeyword AS k SET
+    project_id = m.project_id, audience = m.audience,
+    live = m.status = 'active' AND m.stale_at IS NULL,
+    known_from = m.valid_from, known_until = m.valid_until
+FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
+
+-- name: log_access
+-- Note that a search gave these out; unlogged and without an index, 0.05 ms.
+INSERT INTO memory_accesslog (at, memories) VALUES (%(now)s, %(ids)s::uuid[])
+
+-- name: merge_access
+-- Move the access log into the usage counts; one statement a tenant and minute.
+WITH taken AS (DELETE FROM memory_accesslog RETURNING memories, at),
+counted AS (
+    SELECT memory_id, count(*)::int AS accesses, max(at) AS last_at
+    FROM taken, unnest(memories) AS memory_id GROUP BY memory_id)
+INSERT INTO memory_memoryusage AS u (memory_id, access_count, last_accessed_at)
+SELECT c.memory_id, c.accesses, c.last_at FROM counted AS c
+JOIN memory_memory AS m ON m.id = c.memory_id ORDER BY c.memory_id
+ON CONFLICT (memory_id) DO UPDATE SET
+    access_count = u.access_count + excluded.access_count,
+    last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at)
+
+-- name: lexicon_drift
+-- Live keyword rows now, and how many there were when word counts were last taken.
+SELECT (SELECT count(*) FROM memory_memorykeyword WHERE live),
+       coalesce((SELECT documents FROM memory_lexeme WHERE word = ''), 0)
+
+-- name: clear_lexicon
+-- Forget word counts before they are taken anew, in the same transaction.
+DELETE FROM memory_lexeme
+
+-- name: fill_lexicon
+-- Take word counts anew: in how many live memories each word occurs; the empty word counts all.
+INSERT INTO memory_lexeme (word, documents)
+SELECT word, ndoc FROM ts_stat('SELECT lexemes FROM memory_memorykeyword WHERE live')
+WHERE length(word) BETWEEN 1 AND 60
+UNION ALL SELECT '', count(*)::int FROM memory_memorykeyword WHERE live
+
+-- name: without_vector
+-- Active memories that have no vector of a model yet, oldest first.
+SELECT m.id FROM memory_memory AS m
+LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = %(model)s
+WHERE v.id IS NULL AND m.status = 'active' ORDER BY m.id LIMIT %(limit)s

@@ -1,0 +1,63 @@
+"""Background work of memories: what each job name runs."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from celery import shared_task
+from django.db import close_old_connections
+from django.db.utils import DatabaseError
+
+from accounts import jobs, tenancy
+from accounts.jobs import Claim
+from memory.actions import embedding, upkeep
+from memory.errors import EmbedderUnavailable
+from memory.providers.errors import ProviderError
+
+
+log = logging.getLogger(__name__)
+
+
+@jobs.handler("memory.embed")
+@jobs.handler("memory.embed_bulk")
+def embed(claim: Claim) -> Mapping[str, Any]:
+    """Embed the memories a job names, batch by batch, with progress."""
+    ids = tuple(UUID(item) for item in claim.payload["ids"])
+    embedded = 0
+    for start in range(0, len(ids), embedding.BATCH):
+        embedded += _batch(ids[start : start + embedding.BATCH])
+        jobs.progress(held=claim, done=min(start + embedding.BATCH, len(ids)), total=len(ids))
+    return {"embedded": embedded, "gone": len(ids) - embedded}
+
+
+@jobs.handler("memory.refresh_lexicon")
+def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
+    """Count words anew when the organization's memories have changed enough."""
+    del claim
+    return {"words": upkeep.refresh_lexicon()}
+
+
+@shared_task(name="cairn.merge_access", ignore_result=True)
+def merge_access(interval_seconds: int) -> None:
+    """Move every organization's access log into its usage counts; one that fails stops no other."""
+    close_old_connections()
+    if not jobs.take_slot(name="merge-access", interval_seconds=interval_seconds):
+        return
+    for tenant in tenancy.each_organization():
+        try:
+            with tenancy.enter(
+                organization_id=tenant.organization_id,
+                slug=tenant.slug,
+                schema_name=tenant.schema_name,
+            ):
+                upkeep.merge_access()
+        except DatabaseError:
+            log.exception("Access counts of %s were not merged", tenant.slug)
+
+
+def _batch(ids: tuple[UUID, ...]) -> int:
+    try:
+        return embedding.embed_batch(memory_ids=ids)
+    except ProviderError as error:
+        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error

@@ -1,0 +1,79 @@
+"""Create and change projects."""
+
+import re
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import FieldError, InvalidInput
+from teams import audit, changes
+from teams.errors import SlugTaken
+from teams.models import Project, ProjectMember
+from teams.permissions import require
+from teams.queries import ProjectView, project_view
+from teams.roles import Act
+
+SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
+
+
+def create_project(
+    *,
+    caller: Caller,
+    slug: str,
+    name: str,
+    description: str = "",
+    open_to_all: bool = True,
+    now: datetime,
+) -> ProjectView:
+    """Create a project; who creates it belongs to it.
+
+    Raises InvalidInput for a slug that cannot stand in an address, SlugTaken, RoleNotSufficient.
+    """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    _check_slug(slug)
+    with tenancy.unit():
+        row = Project(
+            slug=slug,
+            name=name or slug,
+            description=description,
+            open_to_all=open_to_all,
+            created_by=caller.user_id,
+            created_at=now,
+        )
+        _insert(row)
+        if caller.user_id is not None:
+            ProjectMember.objects.create(project=row, user_id=caller.user_id)
+        audit.append(
+            act="project.create", object_type="project", object_id=str(row.id), caller=caller
+        )
+        changes.append(
+            kind="project.created",
+            object_id=row.id,
+            project_id=row.id,
+            audience=row.id,
+            caller=caller,
+            summary={"slug": slug, "name": row.name},
+        )
+        return project_view(row)
+
+
+def _check_slug(slug: str) -> None:
+    if SLUG.match(slug):
+        return
+    raise InvalidInput(
+        detail=f"{slug!r} cannot be the short name of a project.",
+        hint="Use 1 to 64 lower-case letters, digits and hyphens; start and end with none.",
+        errors=(FieldError(pointer="/slug", detail="not a short name", code="slug"),),
+    )
+
+
+def _insert(row: Project) -> None:
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError as error:
+        raise SlugTaken(
+            detail=f"There is a project {row.slug!r} already.", hint="Choose another short name."
+        ) from error

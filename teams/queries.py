@@ -1,0 +1,139 @@
+"""What pages and interfaces read of projects and of the change feed, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from teams import visibility
+from teams.models import Change, Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """A project as callers see it."""
+
+    id: UUID
+    slug: str
+    name: str
+    description: str
+    open_to_all: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeView:
+    """One entry of the change feed."""
+
+    id: int
+    kind: str
+    object_id: UUID
+    project_id: UUID | None
+    actor_user: UUID | None
+    actor_name: str
+    source_interface: str
+    summary: Mapping[str, Any]
+    created_at: datetime
+
+
+def projects(*, caller: Caller) -> tuple[ProjectView, ...]:
+    """Return the projects the caller can see, by slug."""
+    with tenancy.unit():
+        rows = _visible_projects(caller).filter(archived_at=None)
+        return tuple(project_view(row) for row in rows.order_by("slug", "id"))
+
+
+def project(*, caller: Caller, ref: str) -> ProjectView:
+    """Return a project by slug or id. Raises NotFound, also for one the caller may not see."""
+    with tenancy.unit():
+        return project_view(find_project(caller=caller, ref=ref))
+
+
+def find_project(*, caller: Caller, ref: str) -> Project:
+    """Return the row of a project by slug or id, for actions. Raises NotFound."""
+    by_id = _as_uuid(ref)
+    wanted = {"slug": ref} if by_id is None else {"id": by_id}
+    row = _visible_projects(caller).filter(**wanted).first()
+    if row is None:
+        raise NotFound(
+            detail=f"There is no project {ref!r}.",
+            hint="GET /api/v1/projects lists the projects you can see; POST creates one.",
+        )
+    return row
+
+
+def changes_since(
+    *, caller: Caller, after: int, limit: int, project: str | None = None
+) -> tuple[ChangeView, ...]:
+    """Return at most `limit` visible changes with an id above `after`, oldest first."""
+    with tenancy.unit():
+        rows = _visible_changes(caller, project).filter(id__gt=after).order_by("id")[:limit]
+        return tuple(_change_view(row) for row in rows)
+
+
+def latest_changes(
+    *, caller: Caller, limit: int, project: str | None = None
+) -> tuple[ChangeView, ...]:
+    """Return the newest visible changes, newest first."""
+    with tenancy.unit():
+        rows = _visible_changes(caller, project).order_by("-id")[:limit]
+        return tuple(_change_view(row) for row in rows)
+
+
+def newest_change(*, caller: Caller, project: str | None = None) -> int:
+    """Return the id of the newest visible change, 0 when there is none."""
+    with tenancy.unit():
+        row = _visible_changes(caller, project).order_by("-id").values_list("id").first()
+        return 0 if row is None else int(row[0])
+
+
+def project_view(row: Project) -> ProjectView:
+    """Turn a row into what callers see."""
+    return ProjectView(
+        id=row.id,
+        slug=row.slug,
+        name=row.name,
+        description=row.description,
+        open_to_all=row.open_to_all,
+        created_at=row.created_at,
+    )
+
+
+def _visible_projects(caller: Caller) -> QuerySet[Project]:
+    sight = visibility.sight_of(caller=caller)
+    return Project.objects.filter(visibility.projects_q(sight=sight))
+
+
+def _visible_changes(caller: Caller, project: str | None) -> QuerySet[Change]:
+    sight = visibility.sight_of(caller=caller)
+    rows = Change.objects.filter(visibility.as_q(sight=sight))
+    if project is None:
+        return rows
+    return rows.filter(project_id=find_project(caller=caller, ref=project).id)
+
+
+def _change_view(row: Change) -> ChangeView:
+    return ChangeView(
+        id=row.id,
+        kind=row.kind,
+        object_id=row.object_id,
+        project_id=row.project_id,
+        actor_user=row.actor_user,
+        actor_name=row.actor_name,
+        source_interface=row.source_interface,
+        summary=row.summary,
+        created_at=row.created_at,
+    )
+
+
+def _as_uuid(ref: str) -> UUID | None:
+    try:
+        return UUID(ref)
+    except ValueError:
+        return None
