@@ -75,7 +75,19 @@ def check_database() -> Check:
         fix = "Start the database, or correct DATABASE_URL."
         return _wrong("database", f"it cannot be reached: {_line(error)}", fix)
     version, vector = row or (0, "")
-    return _judge_versions(version=version, vector=vector)
+    return judge_versions(version=version, vector=vector)
+
+
+def judge_versions(*, version: int, vector: str) -> Check:
+    """Say whether the server and pgvector are new enough; `version` as server_version_num."""
+    if version < OLDEST_POSTGRES:
+        detail = f"PostgreSQL {version // 10_000} is too old"
+        return _wrong("database", detail, "Use PostgreSQL 16 or newer.")
+    if not vector:
+        return _wrong("database", "pgvector is not there", "Install pgvector 0.8 or newer.")
+    if tuple(int(part) for part in vector.split(".")[:2]) < OLDEST_PGVECTOR:
+        return _wrong("database", f"pgvector {vector} is too old", "Update it to 0.8 or newer.")
+    return _well("database", f"PostgreSQL {version // 10_000} with pgvector {vector}")
 
 
 def check_migrations() -> Check:
@@ -213,17 +225,6 @@ def _guarded(probe: Probe) -> Check:
     except DatabaseFault as error:
         name = probe.__name__.removeprefix("check_")
         return _wrong(name, f"it cannot be read: {_line(error)}", "Run: manage.py migrate")
-
-
-def _judge_versions(*, version: int, vector: str) -> Check:
-    if version < OLDEST_POSTGRES:
-        detail = f"PostgreSQL {version // 10_000} is too old"
-        return _wrong("database", detail, "Use PostgreSQL 16 or newer.")
-    if not vector:
-        return _wrong("database", "pgvector is not there", "Install pgvector 0.8 or newer.")
-    if tuple(int(part) for part in vector.split(".")[:2]) < OLDEST_PGVECTOR:
-        return _wrong("database", f"pgvector {vector} is too old", "Update it to 0.8 or newer.")
-    return _well("database", f"PostgreSQL {version // 10_000} with pgvector {vector}")
 
 
 def _connection_parameters() -> dict[str, Any]:

@@ -1,0 +1,123 @@
+"""Each check says what is wrong and how to mend it (config.health, manage.py doctor)."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from accounts.models import Organization, Slot
+from config import health
+
+pytestmark = pytest.mark.django_db
+
+
+def test_running_database_is_well() -> None:
+    finding = health.check_database()
+
+    assert finding.ok
+    assert finding.detail.startswith("PostgreSQL 18 with pgvector 0.8")
+
+
+def test_database_that_is_away_is_told_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    away: dict[str, Any] = {"host": "127.0.0.1", "port": 1, "connect_timeout": 2}
+    monkeypatch.setattr(health, "_connection_parameters", lambda: away)
+
+    findings = health.readiness()
+
+    assert findings[0].name == "database"
+    assert not findings[0].ok
+    assert "DATABASE_URL" in findings[0].fix
+    assert {finding.name for finding in findings} == {"database", "redis", "worker", "disk"}
+
+
+@pytest.mark.parametrize(
+    ("version", "vector", "said"),
+    [
+        (150_004, "0.8.1", "PostgreSQL 15 is too old"),
+        (180_006, "", "pgvector is not there"),
+        (180_006, "0.7.4", "pgvector 0.7.4 is too old"),
+    ],
+)
+def test_too_old_servers_are_told(version: int, vector: str, said: str) -> None:
+    finding = health.judge_versions(version=version, vector=vector)
+
+    assert not finding.ok
+    assert finding.detail == said
+
+
+def test_shared_tables_are_up_to_date() -> None:
+    assert health.check_migrations().ok
+
+
+def test_organization_that_is_behind_is_told(organization: Organization) -> None:
+    assert health.check_tenants().ok
+
+    Organization.objects.filter(pk=organization.pk).update(schema_version=0)
+
+    finding = health.check_tenants()
+    assert "1 organizations are behind" in finding.detail
+    assert finding.fix == "Run: manage.py migrate_tenants"
+
+
+def test_clock_that_never_ran_is_told() -> None:
+    finding = health.check_beat()
+
+    assert not finding.ok
+    assert finding.detail == "it has never run"
+
+
+def test_clock_that_ran_just_now_is_well(now: Any) -> None:
+    Slot.objects.create(name="sweep", starts_at=now)
+
+    assert health.check_beat().ok
+
+
+def test_redis_that_is_away_is_told(settings: Any) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+
+    finding = health.check_redis()
+
+    assert not finding.ok
+    assert "REDIS_URL" in finding.fix
+
+
+def test_missing_models_are_told(settings: Any, tmp_path: Path) -> None:
+    settings.CAIRN_PROVIDERS = {"models_dir": tmp_path}
+
+    finding = health.check_weights()
+
+    assert not finding.ok
+    assert f"--into {tmp_path}" in finding.fix
+
+
+def test_short_and_equal_secrets_are_told(settings: Any) -> None:
+    settings.SECRET_KEY = settings.TOKEN_PEPPER = "x" * 40
+    assert health.check_secrets().detail == "both are the same text"
+
+    settings.SECRET_KEY = "short"
+    assert health.check_secrets().detail == "one has only 5 characters"
+
+
+def test_sign_in_over_plain_http_is_told(settings: Any) -> None:
+    settings.BASE_URL = "http://cairn.example.org"
+
+    assert "in the clear" in health.check_address().detail
+
+
+def test_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "LEAST_FREE_BYTES", 10**18)
+
+    assert not health.check_disk().ok
+
+
+def test_doctor_exits_with_one_when_something_is_wrong(
+    settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.BASE_URL = "http://127.0.0.1:1"
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("doctor")
+
+    assert ended.value.code == 1
+    assert "✗ web: http://127.0.0.1:1 does not answer" in capsys.readouterr().out
