@@ -1,0 +1,55 @@
+"""How a person likes the pages: name, language, theme, shortcuts (spec 9.2)."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from accounts.errors import FieldError, InvalidInput
+from accounts.models import User
+
+LANGUAGES: Final = ("", "en", "fr")  # empty: what the browser asks for
+THEMES: Final = ("", "light", "dark")  # empty: what the system shows
+NAME_LENGTH: Final = 100  # characters, the column's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """What a person may choose for the pages."""
+
+    name: str
+    language: str
+    theme: str
+    shortcuts: bool
+
+
+def save_preferences(*, user_id: UUID, preferences: Preferences) -> None:
+    """Keep a person's choices. Raises InvalidInput naming the field."""
+    faults = (
+        ("/name", len(preferences.name) > NAME_LENGTH or not _printable(preferences.name)),
+        ("/language", preferences.language not in LANGUAGES),
+        ("/theme", preferences.theme not in THEMES),
+    )
+    for pointer, is_wrong in faults:
+        if is_wrong:
+            raise InvalidInput(
+                detail=f"{pointer[1:].capitalize()} cannot be that.",
+                hint="Choose one of the offered values; a name has up to 100 characters.",
+                errors=(FieldError(pointer=pointer, detail="not possible", code="choice"),),
+            )
+    User.objects.filter(pk=user_id).update(
+        name=preferences.name,
+        language=preferences.language,
+        theme=preferences.theme,
+        shortcuts=preferences.shortcuts,
+    )
+
+
+def save_theme(*, user_id: UUID, theme: str) -> None:
+    """Keep the theme alone. Raises InvalidInput."""
+    if theme not in THEMES:
+        raise InvalidInput(detail="There is no such theme.", hint="Use light, dark or neither.")
+    User.objects.filter(pk=user_id).update(theme=theme)
+
+
+def _printable(name: str) -> bool:
+    return name == "" or name.isprintable()

@@ -1,0 +1,77 @@
+"""One memory in full: belief over time, provenance, relations, history (spec 9.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.caller import Caller, may
+from accounts.caller import TokenScope as Scope
+from accounts.queries import people
+from frontend import figures
+from memory.queries import memories
+from memory.queries.memories import LinkView, VersionView
+from memory.queries.views import MemoryView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version beside the one before it; `before` is None for the first."""
+
+    version: VersionView
+    before: str | None
+    who: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """Everything the inspector shows of a memory."""
+
+    memory: MemoryView
+    curve: figures.Curve
+    versions: tuple[Version, ...]
+    links: tuple[LinkView, ...]
+    author: str
+    active: bool
+    may_change: bool
+
+
+def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
+    """Gather what the inspector shows. Raises NotFound when the memory is gone meanwhile."""
+    history = memories.history(caller=caller, memory_id=memory.id)
+    ids = {view.changed_by for view in history if view.changed_by is not None}
+    if memory.author_user is not None:
+        ids.add(memory.author_user)
+    names = people(caller=caller, ids=ids) if ids else {}
+    return Inspected(
+        memory=memory,
+        curve=figures.curve(
+            confidence=memory.effective_confidence,
+            half_life_days=memory.decay_half_life_days,
+            pinned=memory.pinned,
+            now=now,
+        ),
+        versions=_versions(history, names),
+        links=memories.links(caller=caller, memory_id=memory.id),
+        author=_who(memory.author_agent, memory.author_user, names),
+        active=memory.status == "active",
+        may_change=may(caller=caller, scope=Scope.WRITE),
+    )
+
+
+def _versions(history: tuple[VersionView, ...], names: Mapping[UUID, str]) -> tuple[Version, ...]:
+    earlier = (*(view.content for view in history[1:]), None)
+    return tuple(
+        Version(
+            version=view,
+            before=before,
+            who=_who(view.changed_agent, view.changed_by, names),
+            current=position == 0,
+        )
+        for position, (view, before) in enumerate(zip(history, earlier, strict=True))
+    )
+
+
+def _who(agent: str, user: UUID | None, names: Mapping[UUID, str]) -> str:
+    return agent or (names.get(user, "") if user else "")

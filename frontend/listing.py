@@ -1,0 +1,169 @@
+"""The list of memories: what the query box asks for, and what there is to show (spec 9.2).
+
+Words search, everything else filters. A search ranks by relevance and says why; a filter alone
+lists the newest first, page by page. A filter that cannot be understood shows what would be right.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import Final
+from uuid import UUID
+
+from accounts.caller import Caller
+from accounts.errors import InvalidInput
+from memory.actions.search import SearchRequest, search
+from memory.queries import memories
+from memory.queries.memories import Cursor
+from memory.queries.views import MemoryView
+from memory.retrieval import filters as language
+from memory.retrieval.filters import Chip, Filters
+
+PAGE_SIZE: Final = 50
+SEARCH_SIZE: Final = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The query box and the page of it."""
+
+    text: str
+    cursor: Cursor | None
+    why: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """One part of why a memory stands where it stands."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One memory of the list; `relevance` is None when nothing was searched for."""
+
+    memory: MemoryView
+    relevance: float | None
+    factors: tuple[Factor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What the list shows: rows, how many there are, what was missing, or what is wrong."""
+
+    rows: tuple[Row, ...]
+    chips: tuple[Chip, ...]
+    total: int | None
+    next_cursor: str
+    searched: bool
+    took_ms: float
+    degraded: bool
+    error: InvalidInput | None
+
+
+def asked(*, values: Mapping[str, str]) -> Asked:
+    """Read the query box from the address; a cursor that is none starts at the beginning."""
+    return Asked(
+        text=values.get("q", "").strip()[:1000],
+        cursor=_cursor(values.get("after", "")),
+        why="why" in values,
+    )
+
+
+def shown(*, caller: Caller, project: str, asked: Asked, now: datetime) -> Shown:
+    """Return what to show for a query. Raises NotFound for a project the caller cannot see."""
+    try:
+        filters = language.parse(text=asked.text, project=project)
+        if filters.text:
+            return _searched(caller, filters, now)
+        return _listed(caller, filters, asked.cursor, now)
+    except InvalidInput as error:
+        return Shown(
+            rows=(), chips=(), total=None, next_cursor="", searched=False, took_ms=0.0,
+            degraded=False, error=error,
+        )  # fmt: skip
+
+
+def passes(*, memory: MemoryView, filters: Filters) -> bool:
+    """Say whether a found memory also passes the filters that a search does not apply."""
+    return (
+        memory.status in filters.status
+        and set(filters.tags) <= set(memory.tags)
+        and (not filters.modules or not set(filters.modules).isdisjoint(memory.related_modules))
+        and all(_touches(memory, pattern) for pattern in filters.files)
+        and filters.author in {None, memory.source_interface, memory.author_agent}
+        and _believed(memory, filters)
+    )
+
+
+def _believed(memory: MemoryView, filters: Filters) -> bool:
+    low, high = filters.minimum_confidence, filters.maximum_confidence
+    flags = (
+        (filters.pinned, memory.pinned),
+        (filters.needs_review, memory.needs_review),
+        (filters.stale, memory.stale_at is not None),
+    )
+    return (
+        (low is None or memory.confidence >= low)
+        and (high is None or memory.confidence <= high)
+        and all(wanted is None or wanted == is_so for wanted, is_so in flags)
+    )
+
+
+def _touches(memory: MemoryView, pattern: str) -> bool:
+    return any(
+        fnmatchcase(file, pattern) or pattern.rstrip("*") in file for file in memory.related_files
+    )
+
+
+def _searched(caller: Caller, filters: Filters, now: datetime) -> Shown:
+    request = SearchRequest(
+        query=filters.text, project=filters.project, limit=SEARCH_SIZE, types=filters.types
+    )
+    answer = search(caller=caller, request=request, now=now)
+    rows = tuple(
+        Row(memory=hit.memory, relevance=hit.relevance, factors=_factors(hit.explain))
+        for hit in answer.hits
+        if passes(memory=hit.memory, filters=filters)
+    )
+    return Shown(
+        rows=rows,
+        chips=language.chips(filters=filters),
+        total=len(rows),
+        next_cursor="",
+        searched=True,
+        took_ms=answer.took_ms,
+        degraded=bool(answer.degraded),
+        error=None,
+    )
+
+
+def _listed(caller: Caller, filters: Filters, cursor: Cursor | None, now: datetime) -> Shown:
+    found = memories.page(caller=caller, filters=filters, cursor=cursor, limit=PAGE_SIZE, now=now)
+    after = found.next_cursor
+    return Shown(
+        rows=tuple(Row(memory=memory, relevance=None, factors=()) for memory in found.items),
+        chips=language.chips(filters=filters),
+        total=None if cursor else memories.count(caller=caller, filters=filters),
+        next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",
+        searched=False,
+        took_ms=0.0,
+        degraded=False,
+        error=None,
+    )
+
+
+def _factors(explain: Mapping[str, object]) -> tuple[Factor, ...]:
+    numbers = ((name, value) for name, value in explain.items() if isinstance(value, int | float))
+    return tuple(Factor(name=name, value=float(value)) for name, value in numbers)
+
+
+def _cursor(text: str) -> Cursor | None:
+    moment, _, memory_id = text.partition("~")
+    try:
+        return Cursor(created_at=datetime.fromisoformat(moment), memory_id=UUID(memory_id))
+    except ValueError:
+        return None

@@ -1,0 +1,56 @@
+"""Live messages: changes of the feed with the fragments that show them (spec 9.2).
+
+The socket and the polling page send the same. A message says what changed and carries the rendered
+feed line, and for a memory its row; whoever may not see a change never gets its message, because
+both come through the visibility predicate.
+"""
+
+from typing import Any, Final
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.caller import Caller
+from frontend import feed
+from frontend.listing import Row
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from teams.queries import ChangeView, changes_since
+
+PAGE: Final = 50  # messages a read
+LONGEST_CURSOR: Final = 19  # digits of the largest id
+
+
+def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[str, Any]]:
+    """Return the messages after a cursor, oldest first. Raises NotFound for a foreign project."""
+    changes = changes_since(caller=caller, after=after, limit=PAGE, project=project)
+    if not changes:
+        return []
+    entries = feed.entries(caller=caller, changes=changes)
+    ids = tuple({change.object_id for change in changes if change.kind.startswith("memory.")})
+    found = memories.by_ids(caller=caller, memory_ids=ids, now=timezone.now()) if ids else {}
+    return [
+        _message(caller, change, entry, found.get(change.object_id))
+        for change, entry in zip(changes, entries, strict=True)
+    ]
+
+
+def _message(
+    caller: Caller, change: ChangeView, entry: feed.Entry, memory: MemoryView | None
+) -> dict[str, Any]:
+    fragments = {"feed": feed.html(entry=entry)}
+    if memory is not None and memory.project_slug:
+        fragments["row"] = _row(caller, memory)
+    return {
+        "type": "change",
+        "id": change.id,
+        "kind": change.kind,
+        "object": str(change.object_id),
+        "html": fragments,
+    }
+
+
+def _row(caller: Caller, memory: MemoryView) -> str:
+    row = Row(memory=memory, relevance=None, factors=())
+    context = {"row": row, "org": caller.organization_slug, "now": timezone.now()}
+    return render_to_string("partials/memory_row.html", context)

@@ -1,0 +1,24 @@
+"""What happened in a project, newest first (spec 9.1)."""
+
+from django.http import HttpRequest, HttpResponse
+
+from frontend import feed
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.queries import overview
+from teams import queries as places
+
+LENGTH = 200  # entries
+
+
+@base.member
+def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the change feed of the project."""
+    slug = frame.project.slug if frame.project else ""
+    changes = places.latest_changes(caller=frame.caller, limit=LENGTH, project=slug)
+    context = {
+        "section": "activity",
+        "entries": feed.entries(caller=frame.caller, changes=changes),
+        "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
+    }
+    return base.page(request, "pages/activity.html", context)

@@ -1,0 +1,91 @@
+"""Dialogs that change a memory: correct it, archive it, bring an old version back (spec 9.2)."""
+
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError
+from frontend import words
+from frontend.views import base
+from frontend.views.base import Frame
+from frontend.views.verbs import changed
+from memory.actions.archive import archive as archive_memory
+from memory.actions.correct import correct as correct_memory
+from memory.actions.revise import revise
+from memory.queries import memories
+
+
+@base.member
+def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Show the correction dialog, and correct: the new memory takes the old one's place."""
+    old = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    context = {"memory": old, "kinds": words.CORRECTIONS, "form": request.POST}
+    if request.method != "POST":
+        return base.dialog(request, "partials/correct.html", context)
+    try:
+        outcome = correct_memory(
+            caller=frame.caller,
+            memory_id=memory_id,
+            content=request.POST.get("content", "").replace("\r\n", "\n").strip(),
+            kind=request.POST.get("kind", ""),
+            reason=request.POST.get("reason", "").strip(),
+            now=frame.now,
+        )
+    except CairnError as error:
+        return base.dialog(
+            request, "partials/correct.html", {**context, "error": error}, status=error.status
+        )
+    if outcome.memory is None:
+        raise Http404
+    return changed(request, frame, outcome.memory, say=_("Corrected. The old text is kept."))
+
+
+@require_POST
+@base.member
+def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Show what the correction dialog's text changes, while it is typed."""
+    old = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    new = request.POST.get("content", "").replace("\r\n", "\n")
+    return base.page(request, "partials/difference.html", {"old": old.content, "new": new})
+
+
+@base.member
+def archive(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Ask why, and archive; the toast offers to restore."""
+    if request.method != "POST":
+        memory = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+        return base.dialog(request, "partials/archive.html", {"memory": memory})
+    memory = archive_memory(
+        caller=frame.caller,
+        memory_id=memory_id,
+        reason=request.POST.get("reason", "").strip(),
+        if_version=None,
+        now=frame.now,
+    )
+    place = (frame.caller.organization_slug, memory.project_slug, memory.id, "restore")
+    return changed(
+        request, frame, memory, say=_("Archived."), undo=reverse("verb", args=place)
+    )
+
+
+@require_POST
+@base.member
+def restore_version(
+    request: HttpRequest, frame: Frame, memory_id: UUID, number: int
+) -> HttpResponse:
+    """Make an old version's text the present one; the present one stays in the history."""
+    history = memories.history(caller=frame.caller, memory_id=memory_id)
+    wanted = next((view for view in history if view.number == number), None)
+    if wanted is None:
+        raise Http404
+    memory = revise(
+        caller=frame.caller,
+        memory_id=memory_id,
+        changes={"content": wanted.content, "reason": f"restored version {number}"},
+        if_version=history[0].number,
+        now=frame.now,
+    )
+    return changed(request, frame, memory, say=_("The earlier text is back."))

@@ -1,0 +1,102 @@
+"""The memory browser: list, search, peek, detail, and the same as JSON and Markdown (spec 9.2)."""
+
+import json
+from dataclasses import asdict
+from uuid import UUID
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+
+from accounts.authentication import caller_from_session, entered
+from accounts.errors import NotFound
+from accounts.queries import organizations_of
+from frontend import inspector, listing
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.queries import memories as queries
+from memory.queries import overview
+from memory.queries.views import MemoryView
+
+
+
+
+@base.member
+def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the list; its rows alone when the next page is asked for."""
+    slug = frame.project.slug if frame.project else ""
+    asked = listing.asked(values=request.GET)
+    shown = listing.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
+    context = {"section": "memories", "asked": asked, "shown": shown, "now": frame.now}
+    if request.headers.get("HX-Target") == "more-rows":
+        return base.page(request, "partials/memory_rows.html", context)
+    context["inspected"] = _peek(request, frame)
+    context["tally"] = overview.tally(caller=frame.caller, project=slug, now=frame.now)
+    status = 200 if shown.error is None else shown.error.status
+    return base.page(request, "pages/memories.html", context, status=status)
+
+
+@base.member
+def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Show one memory: as a page, or for htmx as the inspector's content."""
+    inspected = _inspect(frame, memory_id)
+    context = {"section": "memories", "inspected": inspected, "now": frame.now}
+    if request.htmx:  # type: ignore[attr-defined]
+        return base.page(request, "partials/inspector.html", context)
+    return base.page(request, "pages/memory.html", context)
+
+
+@base.member
+def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Give a memory as JSON."""
+    view = _here(frame, memory_id)
+    text = json.dumps(asdict(view), cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
+    return _file(text, "application/json")
+
+
+@base.member
+def as_markdown(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Give a memory as Markdown."""
+    context = {"memory": _here(frame, memory_id)}
+    response = render(request, "partials/memory.md", context)
+    return _file(response.content.decode(), "text/markdown")
+
+
+@base.person
+def permalink(request: HttpRequest, memory_id: UUID) -> HttpResponse:
+    """Find a memory in any of the reader's organizations, and go there."""
+    user_id = base.person_id(request)
+    for organization in organizations_of(user_id=user_id):
+        caller = caller_from_session(user_id=user_id, organization_slug=organization.slug)
+        with entered(caller):
+            found = queries.by_ids(caller=caller, memory_ids=(memory_id,), now=base.clock())
+        if memory_id in found and found[memory_id].project_slug:
+            place = (organization.slug, found[memory_id].project_slug, memory_id)
+            return HttpResponseRedirect(reverse("memory", args=place))
+    raise Http404
+
+
+def _peek(request: HttpRequest, frame: Frame) -> inspector.Inspected | None:
+    try:
+        memory_id = UUID(request.GET.get("peek", ""))
+    except ValueError:
+        return None
+    return _inspect(frame, memory_id)
+
+
+def _inspect(frame: Frame, memory_id: UUID) -> inspector.Inspected:
+    return inspector.inspect(memory=_here(frame, memory_id), caller=frame.caller, now=frame.now)
+
+
+def _here(frame: Frame, memory_id: UUID) -> MemoryView:
+    view = queries.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    if frame.project is not None and view.project_id != frame.project.id:
+        raise NotFound(detail="There is no such memory here.", hint="It may be in another project.")
+    return view
+
+
+def _file(text: str, kind: str) -> HttpResponse:
+    response = HttpResponse(text, content_type=f"{kind}; charset=utf-8")
+    response["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,98 @@
+"""Organizations and their projects: choose one, see them, make one (spec 9.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.actions.organizations import create_organization
+from accounts.actions.signup import ensure_home
+from accounts.errors import CairnError
+from accounts.queries import organizations_of
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.queries import overview
+from memory.queries.overview import ProjectTally
+from teams.actions.projects import create_project
+from teams.queries import ProjectView
+from teams.roles import Act, allows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """A project on its organization's page."""
+
+    project: ProjectView
+    tally: ProjectTally | None
+
+
+@base.person
+def organizations(request: HttpRequest) -> HttpResponse:
+    """Go to the only organization, or choose; someone without any gets their own."""
+    found = organizations_of(user_id=base.person_id(request))
+    if not found:
+        found = (ensure_home(user_id=base.person_id(request), now=timezone.now()),)
+    if len(found) == 1 and "choose" not in request.GET:
+        return HttpResponseRedirect(reverse("organization", args=(found[0].slug,)))
+    return base.page(request, "pages/organizations.html", {"organizations": found})
+
+
+@base.member
+def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the projects of an organization."""
+    tallies: Mapping[UUID, ProjectTally] = {
+        tally.project_id: tally for tally in overview.by_project(caller=frame.caller)
+    }
+    cards = tuple(
+        Card(project=project, tally=tallies.get(project.id)) for project in frame.projects
+    )
+    context = {
+        "section": "organization",
+        "cards": cards,
+        "may_create": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
+    }
+    return base.page(request, "pages/organization.html", context)
+
+
+@base.member
+def new_project(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the dialog of a new project, and make the project."""
+    if request.method != "POST":
+        return base.dialog(request, "partials/new_project.html", {})
+    name, slug = request.POST.get("name", "").strip(), request.POST.get("slug", "").strip()
+    try:
+        made = create_project(
+            caller=frame.caller,
+            slug=slug,
+            name=name,
+            description=request.POST.get("description", "").strip()[:400],
+            open_to_all="closed" not in request.POST,
+            now=frame.now,
+        )
+    except CairnError as error:
+        context = {"error": error, "form": request.POST}
+        return base.dialog(request, "partials/new_project.html", context, status=error.status)
+    to = reverse("overview", args=(frame.caller.organization_slug, made.slug))
+    return base.moved(request, to=to)
+
+
+@base.person
+def new_organization(request: HttpRequest) -> HttpResponse:
+    """Show the form of a new organization, and make it."""
+    if request.method != "POST":
+        return base.page(request, "pages/new_organization.html", {})
+    try:
+        made = create_organization(
+            user_id=base.person_id(request),
+            name=request.POST.get("name", "").strip(),
+            slug=request.POST.get("slug", "").strip() or None,
+            now=timezone.now(),
+        )
+    except CairnError as error:
+        context = {"error": error, "form": request.POST, "say": _("Not created")}
+        return base.page(request, "pages/new_organization.html", context, status=error.status)
+    return HttpResponseRedirect(reverse("organization", args=(made.slug,)))

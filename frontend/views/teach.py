@@ -1,0 +1,94 @@
+"""The Teach panel: write a memory down, see its type, its like, and any secret first (spec 9.2)."""
+
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, InvalidInput
+from frontend import words
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions.preview import preview
+from memory.actions.remember import NewMemory, Outcome, remember
+from memory.taxonomy import Source
+
+SHORTEST_LOOK = 12  # characters from which a look at the text is worth it
+OFFERED_TYPES = (
+    "decision", "gotcha", "dead_end", "error_pattern", "fix", "pattern", "workflow_recipe",
+    "requirement", "preference", "fact", "reference", "tool", "module_insight", "commitment",
+    "causal_dependency", "person",
+)  # fmt: skip
+OFFERED_SCOPES = ("project", "personal", "organization")
+
+
+@base.member
+def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the panel, and store what was taught."""
+    if request.method != "POST":
+        return _panel(request, request.GET)
+    try:
+        outcome = remember(caller=frame.caller, new=_new(frame, request.POST), now=frame.now)
+    except CairnError as error:
+        return _panel(request, request.POST, error=error, status=error.status)
+    if outcome.memory is None:
+        return _panel(request, request.POST, refused=outcome, status=422)
+    return _taught(request, frame, outcome)
+
+
+@require_POST
+@base.member
+def look(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Say what would become of the text as it stands."""
+    context: dict[str, object] = {"chosen": request.POST.get("type", "")}
+    if len(request.POST.get("content", "").strip()) >= SHORTEST_LOOK:
+        try:
+            new = _new(frame, request.POST)
+            context["seen"] = preview(caller=frame.caller, new=new, now=frame.now)
+        except InvalidInput as error:
+            context["error"] = error
+    return base.page(request, "partials/teach_look.html", context)
+
+
+def _panel(
+    request: HttpRequest, form: QueryDict | Mapping[str, str], *, status: int = 200, **extra: object
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "types": tuple((name, words.TYPES[name]) for name in OFFERED_TYPES),
+        "scopes": tuple((name, words.SCOPES[name]) for name in OFFERED_SCOPES),
+        **extra,
+    }
+    return base.dialog(request, "partials/teach.html", context, status=status)
+
+
+def _taught(request: HttpRequest, frame: Frame, outcome: Outcome) -> HttpResponse:
+    says = {
+        "added": _("Remembered."),
+        "confirmed": _("That was known already; it is confirmed now."),
+        "updated": _("Updated."),
+    }
+    memory = outcome.memory
+    place = (frame.caller.organization_slug, memory.project_slug, memory.id) if memory else ()
+    to = reverse("memory", args=place) if memory and memory.project_slug else "/"
+    return base.done(request, to=to, say=says[outcome.outcome], changed="memories")
+
+
+def _new(frame: Frame, form: Mapping[str, str]) -> NewMemory:
+    return NewMemory(
+        content=form.get("content", "").replace("\r\n", "\n").strip(),
+        source=Source.USER_TAUGHT.value,
+        type=form.get("type") or None,
+        project=frame.project.slug if frame.project else None,
+        tags=_list(form.get("tags", "")),
+        related_files=_list(form.get("files", "")),
+        scope=form.get("scope") or None,
+        pinned="pinned" in form,
+    )
+
+
+def _list(text: str) -> tuple[str, ...]:
+    parts = (part.strip() for part in text.replace("\n", ",").split(","))
+    return tuple(dict.fromkeys(part for part in parts if part))

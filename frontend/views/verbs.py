@@ -1,0 +1,104 @@
+"""The verbs of a memory: confirm, pin, unpin, restore; and the same for a selection (spec 9.2)."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from accounts.errors import InvalidInput
+from frontend import inspector, messages
+from frontend.views import base
+from frontend.views.base import Frame
+from frontend.words import Name
+from memory.actions.archive import archive
+from memory.actions.confirm import confirm
+from memory.actions.pin import pin
+from memory.actions.restore import restore
+from memory.queries.views import MemoryView
+
+Verb = Callable[[Frame, UUID], MemoryView]
+LARGEST_SELECTION: Final = 200  # memories a bulk request may name
+
+
+def _confirm(frame: Frame, memory_id: UUID) -> MemoryView:
+    return confirm(caller=frame.caller, memory_id=memory_id, now=frame.now)
+
+
+def _pin(frame: Frame, memory_id: UUID) -> MemoryView:
+    return pin(caller=frame.caller, memory_id=memory_id, pinned=True, now=frame.now)
+
+
+def _unpin(frame: Frame, memory_id: UUID) -> MemoryView:
+    return pin(caller=frame.caller, memory_id=memory_id, pinned=False, now=frame.now)
+
+
+def _restore(frame: Frame, memory_id: UUID) -> MemoryView:
+    return restore(caller=frame.caller, memory_id=memory_id, now=frame.now)
+
+
+def _archive(frame: Frame, memory_id: UUID) -> MemoryView:
+    return archive(
+        caller=frame.caller, memory_id=memory_id, reason="", if_version=None, now=frame.now
+    )
+
+
+VERBS: Final[Mapping[str, tuple[Verb, Name]]] = {
+    "confirm": (_confirm, gettext_lazy("Confirmed.")),
+    "pin": (_pin, gettext_lazy("Pinned.")),
+    "unpin": (_unpin, gettext_lazy("Unpinned.")),
+    "restore": (_restore, gettext_lazy("Restored.")),
+}
+BULK: Final[Mapping[str, Verb]] = {"confirm": _confirm, "pin": _pin, "archive": _archive}
+
+
+@require_POST
+@base.member
+def verb(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> HttpResponse:
+    """Do one verb, and show the memory as it is now."""
+    if verb not in VERBS:
+        raise Http404
+    act, say = VERBS[verb]
+    return changed(request, frame, act(frame, memory_id), say=str(say))
+
+
+@require_POST
+@base.member
+def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Do one verb to every selected memory; the first that refuses ends it with its reason."""
+    chosen = request.POST.getlist("memory")
+    act = BULK.get(request.POST.get("verb", ""))
+    if act is None or not 0 < len(chosen) <= LARGEST_SELECTION:
+        raise Http404
+    for memory_id in _ids(chosen):
+        act(frame, memory_id)
+    say = ngettext("%(count)d memory done.", "%(count)d memories done.", len(chosen))
+    to = base.address("memories", frame)
+    return base.done(request, to=to, say=say % {"count": len(chosen)}, changed="memories")
+
+
+def changed(
+    request: HttpRequest, frame: Frame, memory: MemoryView, *, say: str, undo: str = ""
+) -> HttpResponse:
+    """Answer a change of one memory: its inspector anew, and a toast."""
+    place = (frame.caller.organization_slug, memory.project_slug, memory.id)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(reverse("memory", args=place))
+    inspected = inspector.inspect(memory=memory, caller=frame.caller, now=frame.now)
+    response = base.page(request, "partials/inspector.html", {"inspected": inspected})
+    response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
+    response["HX-Trigger"] = messages.toast(text=say, undo=undo, changed="memories")
+    return response
+
+
+def _ids(texts: list[str]) -> tuple[UUID, ...]:
+    try:
+        return tuple(UUID(text) for text in texts)
+    except ValueError as error:
+        raise InvalidInput(
+            detail=_("A selected memory has no valid id."), hint=_("Reload the list and try again.")
+        ) from error
