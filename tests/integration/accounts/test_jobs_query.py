@@ -1,0 +1,64 @@
+"""Jobs are paged newest first, filtered by state, and refuse what is not ours (spec 8.1)."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from accounts.caller import Caller
+from accounts.errors import InvalidInput
+from accounts.models import Job
+from accounts.queries import jobs
+
+
+def add(caller: Caller, now: datetime, *, state: str = "queued", key: str = "") -> Job:
+    return Job.objects.create(
+        organization_id=caller.organization_id,
+        name="memory.embed",
+        queue="interactive",
+        state=state,
+        key=key,
+        run_after=now,
+    )
+
+
+def test_pages_follow_one_another_without_gaps(caller: Caller, now: datetime) -> None:
+    for number in range(5):
+        job = add(caller, now)
+        Job.objects.filter(pk=job.pk).update(created_at=now + timedelta(seconds=number // 2))
+
+    first = jobs(caller=caller, limit=2)
+    second = jobs(caller=caller, limit=2, cursor=first.next_cursor)
+    third = jobs(caller=caller, limit=2, cursor=second.next_cursor)
+
+    seen = [job.id for page in (first, second, third) for job in page.items]
+    assert seen == [job.id for job in jobs(caller=caller).items]
+    assert (len(seen), third.next_cursor) == (5, None)
+
+
+def test_a_state_filters(caller: Caller, now: datetime) -> None:
+    add(caller, now)
+    failed = add(caller, now, state="failed")
+
+    assert [job.id for job in jobs(caller=caller, state="failed").items] == [failed.id]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pointer"),
+    [
+        ({"state": "lost"}, "/state"),
+        ({"limit": 0}, "/limit"),
+        ({"limit": 10**20}, "/limit"),
+        ({"cursor": ""}, "/cursor"),
+        ({"cursor": "zz-1"}, "/cursor"),
+        ({"cursor": "f" * 40 + "-" + "0" * 32}, "/cursor"),
+        ({"cursor": "1-\x00"}, "/cursor"),
+    ],
+    ids=str,
+)
+def test_a_wrong_parameter_is_named(
+    caller: Caller, arguments: dict[str, object], pointer: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        jobs(caller=caller, **arguments)
+
+    assert refused.value.errors[0].pointer == pointer
