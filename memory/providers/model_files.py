@@ -16,6 +16,7 @@ from typing import IO
 from memory.providers.pins import PinnedFile
 
 PIECE_BYTES = 1024 * 1024
+SCRATCH = ".unfinished."  # every temporary file and folder begins so
 
 
 def sha256_of(*, path: Path) -> str:
@@ -42,6 +43,15 @@ def keep_if_pinned(*, source: IO[bytes], pinned: PinnedFile, path: Path) -> bool
     return True
 
 
+def sweep(*, folder: Path) -> None:
+    """Remove what a killed run left half done; the caller is alone in the folder."""
+    for left in sorted(folder.glob(f"{SCRATCH}*")):
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
+
+
 @contextmanager
 def written_atomically(*, path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path` that becomes `path` when the block ends well."""
@@ -53,7 +63,7 @@ def written_atomically(*, path: Path) -> Iterator[Path]:
 @contextmanager
 def _scratch_beside(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=SCRATCH, dir=path.parent)
     os.close(handle)
     try:
         yield Path(name)

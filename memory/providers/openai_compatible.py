@@ -5,16 +5,14 @@ vendor's client builds and sends the request, without tries of its own; `openai_
 the bytes. An address on this machine counts as local.
 """
 
-import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import httpx2
 import openai
 
-from memory.providers import deadline, openai_answers, statuses
+from memory.providers import addresses, deadline, openai_answers, statuses
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderTimeout, ProviderUnavailable
 from memory.providers.guard import Metered
@@ -39,7 +37,7 @@ class OpenAIEmbedder:
             {"dimensions": settings.openai_dimensions} if settings.openai_asks_dimensions else {}
         )
         self._client = _client(settings)
-        self.is_local = is_on_this_machine(url=settings.openai_base_url)
+        self.is_local = addresses.is_on_this_machine(url=settings.openai_base_url)
         self.model = EmbeddingModel(
             key=f"{NAME}/{model}",
             dimensions=settings.openai_dimensions,
@@ -74,7 +72,7 @@ class OpenAIChatModel:
         self._is_vendors_own = not settings.openai_base_url
         self._client = _client(settings)
         self.key = f"{NAME}/{model}"
-        self.is_local = is_on_this_machine(url=settings.openai_base_url)
+        self.is_local = addresses.is_on_this_machine(url=settings.openai_base_url)
 
     def complete(self, *, request: ChatRequest, seconds: float) -> ChatAnswer:
         """Return an answer whose data is JSON; raise ProviderError."""
@@ -93,17 +91,6 @@ class OpenAIChatModel:
         if self._is_vendors_own:
             return {"max_completion_tokens": request.max_output_tokens}
         return {"max_tokens": request.max_output_tokens, "temperature": request.temperature}
-
-
-def is_on_this_machine(*, url: str) -> bool:
-    """Say whether an address is a loopback one."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name: it may lead anywhere
-        return False
 
 
 def _client(settings: ProviderSettings) -> openai.OpenAI:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memory.providers import encoder_files, fetch, quantization
+from memory.providers import encoder_files, fetch, model_files, quantization
 from memory.providers.errors import ProviderError
 from memory.providers.fetch import Report
 from memory.providers.pins import MINILM, PINNED_MODELS
@@ -31,9 +31,9 @@ def bring(*, into: Path, operator_folder: Path | None, say: Report) -> None:
     """
     with _alone_in(into, say):
         for model in PINNED_MODELS:
-            fetch.obtain(
-                model=model, folder=into / model.name, operator_folder=operator_folder, say=say
-            )
+            folder = into / model.name
+            model_files.sweep(folder=folder)
+            fetch.obtain(model=model, folder=folder, operator_folder=operator_folder, say=say)
         say(f"{MINILM.name}: preparing the graph")
         recipe = encoder_files.prepare(
             folder=into / MINILM.name, precision=quantization.precision_of()

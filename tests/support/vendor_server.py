@@ -13,6 +13,7 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any
+from urllib.parse import urlsplit
 
 from memory.providers.hashing import HashingEmbedder
 
@@ -99,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
         if entry in TRANSPORT_FAULTS:
             TRANSPORT_FAULTS[entry](self)
             return
-        self._send(200, BODIES[self.path](body, entry, self.vendor))
+        self._send(200, BODIES[urlsplit(self.path).path](body, entry, self.vendor))
 
     def log_message(self, format: str, *args: object) -> None:
         """Stay silent."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from memory.providers import registry
 from memory.providers.errors import ProviderUnavailable
@@ -88,7 +89,10 @@ def test_what_happened_is_counted(vendor: Vendor) -> None:
     assert counted == [("openai", "answered", 1)]
 
 
-def test_without_configuration_the_installations_settings_count() -> None:
+def test_without_configuration_the_installations_settings_count(
+    settings: Settings,
+) -> None:
     registry.reset()
+    settings.CAIRN_PROVIDERS = {"embedder": "static/potion-base-8m"}
 
-    assert registry.default_embedder().model.key == "local/all-minilm-l6-v2"
+    assert registry.default_embedder().model.key == "static/potion-base-8m"

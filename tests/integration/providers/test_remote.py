@@ -176,3 +176,16 @@ def test_cohere_is_told_what_a_vector_is_for(vendors: Vendors, vendor: Vendor) -
     embedder.embed_query(text="x")
 
     assert [asked["input_type"] for asked in vendor.asked] == ["search_document", "search_query"]
+
+
+def test_a_proxy_of_the_environment_is_used(
+    vendors: Vendors, vendor: Vendor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", vendor.url)
+    monkeypatch.delenv("no_proxy", raising=False)
+    settings = replace(vendors.settings, openai_base_url="http://models.example/v1")
+    behind_proxy = Vendors(settings=settings, budget=Unlimited())
+
+    vector = behind_proxy.embedder(key="openai/small", tenant="acme").embed_query(text="x")
+
+    assert vector.shape == (384,)

