@@ -22,7 +22,7 @@ from memory.queries.views import MemoryView
 from memory.retrieval import explain, fusion, query, relevance
 from memory.retrieval.candidates import Candidate
 from memory.retrieval.fusion import Fused
-from memory.retrieval.query import Query
+from memory.retrieval.query import Query, QueryKind
 from memory.sql import retrieval
 from memory.sql.retrieval import Found, Question
 from memory.taxonomy import MemoryType, type_row
@@ -131,8 +131,13 @@ def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tup
         Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found
     )
     if request.profile == "rrf":
-        return fusion.reciprocal_rank(candidates=candidates, kind=asked.kind)
-    return fusion.minmax(candidates=candidates, kind=asked.kind)
+        return fusion.reciprocal_rank(candidates=candidates, kind=_kind(asked))
+    return fusion.minmax(candidates=candidates, kind=_kind(asked))
+
+
+def _kind(asked: Query) -> QueryKind:
+    """Treat a structural query as a semantic one: its weights count on a graph path."""
+    return QueryKind.SEMANTIC if asked.kind is QueryKind.STRUCTURAL else asked.kind
 
 
 def _scores(item: Found) -> dict[str, float]:
@@ -149,7 +154,7 @@ def _judge(
     judged = []
     for item in ranked[: request.limit]:
         seen = found[item.memory_id]
-        value = relevance.relevance(cosine=seen.cosine, matched=seen.matched)
+        value = relevance.relevance(cosine=seen.cosine, matched=min(1.0, seen.matched))
         if value >= threshold:
             judged.append((item, round(value, 4)))
     return judged

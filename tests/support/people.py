@@ -1,6 +1,7 @@
 """Organizations, people and callers for tests."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from uuid import uuid4
 
 from accounts import schema, tenancy
@@ -49,3 +50,13 @@ def entered(*, organization: Organization) -> AbstractContextManager[tenancy.Ten
         slug=organization.slug,
         schema_name=organization.schema_name,
     )
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """Leave the entered organization for a while, as another request would."""
+    token = tenancy._current.set(None)
+    try:
+        yield
+    finally:
+        tenancy._current.reset(token)
