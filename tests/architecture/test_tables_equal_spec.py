@@ -1,6 +1,7 @@
-"""The tables in the code are the specification's, figure by figure (spec 1.3, 1.4, 1.5)."""
+"""The tables in the code are the specification's, figure by figure (spec 1.3 to 1.5, 3.1)."""
 
 from memory import taxonomy
+from memory.retrieval import fusion, phases
 
 # fmt: off
 SPEC_TYPES = (  # type, kind, governance, half-life in days, says
@@ -48,6 +49,57 @@ SPEC_PROTECTED = {
     "correction", "decision", "identity", "emotional_anchor",
     "commitment", "exact_value", "chain_of_command", "person",
 }
+SPEC_FUSION = (  # query kind, dense, keyword, graph
+    ("identifier", 0.20, 0.50, 0.30),
+    ("semantic", 0.50, 0.25, 0.25),
+    ("structural", 0.15, 0.25, 0.60),
+)
+SPEC_PHASES = {
+    "define": {
+        "workflow_recipe": 1.4, "dead_end": 1.2, "requirement": 1.2, "decision": 1.1,
+        "task_calibration": 1.1, "gotcha": 0.8, "error_pattern": 0.8,
+    },
+    "implement": {
+        "gotcha": 1.4, "error_pattern": 1.3, "causal_dependency": 1.2, "dead_end": 1.2,
+        "pattern": 1.1, "prefetch_pattern": 1.1,
+    },
+    "validate": {
+        "error_pattern": 1.4, "e2e_observation": 1.4, "requirement": 1.2,
+        "work_unit_outcome": 1.1,
+    },
+    "refine": {"error_pattern": 1.3, "gotcha": 1.2, "dead_end": 1.2, "pattern": 1.0},
+    "explore": {
+        "module_insight": 1.4, "decision": 1.2, "pattern": 1.1, "causal_dependency": 1.0,
+    },
+    "reflect": {"work_unit_outcome": 1.4, "task_calibration": 1.3, "dead_end": 1.1},
+}
+SPEC_BUDGETS = {  # tokens, shares, other
+    "define": (2500, {
+        "workflow_recipe": 0.30, "requirement": 0.20, "decision": 0.20, "dead_end": 0.15,
+        "task_calibration": 0.10,
+    }, 0.05),
+    "implement": (3000, {
+        "gotcha": 0.30, "error_pattern": 0.25, "causal_dependency": 0.15, "pattern": 0.15,
+        "dead_end": 0.10,
+    }, 0.05),
+    "validate": (2500, {
+        "error_pattern": 0.30, "requirement": 0.25, "e2e_observation": 0.25,
+        "work_unit_outcome": 0.15,
+    }, 0.05),
+    "refine": (2000, {
+        "error_pattern": 0.35, "gotcha": 0.25, "dead_end": 0.20, "pattern": 0.15,
+    }, 0.05),
+    "explore": (2000, {
+        "module_insight": 0.40, "decision": 0.25, "pattern": 0.20, "causal_dependency": 0.15,
+    }, 0.0),
+    "reflect": (1500, {
+        "work_unit_outcome": 0.40, "task_calibration": 0.35, "dead_end": 0.15,
+    }, 0.10),
+}
+SPEC_NATIVE = {
+    "planning": "define", "spec": "define", "coding": "implement", "qa_review": "validate",
+    "qa_fix": "refine", "debugging": "refine", "insights": "explore",
+}
 # fmt: on
 
 
@@ -85,3 +137,40 @@ def test_sources_equal_the_spec() -> None:
 
 def test_protected_tags_equal_the_spec() -> None:
     assert taxonomy.PROTECTED_TAGS == SPEC_PROTECTED
+
+
+def test_fusion_weights_equal_the_spec() -> None:
+    rows = tuple(
+        (kind.value, *(weights[path] for path in ("dense", "keyword", "graph")))
+        for kind, weights in fusion.WEIGHTS.items()
+    )
+
+    assert rows == SPEC_FUSION
+
+
+def test_phase_weights_equal_the_spec() -> None:
+    rows = {
+        phase.value: {type.value: weight for type, weight in weights.items()}
+        for phase, weights in phases.WEIGHTS.items()
+    }
+
+    assert rows == SPEC_PHASES
+
+
+def test_phase_budgets_equal_the_spec() -> None:
+    rows = {
+        phase.value: (
+            budget.tokens,
+            {type.value: share for type, share in budget.shares.items()},
+            budget.other,
+        )
+        for phase, budget in phases.BUDGETS.items()
+    }
+
+    assert rows == SPEC_BUDGETS
+
+
+def test_native_phases_equal_the_spec() -> None:
+    native = {name: phase.value for name, phase in phases.METHODOLOGIES["native"].items()}
+
+    assert native == SPEC_NATIVE

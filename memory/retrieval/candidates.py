@@ -1,0 +1,26 @@
+"""A candidate of a search: one memory and what each path said about it (spec 3.1, stage 2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+
+class Path(StrEnum):
+    """The ways a memory can be found; the columns of the table of weights."""
+
+    DENSE = "dense"
+    KEYWORD = "keyword"
+    GRAPH = "graph"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A memory with its score on each path that found it; higher is better on all of them.
+
+    `ranks` (0 = best) are for paths that have an order and no score.
+    """
+
+    memory_id: UUID
+    scores: Mapping[str, float]
+    ranks: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,72 @@
+"""Understand a query: its kind decides how much each path counts (spec 3.1, stage 1).
+
+No model call. The kind is `structural` when the words ask for connections or a graph tool was used
+just now, `identifier` when code names make up a good part of the words, else `semantic`.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.intake import entities
+from memory.intake import text as texts
+from memory.intake.entities import EntityKind
+
+IDENTIFIER_SHARE = 0.25  # of the words, at least; ours
+GRAPH_TOOLS = frozenset({"graph_search", "analyze_impact", "get_dependencies", "get_causal_chain"})
+
+_IDENTIFIER_KINDS = frozenset({EntityKind.CODE, EntityKind.PATH, EntityKind.VERSION})
+_GRAPH_WORDS = re.compile(
+    r"\b(?:depends? on|dependen(?:cy|cies|ts?)|imports?|imported by|calls?|called by|callers?"
+    r"|callees?|inherits?|implements|subclass(?:es)?|references to|usages? of|who uses|used by"
+    r"|impact of|affect(?:s|ed)? by|breaks? if|blast radius|connected to|related files|path from"
+    r")\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_][\w'-]*")
+
+
+class QueryKind(StrEnum):
+    """What a query looks for; the rows of the table of weights."""
+
+    IDENTIFIER = "identifier"
+    SEMANTIC = "semantic"
+    STRUCTURAL = "structural"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query understood: `normalized` is embedded, `keyword_text` goes to BM25."""
+
+    normalized: str
+    kind: QueryKind
+    keyword_text: str
+    terms: tuple[str, ...]
+    identifiers: tuple[str, ...]
+
+
+def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
+    """Understand a query and the agent's latest tool calls; an empty query is semantic."""
+    normalized = texts.normalized(text=text)
+    identifiers = tuple(
+        span.text
+        for span in entities.find_entities(text=normalized)
+        if span.kind in _IDENTIFIER_KINDS
+    )
+    return Query(
+        normalized=normalized,
+        kind=_kind(normalized, identifiers, recent_tools),
+        keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
+        terms=tuple(dict.fromkeys(_WORD.findall(normalized.lower()))),
+        identifiers=identifiers,
+    )
+
+
+def _kind(
+    normalized: str, identifiers: tuple[str, ...], recent_tools: tuple[str, ...]
+) -> QueryKind:
+    if _GRAPH_WORDS.search(normalized) or not GRAPH_TOOLS.isdisjoint(recent_tools):
+        return QueryKind.STRUCTURAL
+    if identifiers and len(identifiers) >= IDENTIFIER_SHARE * len(normalized.split()):
+        return QueryKind.IDENTIFIER
+    return QueryKind.SEMANTIC

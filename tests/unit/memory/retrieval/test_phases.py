@@ -1,0 +1,44 @@
+"""Methodologies map to six phases; a phase weighs types (spec 3.1)."""
+
+import pytest
+
+from memory.retrieval import phases
+from memory.retrieval.phases import BUDGETS, METHODOLOGIES, Phase
+from memory.taxonomy import MemoryType
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+def test_the_shares_of_a_phase_sum_to_one(phase: Phase) -> None:
+    budget = BUDGETS[phase]
+
+    assert sum(budget.shares.values()) + budget.other == pytest.approx(1.0)
+
+
+def test_a_type_that_the_table_does_not_name_counts_once() -> None:
+    assert phases.weight(phase=Phase.DEFINE, type=MemoryType.PERSON) == 1.0
+    assert phases.weight(phase=None, type=MemoryType.GOTCHA) == 1.0
+    assert phases.weight(phase=Phase.DEFINE, type=MemoryType.GOTCHA) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("methodology", "name", "phase"),
+    [
+        ("native", "coding", Phase.IMPLEMENT),
+        ("native", "qa_fix", Phase.REFINE),
+        ("tdd", "red", Phase.DEFINE),
+        ("native", "explore", Phase.EXPLORE),
+        ("unheard of", "validate", Phase.VALIDATE),
+        ("native", "lunch", None),
+    ],
+)
+def test_phases_of_methodologies(methodology: str, name: str, phase: Phase | None) -> None:
+    assert phases.phase_of(methodology=methodology, name=name) is phase
+
+
+def test_an_organizations_own_methodology_comes_first() -> None:
+    own = {"native": {"coding": Phase.REFLECT}}
+
+    found = phases.phase_of(methodology="native", name="coding", own=own)
+
+    assert found is Phase.REFLECT
+    assert METHODOLOGIES["native"]["coding"] is Phase.IMPLEMENT
