@@ -1,14 +1,16 @@
-"""Which role may do what in an organization (spec 7.2). Pure."""
+"""Who may do what in an organization: the role x act table (spec 7.2).
 
-from collections.abc import Mapping
+A role is a person's part; a token only narrows it (`accounts.caller`). Personal memories stay their
+author's whatever the role: that is visibility, not an act.
+"""
+
 from enum import StrEnum
-from typing import Final
 
 from accounts.caller import Role
 
 
 class Act(StrEnum):
-    """Something a person or an agent does."""
+    """Everything that needs a permission."""
 
     READ = "read"
     WRITE = "write"
@@ -38,15 +40,20 @@ _ADMIN = _STEWARD | {
     Act.MANAGE_TOKENS_OF_OTHERS,
 }
 
-ALLOWED: Final[Mapping[Role, frozenset[Act]]] = {  # spec 7.2
-    Role.VIEWER: _VIEWER,
-    Role.MEMBER: _MEMBER,
-    Role.STEWARD: _STEWARD,
+ACTS: dict[Role, frozenset[Act]] = {  # spec 7.2; each role may also what the next one may
+    Role.OWNER: _ADMIN | {Act.DELETE_ORGANIZATION, Act.BILLING},
     Role.ADMIN: _ADMIN,
-    Role.OWNER: frozenset(Act),
+    Role.STEWARD: _STEWARD,
+    Role.MEMBER: _MEMBER,
+    Role.VIEWER: _VIEWER,
 }
 
 
 def allows(*, role: Role, act: Act) -> bool:
     """Say whether a role may do something."""
-    return act in ALLOWED[role]
+    return act in ACTS[role]
+
+
+def lowest_role(*, act: Act) -> Role:
+    """Return the weakest role that may do something, for hints."""
+    return next(role for role in reversed(Role) if allows(role=role, act=act))

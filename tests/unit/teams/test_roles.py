@@ -1,0 +1,45 @@
+"""The role x act table (spec 7.2)."""
+
+from itertools import pairwise
+
+import pytest
+
+from accounts.caller import Role
+from teams import roles
+from teams.roles import ACTS, Act
+
+
+@pytest.mark.parametrize(
+    ("act", "lowest"),
+    [
+        (Act.READ, Role.VIEWER),
+        (Act.WRITE, Role.MEMBER),
+        (Act.TEACH, Role.MEMBER),
+        (Act.CONFIRM, Role.MEMBER),
+        (Act.DISPUTE, Role.MEMBER),
+        (Act.SETTLE, Role.STEWARD),
+        (Act.VERIFY, Role.STEWARD),
+        (Act.RESTORE, Role.STEWARD),
+        (Act.MERGE, Role.STEWARD),
+        (Act.SET_GOVERNANCE, Role.STEWARD),
+        (Act.MANAGE_MEMBERS, Role.ADMIN),
+        (Act.MANAGE_PROJECTS, Role.ADMIN),
+        (Act.MANAGE_SETTINGS, Role.ADMIN),
+        (Act.MANAGE_TOKENS_OF_OTHERS, Role.ADMIN),
+        (Act.DELETE_ORGANIZATION, Role.OWNER),
+        (Act.BILLING, Role.OWNER),
+    ],
+)
+def test_each_act_has_its_lowest_role(act: Act, lowest: Role) -> None:
+    allowed = [role for role in Role if roles.allows(role=role, act=act)]
+
+    assert roles.lowest_role(act=act) is lowest
+    assert allowed == list(Role)[: list(Role).index(lowest) + 1]
+
+
+def test_an_owner_may_everything() -> None:
+    assert ACTS[Role.OWNER] == frozenset(Act)
+
+
+def test_each_role_may_more_than_the_next() -> None:
+    assert all(ACTS[higher] > ACTS[lower] for higher, lower in pairwise(Role))
