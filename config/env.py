@@ -98,7 +98,9 @@ def _words(text: str) -> tuple[str, ...]:
 VARIABLES = (
     Variable(name="CAIRN_SECRET_KEY", read=_secret, default="", says="signs sessions and links"),
     Variable(name="CAIRN_TOKEN_PEPPER", read=_secret, default="", says="keys API token digests"),
-    Variable(name="DATABASE_URL", read=_url_of(DATABASE_SCHEMES), default="", says="PostgreSQL 16+"),
+    Variable(
+        name="DATABASE_URL", read=_url_of(DATABASE_SCHEMES), default="", says="PostgreSQL 16+"
+    ),
     Variable(name="REDIS_URL", read=_url_of(REDIS_SCHEMES), default="", says="Redis 7 or Valkey"),
     Variable(name="CAIRN_HOME", read=Path, default=ROOT / "var", says="the data folder"),
     Variable(name="CAIRN_HOST", read=str, default="127.0.0.1", says="address to listen on"),
@@ -119,11 +121,19 @@ VARIABLES = (
         default="local/all-minilm-l6-v2",
         says="key of the embedding model",
     ),
+    Variable(
+        name="CAIRN_RERANKER",
+        read=str,
+        default="static/maxsim",
+        says="key of the reranking model; static/maxsim needs none, cohere/NAME its key",
+    ),
+    Variable(name="CAIRN_EMBEDDER_THREADS", read=_whole, default=1, says="of the local embedder"),
     Variable(name="CAIRN_EMBED_INLINE", read=_boolean, default=True, says="embed in the request"),
     Variable(name="CAIRN_OPENAI_BASE_URL", read=_url_of(("http", "https")), default="", says="API"),
     Variable(name="CAIRN_OPENAI_API_KEY", read=str, default="", says="key of that API"),
     Variable(name="CAIRN_OPENAI_EMBEDDING_MODEL", read=str, default="", says="its embedding model"),
     Variable(name="CAIRN_OPENAI_CHAT_MODEL", read=str, default="", says="its chat model"),
+    Variable(name="CAIRN_OPENAI_DIMENSIONS", read=_whole, default=1024, says="of its vectors"),
     Variable(name="CAIRN_COHERE_API_KEY", read=str, default="", says="key of Cohere"),
     Variable(name="CAIRN_COHERE_BASE_URL", read=_url_of(("http", "https")), default="", says="API"),
     Variable(name="CAIRN_EMAIL_HOST", read=str, default="", says="SMTP server; none prints mails"),

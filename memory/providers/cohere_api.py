@@ -28,6 +28,7 @@ from memory.providers.settings import ProviderSettings
 NAME = Provider.COHERE
 EMBEDDING_MAX_TOKENS = 128_000  # embed-v4
 BATCH_TEXTS = 96  # the interface's limit
+WITHOUT_KEY = "none"  # refused there with a clear status; an empty one breaks the request
 
 
 class CohereEmbedder:
@@ -99,7 +100,7 @@ class CohereReranker:
 
 def _client(settings: ProviderSettings) -> cohere.ClientV2:
     return cohere.ClientV2(
-        api_key=settings.cohere_api_key,
+        api_key=settings.cohere_api_key or WITHOUT_KEY,
         base_url=settings.cohere_base_url or None,
         httpx_client=deadline.client(limits=settings.limits),
         log_warning_experimental_features=False,

@@ -62,6 +62,7 @@ class ChatRequest:
     json_schema: Mapping[str, object]
     max_output_tokens: int = 1024
     temperature: float = 0.0
+    deadline_seconds: float = 60.0  # spec 10.5; a caller for whom a person waits sets 2 or less
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,7 @@ class Guard:
 
     def _note_success(self, scope: Scope) -> None:
         with self._lock:
-            self._circuits[scope] = circuits.after_success()
+            self._circuits.pop(scope, None)  # closed ones take no room, however many the tenants
             self._counts[scope.provider, "answered"] += 1
 
     def _wait_or_raise(

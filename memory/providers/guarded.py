@@ -187,7 +187,7 @@ class GuardedChatModel:
         """Return an answer that fits the request's schema; raise ProviderError."""
         return self._guarding.guard.run(
             scope=self._guarding.scope(self._inner.provider),
-            seconds=self._guarding.limits.total_seconds,
+            seconds=min(self._guarding.limits.total_seconds, request.deadline_seconds),
             call=partial(self._checked, request),
         )
 

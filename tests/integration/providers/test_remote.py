@@ -14,6 +14,7 @@ from memory.providers.errors import (
     ProviderUnavailable,
 )
 from memory.providers.guard import CircuitOpen, Unlimited
+from memory.providers.settings import Limits
 from memory.providers.vendors import Vendors
 from tests.support.vendor_server import Fault, Status, Vendor
 
@@ -105,6 +106,27 @@ def test_no_faulty_chat_answer_is_ever_returned(
 
     with pytest.raises(kind):
         model.complete_json(request=REQUEST)
+
+
+def test_a_request_may_set_a_shorter_deadline(vendors: Vendors, vendor: Vendor) -> None:
+    vendor.script = [Fault.HANG]
+    settings = replace(vendors.settings, limits=Limits(retries=0))
+    model = Vendors(settings=settings, budget=Unlimited()).chat_model(tenant="acme")
+    assert model is not None
+
+    with pytest.raises(ProviderTimeout):
+        model.complete_json(request=replace(REQUEST, deadline_seconds=0.1))
+
+
+def test_a_vendor_without_its_key_is_asked_and_refuses(vendors: Vendors, vendor: Vendor) -> None:
+    vendor.script = [Status(status=401)]
+    settings = replace(vendors.settings, cohere_api_key="")
+    embedder = Vendors(settings=settings, budget=Unlimited()).embedder(
+        key="cohere/embed", tenant="acme"
+    )
+
+    with pytest.raises(ProviderRefused):
+        embedder.embed_query(text="x")
 
 
 def test_reranker_scores_in_the_order_of_the_texts(vendors: Vendors) -> None:
