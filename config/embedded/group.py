@@ -109,10 +109,8 @@ class Group:
             self._after_end(child, now)
         elif child.restart_at is not None and now >= child.restart_at:
             self._restart(child, now)
-        elif child.is_running and not child.ready and child.is_ready():
-            child.ready = True
-            if child.restarts.deaths:
-                self._console.say(f"{child.name} is back after {now - child.started_at:.1f} s")
+        elif child.has_become_ready(now=now) and child.restarts.deaths:
+            self._console.say(f"{child.name} is back")
 
     def _after_end(self, child: Process, now: float) -> None:
         if child.after is After.NOTHING or child.returncode is None:

@@ -44,6 +44,11 @@ class Home:
         return self.root / "models"
 
     @property
+    def static(self) -> Path:
+        """Collected static files; empty as long as the server finds them in the packages."""
+        return self.root / "static"
+
+    @property
     def credentials(self) -> Path:
         """The owner's way in, for people and scripts."""
         return self.root / "credentials.json"
@@ -67,7 +72,7 @@ def prepare(*, root: Path) -> Home:
     home = Home(root=root.absolute())
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for part in (home.run, home.models):
+        for part in (home.run, home.models, home.static):
             part.mkdir(mode=0o700, exist_ok=True)
         _try_writing(folder=home.run)
         free = shutil.disk_usage(home.root).free

@@ -12,6 +12,7 @@ from config.embedded.restarts import Restarts, after_death, delay_seconds
 
 READ_BYTES = 65_536
 LONGEST_LINE_BYTES = 65_536
+SETTLED_SECONDS = 3.0  # a program that cannot run ends sooner than that
 
 
 class After(Enum):
@@ -22,14 +23,18 @@ class After(Enum):
 
 
 class Process:
-    """A program under supervision. `is_ready` is asked from the start until it says yes."""
+    """A program under supervision.
+
+    `is_ready` is asked from the start until it says yes; without one, a program counts as ready
+    when it has run for a few seconds.
+    """
 
     def __init__(
         self,
         *,
         program: launch.Program,
         after: After,
-        is_ready: Callable[[], bool],
+        is_ready: Callable[[], bool] | None,
         console: Console,
     ) -> None:
         self.program = program
@@ -106,6 +111,14 @@ class Process:
         self.read()
         self.close()
         return True
+
+    def has_become_ready(self, *, now: float) -> bool:
+        """Say whether it runs, was not ready before, and is now."""
+        if self._child is None or self.ready:
+            return False
+        settled = now - self.started_at >= SETTLED_SECONDS
+        self.ready = settled if self.is_ready is None else self.is_ready()
+        return self.ready
 
     def plan_restart(self, *, now: float) -> float:
         """Decide when to start again; return the delay in seconds."""

@@ -16,6 +16,8 @@ WORKER_HALTS = (
     Halt(signal=signal.SIGQUIT, seconds=3),
 )
 BEAT_HALTS = (Halt(signal=signal.SIGTERM, seconds=3),)
+CELERY = ("-m", "celery", "-q", "-A", "config")
+ROOT_WARNING = "ignore:You're running the worker with superuser"  # containers do so by design
 
 Environment = tuple[tuple[str, str], ...]
 
@@ -42,7 +44,7 @@ def worker(*, setup: Setup, environment: Environment) -> Program:
     return Program(
         name="worker",
         command=(
-            *_celery("worker"),
+            *(sys.executable, "-W", ROOT_WARNING, *CELERY, "worker"),
             *("-P", "prefork", "-c", str(setup.workers), "-l", "WARNING"),
             *("--without-gossip", "--without-mingle"),
         ),
@@ -57,14 +59,10 @@ def beat(*, run_folder: Path, environment: Environment) -> Program:
     return Program(
         name="beat",
         command=(
-            *_celery("beat"),
+            *(sys.executable, *CELERY, "beat"),
             *("-s", str(run_folder / "beat"), "--pidfile=", "-l", "WARNING"),
         ),
         environment=environment,
         folder=env.ROOT,
         halts=BEAT_HALTS,
     )
-
-
-def _celery(command: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "celery", "-q", "-A", "config", command)

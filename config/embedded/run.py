@@ -65,7 +65,7 @@ def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[s
 def _do_step(*, starter: Starter, step: steps.Step, program: Program) -> None:
     with starter.step(step.title):
         child = Process(
-            program=program, after=After.NOTHING, is_ready=_at_once, console=starter.console
+            program=program, after=After.NOTHING, is_ready=None, console=starter.console
         )
         code = starter.group.run_to_end(child)
         if code != 0:
@@ -85,12 +85,8 @@ def _start_programs(
             programs.worker(setup=setup, environment=environment),
             programs.beat(run_folder=home.run, environment=environment),
         ):
-            starter.keep_running(program=program, is_ready=_at_once, after=After.RESTART)
+            starter.keep_running(program=program, is_ready=None, after=After.RESTART)
         starter.group.await_ready(web)
-
-
-def _at_once() -> bool:
-    return True
 
 
 def _stop(*, group: Group, console: Console) -> None:

@@ -29,7 +29,7 @@ class Starter:
         self.console.done(step=title, seconds=time.monotonic() - began)
 
     def keep_running(
-        self, *, program: launch.Program, is_ready: Callable[[], bool], after: After
+        self, *, program: launch.Program, is_ready: Callable[[], bool] | None, after: After
     ) -> Process:
         """Start a program and look after it from now on."""
         child = Process(program=program, after=after, is_ready=is_ready, console=self.console)

@@ -49,7 +49,7 @@ STEPS = (
         title="translations",
         command=(sys.executable, "-m", "config.translations", "compile"),
     ),
-    Step(name="migrate", title="tables", command=(*MANAGE, "migrate", "-v", "0")),
+    Step(name="migrate", title="tables", command=(*MANAGE, "migrate", "-v", "0", "--skip-checks")),
     Step(
         name="bootstrap",
         title="owner account",

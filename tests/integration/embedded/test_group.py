@@ -74,7 +74,7 @@ def test_killed_child_is_started_again_and_said_so(
     assert "web was ended by SIGKILL; starting it again in 1 s" in printed.getvalue().replace(
         "cairn    | ", ""
     )
-    assert "web is back after" in printed.getvalue()
+    assert "web is back" in printed.getvalue()
 
 
 def test_child_that_never_comes_up_is_given_up(
