@@ -1,7 +1,78 @@
-"""How sign-up and sign-in behave: allauth's hooks."""
+"""How sign-up and sign-in behave: allauth's hooks (spec 7.1).
+
+Signing up makes a personal organization, signing in leads to one's first. Links in mails start
+with the address of the installation, never with the Host header of whoever asked for the mail.
+"""
+
+import logging
+from smtplib import SMTPException
+from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.contrib.sites.models import Site
+from django.forms import BaseForm
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.actions.signup import ensure_home
+from accounts.errors import Unavailable
+from accounts.models import User
+
+log = logging.getLogger(__name__)
+
+PRODUCT: Final = "Cairn"
+OPTIONAL_MAILS: Final = "account/email/email_confirmation"  # nobody waits for these to go on
 
 
-class AccountAdapter(DefaultAccountAdapter):
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Cairn's answers to allauth's questions."""
+
+    def save_user(
+        self, request: HttpRequest, user: User, form: BaseForm, commit: bool = True
+    ) -> User:
+        """Store a new person, with a personal organization."""
+        saved: User = super().save_user(request, user, form, commit=commit)
+        if commit:
+            ensure_home(user_id=saved.pk, now=timezone.now())
+        return saved
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Lead to the person's first organization, making one when there is none."""
+        person: Any = request.user
+        home = ensure_home(user_id=person.pk, now=timezone.now())
+        return f"{settings.LOGIN_REDIRECT_URL}{home.slug}/"
+
+    def get_signup_redirect_url(self, request: HttpRequest) -> str:
+        """Lead to the personal organization."""
+        return self.get_login_redirect_url(request)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Return the link of a reset mail."""
+        return _at_base(self.request, super().get_reset_password_from_key_url(key))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """Return the link of a confirmation mail."""
+        return _at_base(request, super().get_email_confirmation_url(request, emailconfirmation))
+
+    def format_email_subject(self, subject: str) -> str:
+        """Return the subject as the template says it."""
+        return str(subject)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail in the product's name. Raises Unavailable when someone waits for it."""
+        site = Site(name=PRODUCT, domain=settings.BASE_URL.partition("://")[2])
+        try:
+            super().send_mail(template_prefix, email, {**context, "current_site": site})
+        except (SMTPException, OSError) as error:
+            log.warning("The mail %s was not sent: %s", template_prefix, type(error).__name__)
+            if not template_prefix.startswith(OPTIONAL_MAILS):
+                raise Unavailable(
+                    detail="The mail could not be sent.",
+                    hint="Try again in a minute; if it stays, tell whoever runs this server.",
+                ) from error
+
+
+def _at_base(request: HttpRequest, url: str) -> str:
+    asked = request.build_absolute_uri("/").rstrip("/")
+    return str(settings.BASE_URL) + url.removeprefix(asked)

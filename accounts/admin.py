@@ -1,0 +1,153 @@
+"""The operators' admin site: who is here, what runs. Nothing here shows a secret or a memory.
+
+Where a change would break an invariant (roles, tokens, jobs), rows are only read, and the few acts
+operators need go through the actions everybody uses. Signing in goes through allauth, so that its
+limits and second factors hold here too.
+"""
+
+from importlib import import_module
+
+from allauth.account.decorators import secure_admin_login
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from django.contrib import admin, messages
+from django.contrib.auth.models import Group
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts import jobs, tenancy
+from accounts.models import Invitation, Job, Membership, Organization, Plan, Token, Usage, User
+
+admin.site.site_header = admin.site.site_title = "Cairn"
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+for _name in ("allauth.mfa", "allauth.socialaccount", "django.contrib.auth"):
+    import_module(f"{_name}.admin")  # registered before they can be removed
+HOLD_SECRETS = (Authenticator, SocialApp, SocialToken)
+UNUSED = (Group, SocialAccount)
+admin.site.unregister((*HOLD_SECRETS, *UNUSED))
+
+
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic at run time
+    """Rows that are looked at and not edited."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody adds rows here."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody changes rows here."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody deletes rows here."""
+        return False
+
+
+class Editable(ReadOnly):
+    """Rows of which some fields are edited; they are made and ended elsewhere."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Operators with the right change the fields that are not read-only."""
+        return admin.ModelAdmin.has_change_permission(self, request, obj)
+
+
+@admin.register(User)
+class UserAdmin(Editable):
+    """People. Making one inactive ends their sessions and tokens at once."""
+
+    list_display = ("email", "name", "is_active", "is_staff", "date_joined")
+    list_filter = ("is_active", "is_staff")
+    search_fields = ("email", "name")
+    fields = ("email", "name", "language", "is_active", "is_staff", "is_superuser", "date_joined")
+    readonly_fields = ("email", "date_joined")
+
+
+@admin.register(Organization)
+class OrganizationAdmin(Editable):
+    """Organizations and their plans."""
+
+    list_display = ("slug", "name", "personal", "ready", "schema_version", "plan", "created_at")
+    list_filter = ("ready", "personal", "plan")
+    search_fields = ("slug", "name")
+    fields = ("id", "slug", "name", "language", "plan", "schema_name", "schema_version", "ready")
+    readonly_fields = ("id", "slug", "schema_name", "schema_version", "ready")
+
+
+@admin.register(Plan)
+class PlanAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+    """Limits; an empty one is none."""
+
+    list_display = ("name", "memories", "projects", "members", "requests_per_minute")
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnly):
+    """Who belongs where; changed by owners and admins on the dashboard."""
+
+    list_display = ("organization", "user", "role", "created_at")
+    list_filter = ("role",)
+    list_select_related = ("organization", "user")
+    search_fields = ("organization__slug", "user__email")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ReadOnly):
+    """Who was invited where."""
+
+    list_display = ("organization", "email", "role", "expires_at", "accepted_at", "revoked_at")
+    list_select_related = ("organization",)
+    search_fields = ("organization__slug", "email")
+    exclude = ("digest",)
+
+
+@admin.register(Token)
+class TokenAdmin(ReadOnly):
+    """Tokens without what they are checked by."""
+
+    list_display = ("name", "organization", "user", "last_four", "expires_at", "last_used_at")
+    list_select_related = ("organization", "user")
+    search_fields = ("name", "organization__slug", "user__email")
+    exclude = ("digest", "lookup")
+    actions = ["revoke"]
+
+    @admin.action(description="Revoke at once")
+    def revoke(self, request: HttpRequest, rows: QuerySet[Token]) -> None:
+        """End the selected tokens."""
+        ended = rows.filter(revoked_at=None).update(revoked_at=timezone.now())
+        self.message_user(request, f"{ended} revoked.", messages.SUCCESS)
+
+
+@admin.register(Job)
+class JobAdmin(ReadOnly):
+    """Background work without its payload."""
+
+    list_display = ("name", "organization", "state", "attempts", "created_at", "finished_at")
+    list_filter = ("state", "queue", "name")
+    list_select_related = ("organization",)
+    search_fields = ("id", "organization__slug")
+    exclude = ("payload",)
+    actions = ["retry"]
+
+    @admin.action(description="Run again")
+    def retry(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
+        """Queue the selected jobs that have ended without success again."""
+        again = sum(_retried(row) for row in rows.select_related("organization"))
+        self.message_user(request, f"{again} queued again.", messages.SUCCESS)
+
+
+@admin.register(Usage)
+class UsageAdmin(ReadOnly):
+    """What organizations used."""
+
+    list_display = ("organization", "month", "kind", "amount")
+    list_select_related = ("organization",)
+
+
+def _retried(row: Job) -> bool:
+    with tenancy.enter(
+        organization_id=row.organization_id,
+        slug=row.organization.slug,
+        schema_name=row.organization.schema_name,
+    ):
+        return jobs.retry(job_id=row.id)

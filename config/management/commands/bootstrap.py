@@ -1,0 +1,93 @@
+"""Give a new installation its owner, organization, project and token (spec 10.1).
+
+Run at the start of the one-command installation. While the credentials file is there it does
+nothing; when the file is lost, a new password and token are made and the lost token ends. The file
+is written last, so a crash before it only means that the next run starts over.
+"""
+
+import json
+import secrets
+from argparse import ArgumentParser
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from accounts.actions.operators import install_owner
+from accounts.actions.organizations import create_organization
+from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
+from accounts.authentication import caller_from_session, entered
+from accounts.caller import Caller, TokenScope
+from accounts.queries import OrganizationView, organizations_of, tokens
+from config.embedded.home import write_private
+from teams import queries as places
+from teams.actions.projects import create_project
+
+EMAIL: Final = "owner@cairn.localhost"
+ORGANIZATION: Final = ("home", "Home")
+PROJECT: Final = ("cairn", "Cairn")
+TOKEN_NAME: Final = "First token"  # noqa: S105 - a name, shown in lists
+SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
+PASSWORD_BYTES: Final = 15  # 120 bits, 20 characters
+
+
+class Command(BaseCommand):
+    """Create the owner and write the credentials, once."""
+
+    help = "Create the owner, an organization, a project and a token; write them to a file."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the path of the file."""
+        parser.add_argument("--credentials", type=Path, required=True, help="file to write")
+
+    def handle(self, *args: Any, credentials: Path, **options: Any) -> None:
+        """Write and print the credentials unless the file is there."""
+        if credentials.exists():
+            return
+        text = json.dumps(_install(now=timezone.now()), indent=2)
+        credentials.parent.mkdir(parents=True, exist_ok=True)
+        write_private(path=credentials, text=text + "\n")
+        self.stdout.write(text)
+
+
+def _install(*, now: datetime) -> dict[str, str]:
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    user_id = install_owner(email=EMAIL, password=password)
+    organization = _organization(user_id, now=now)
+    caller = caller_from_session(user_id=user_id, organization_slug=organization.slug)
+    with entered(caller):
+        _ensure_project(caller, now=now)
+    return {
+        "url": settings.BASE_URL,
+        "email": EMAIL,
+        "password": password,
+        "token": _new_token(caller, now=now),
+        "organization": organization.slug,
+        "project": PROJECT[0],
+    }
+
+
+def _organization(user_id: UUID, *, now: datetime) -> OrganizationView:
+    joined = organizations_of(user_id=user_id)
+    if joined:
+        return joined[0]
+    slug, name = ORGANIZATION
+    return create_organization(user_id=user_id, name=name, slug=slug, personal=True, now=now)
+
+
+def _ensure_project(caller: Caller, *, now: datetime) -> None:
+    slug, name = PROJECT
+    if slug not in {project.slug for project in places.projects(caller=caller)}:
+        create_project(caller=caller, slug=slug, name=name, now=now)
+
+
+def _new_token(caller: Caller, *, now: datetime) -> str:
+    for token in tokens(caller=caller):
+        if token.name == TOKEN_NAME and token.user_id == caller.user_id:
+            revoke_token(caller=caller, token_id=token.id, now=now)
+    new = NewToken(name=TOKEN_NAME, scopes=SCOPES, expires_in_days=MAXIMUM_DAYS)
+    return create_token(caller=caller, new=new, now=now).text

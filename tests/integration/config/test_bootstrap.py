@@ -1,0 +1,82 @@
+"""The first start makes an owner and a token once; a lost file is made anew (spec 10.1)."""
+
+import json
+import stat
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.authentication import caller_from_token, entered
+from accounts.errors import InvalidToken
+from accounts.models import Organization, User
+from teams.queries import projects
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clean_cache")]
+
+
+def bootstrap(path: Path) -> str:
+    out = StringIO()
+    call_command("bootstrap", credentials=path, stdout=out)
+    return out.getvalue()
+
+
+def test_the_credentials_work(tmp_path: Path) -> None:
+    path = tmp_path / "credentials.json"
+
+    printed = bootstrap(path)
+
+    written = json.loads(path.read_text())
+    caller = caller_from_token(text=written["token"], agent="", ip="", now=timezone.now())
+    with entered(caller):
+        assert [project.slug for project in projects(caller=caller)] == [written["project"]]
+    assert json.loads(printed) == written
+    assert caller.organization_slug == written["organization"] == "home"
+    assert {str(scope) for scope in caller.scopes} == {"read", "write", "index"}
+
+
+def test_the_owner_signs_in_and_operates(tmp_path: Path) -> None:
+    path = tmp_path / "credentials.json"
+    bootstrap(path)
+    written = json.loads(path.read_text())
+
+    user = authenticate(None, email=written["email"], password=written["password"])
+
+    assert user == User.objects.get()
+    assert user.is_superuser
+
+
+def test_only_its_owner_reads_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "credentials.json"
+
+    bootstrap(path)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [file.name for file in tmp_path.iterdir()] == ["credentials.json"]
+
+
+def test_a_second_start_changes_and_prints_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "credentials.json"
+    bootstrap(path)
+    before = path.read_bytes()
+
+    printed = bootstrap(path)
+
+    assert (printed, path.read_bytes()) == ("", before)
+
+
+def test_a_lost_file_gets_new_secrets_and_ends_the_old(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    bootstrap(first)
+
+    bootstrap(second)
+
+    old, new = json.loads(first.read_text()), json.loads(second.read_text())
+    with pytest.raises(InvalidToken):
+        caller_from_token(text=old["token"], agent="", ip="", now=timezone.now())
+    assert caller_from_token(text=new["token"], agent="", ip="", now=timezone.now()).token_id
+    assert old["password"] != new["password"]
+    assert (User.objects.count(), Organization.objects.count()) == (1, 1)
