@@ -93,7 +93,7 @@ def _of_session(http: HttpRequest) -> Caller | None:
 def _check_csrf(http: HttpRequest) -> None:
     check = CSRFCheck(lambda request: HttpResponse())
     check.process_request(http)
-    reason: Any = check.process_view(http, lambda: HttpResponse(), (), {})
+    reason: Any = check.process_view(http, HttpResponse, (), {})
     if reason:
         raise Forbidden(
             detail=f"CSRF check failed: {reason}",

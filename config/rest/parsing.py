@@ -40,6 +40,7 @@ class _Refused:
 
     code: str
     detail: str
+    key: str = ""
 
 
 def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
@@ -126,7 +127,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
         return found
     keys = [key for key, _ in pairs]
     twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-    return _Refused(code="duplicate_key", detail=f"The key {twice[:80]!r} stands there twice.")
+    detail = f"The key {twice[:80]!r} stands there twice."
+    return _Refused(code="duplicate_key", detail=detail, key=twice[:80])
 
 
 def _constant(name: str) -> _Refused:
@@ -149,7 +151,7 @@ def _fraction(digits: str) -> float | _Refused:
 
 def _faults(value: Any, at: str, depth: int) -> Iterator[tuple[str, _Refused]]:
     if isinstance(value, _Refused):
-        yield at, value
+        yield f"{at}/{_escaped(value.key)}" if value.key else at, value
     elif isinstance(value, str) and UNSTORABLE.search(value):
         yield at, _Refused(code="unstorable_text", detail="The text holds NUL or half a character.")
     elif isinstance(value, dict | list) and depth == DEEPEST:

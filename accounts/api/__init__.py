@@ -1,0 +1,1 @@
+"""REST calls about accounts, and the vocabulary in which every app declares its calls."""

@@ -1,0 +1,86 @@
+"""How an app declares its REST calls: as values, without knowing the web (spec 8.1).
+
+An endpoint names its method, path and scope, the shape of its input, examples of its answers, and
+one function from an Ask to an Answer. The shell in `config.rest` does the rest alike for all of
+them: credentials, tenant, strict reading, idempotency, versions, cursors, limits, problem documents
+and the OpenAPI document. So a call cannot forget one of these, and is tested without a request.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from accounts.api.shapes import Field, Record
+from accounts.caller import Caller, TokenScope
+
+JSON = "application/json"
+
+
+class Edits(StrEnum):
+    """Whether a call edits one version of a thing, and must say which (If-Match)."""
+
+    NOTHING = "nothing"
+    ANY_VERSION = "any_version"
+    NAMED_VERSION = "named_version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One call, read and checked: `body` and `query` hold only what the shapes let through.
+
+    `cursor` is the inner text of the page asked for; `if_version` the version of If-Match.
+    """
+
+    caller: Caller
+    now: datetime
+    body: Any = None
+    query: Mapping[str, Any] = field(default_factory=dict)
+    path: Mapping[str, str] = field(default_factory=dict)
+    cursor: str | None = None
+    if_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a call returns: plain data, a version for the ETag, a cursor for the next page."""
+
+    body: Any
+    status: int = 200
+    version: int | None = None
+    next_cursor: str | None = None
+    location: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """One documented success: its status, what it says, the schema's name and an example."""
+
+    status: int
+    says: str
+    schema: str
+    example: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One call. `path` is relative to /api/v1/ with {names} for its parts."""
+
+    method: str
+    path: str
+    name: str
+    tag: str
+    summary: str
+    scope: TokenScope | None
+    run: Callable[[Ask], Answer]
+    replies: tuple[Reply, ...]
+    says: str = ""
+    body: Record | None = None
+    example: Any = None
+    query: tuple[Field, ...] = ()
+    paged: bool = False
+    edits: Edits = Edits.NOTHING
+    idempotent: bool = False
+    bulk: bool = False
+    lines: str = ""

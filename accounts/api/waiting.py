@@ -1,0 +1,56 @@
+"""Wait for background work inside a request, bounded, holding nothing meanwhile (spec 8.1).
+
+Between two looks the database connection goes back to the pool: a handful of waiting callers would
+otherwise take all of them. In a surrounding transaction (tests) it stays, because it must.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+from uuid import UUID
+
+from django.db import connection
+
+from accounts.api.shapes import Field, Whole
+from accounts.caller import Caller
+from accounts.queries import work
+
+LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
+PAUSE_SECONDS: Final = 0.2
+ENDED: Final = frozenset({"done", "failed", "quarantined", "cancelled"})
+WAIT: Final = Field(
+    name="wait",
+    shape=Whole(smallest=0, largest=LONGEST_WAIT),
+    says="Seconds to wait for the background work of this call, 0 to 30.",
+    default=0,
+)
+Found = TypeVar("Found")
+
+
+def until(*, look: Callable[[], Found | None], seconds: int) -> Found | None:
+    """Look until there is something or the time is over; return the last that was seen."""
+    ends_at = time.monotonic() + seconds
+    found = look()
+    while not found and time.monotonic() < ends_at:
+        _let_go()
+        time.sleep(PAUSE_SECONDS)
+        found = look()
+    return found
+
+
+def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
+    """Wait for a job to end; say whether it is done. No job, or no time to wait: False."""
+    if job_id is None or not seconds:
+        return False
+    job = until(look=lambda: _ended(caller, job_id), seconds=seconds)
+    return job is not None and job.state == "done"
+
+
+def _ended(caller: Caller, job_id: UUID) -> work.JobView | None:
+    job = work.job(caller=caller, job_id=job_id)
+    return job if job.state in ENDED else None
+
+
+def _let_go() -> None:
+    if not connection.in_atomic_block:
+        connection.close()

@@ -1,0 +1,41 @@
+"""Every call of /api/v1/: what the apps declare, and the document that describes it (spec 8.1)."""
+
+import re
+from typing import Final
+
+from django.urls import URLPattern, path, re_path
+
+from accounts.api import jobs, me, tokens
+from accounts.api.endpoints import Endpoint
+from config.rest import documentation, views
+from memory.api import changing, reading, searching, writing
+from teams.api import changes, projects
+
+ENDPOINTS: Final[tuple[Endpoint, ...]] = (
+    *projects.ENDPOINTS,
+    *writing.ENDPOINTS,
+    *reading.ENDPOINTS,
+    *changing.ENDPOINTS,
+    *searching.ENDPOINTS,
+    *changes.ENDPOINTS,
+    *jobs.ENDPOINTS,
+    *tokens.ENDPOINTS,
+    *me.ENDPOINTS,
+)
+
+
+def _pattern(address: str) -> str:
+    """Return the regular expression of a path; the slash at its end is optional."""
+    return "^" + re.sub(r"{([a-z]+)}", r"(?P<\1>[^/]+)", address) + "/?$"
+
+
+def _patterns() -> list[URLPattern]:
+    by_path = views.views_of(endpoints=ENDPOINTS)
+    fixed_first = sorted(by_path, key=lambda address: ("{" in address, address))
+    return [re_path(_pattern(address), by_path[address]) for address in fixed_first]
+
+
+urlpatterns: list[URLPattern] = [
+    path("openapi.json", documentation.document_view(endpoints=ENDPOINTS), name="openapi"),
+    *_patterns(),
+]

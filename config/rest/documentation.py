@@ -1,0 +1,202 @@
+"""The OpenAPI 3.1 document, made from the same values that check and answer the calls (spec 8.1).
+
+So it cannot say something else than what happens; `tests/architecture/openapi.json` freezes it. The
+page at `/docs/api` shows it with Swagger UI from our own static files.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.api import schemas as accounts_schemas
+from accounts.api import shapes
+from accounts.api.endpoints import JSON, Edits, Endpoint
+from accounts.api.schemas import TEXT, WHOLE, record, several
+from config.rest import pagination, parsing, problems, rendering
+from memory.api import output
+from teams.api import schemas as teams_schemas
+
+FAULTS: Final = {
+    400: "Not readable as what it says it is.",
+    401: "No credential, or not a good one.",
+    403: "Not allowed for this credential or role.",
+    404: "Not there, or not for this caller.",
+    409: "Contradicts the present state.",
+    412: "The version in If-Match is not the newest.",
+    413: "The body is too large.",
+    415: "The body is in another format.",
+    422: "Understood and wrong; `errors` points at the fields.",
+    428: "If-Match is missing.",
+    429: "Too many calls; Retry-After says when.",
+    503: "Something needed is down; Retry-After says when.",
+}
+CSP: Final = (
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+PROBLEM: Final = {
+    **record(
+        type=TEXT, title=TEXT, status=WHOLE, code=TEXT, detail=TEXT, hint=TEXT, request_id=TEXT
+    ),
+    "description": "RFC 9457. `type` is stable and explained where it points.",
+}
+FAULT: Final = record(pointer=TEXT, detail=TEXT, code=TEXT)
+HEADERS: Final = {
+    "idempotent": ("Idempotency-Key", "Repeat a write safely: the same key is done once, 24 h."),
+    "edits": ("If-Match", 'The ETag you read, such as "v3".'),
+}
+
+
+def document_view(*, endpoints: tuple[Endpoint, ...]) -> Callable[[HttpRequest], HttpResponse]:
+    """Return the view that answers with the document."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(_written(endpoints), content_type=JSON)
+
+    return answer
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """Show the document as a page on which calls can be tried."""
+    nonce: str = getattr(request, "csp_nonce", "")
+    response = render(request, "config/api.html", {"csp_nonce": nonce})
+    response.headers["Content-Security-Policy"] = CSP.replace("{nonce}", nonce)
+    return response
+
+
+def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document of these calls."""
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in endpoints:
+        calls = paths.setdefault(f"/api/v1/{endpoint.path}", {})
+        calls[endpoint.method.lower()] = _operation(endpoint)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Cairn",
+            "version": "1",
+            "description": "Team memory for AI coding agents.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "tags": [{"name": tag} for tag in sorted({endpoint.tag for endpoint in endpoints})],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": dict(sorted(_schemas(endpoints).items())),
+        },
+    }
+
+
+@functools.cache
+def _written(endpoints: tuple[Endpoint, ...]) -> bytes:
+    return rendering.to_json(value=document(endpoints=endpoints))
+
+
+def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
+    sent = {
+        endpoint.body.name: endpoint.body.schema()
+        for endpoint in endpoints
+        if endpoint.body is not None
+    }
+    problem = {**PROBLEM, "properties": {**PROBLEM["properties"], **_optional_of_problems()}}
+    return {
+        **accounts_schemas.SCHEMAS,
+        **teams_schemas.SCHEMAS,
+        **output.SCHEMAS,
+        **sent,
+        "Problem": problem,
+    }
+
+
+def _optional_of_problems() -> dict[str, Any]:
+    return {"errors": several(FAULT), "gate": TEXT}
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "tags": [endpoint.tag],
+        "parameters": [*_path_parameters(endpoint), *_query(endpoint), *_headers(endpoint)],
+        "responses": _responses(endpoint),
+    }
+    if endpoint.says:
+        described["description"] = endpoint.says
+    if endpoint.body is not None:
+        described["requestBody"] = _request_body(endpoint)
+    return described
+
+
+def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
+    return [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in names]
+
+
+def _query(endpoint: Endpoint) -> list[dict[str, Any]]:
+    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
+    return [_query_parameter(field) for field in fields]
+
+
+def _query_parameter(field: shapes.Field) -> dict[str, Any]:
+    schema = shapes.describe(field=field)
+    described = {"name": field.name, "in": "query", "description": schema.pop("description")}
+    if schema.get("type") == "array":
+        described |= {"style": "form", "explode": False}
+    return {**described, "schema": schema}
+
+
+def _headers(endpoint: Endpoint) -> list[dict[str, Any]]:
+    wanted = []
+    if endpoint.idempotent:
+        wanted.append((*HEADERS["idempotent"], False))
+    if endpoint.edits != Edits.NOTHING:
+        wanted.append((*HEADERS["edits"], endpoint.edits == Edits.NAMED_VERSION))
+    return [
+        {"name": name, "in": "header", "required": needed, "description": says, "schema": TEXT}
+        for name, says, needed in wanted
+    ]
+
+
+def _request_body(endpoint: Endpoint) -> dict[str, Any]:
+    body = endpoint.body
+    name = "" if body is None else body.name
+    content: dict[str, Any] = {"schema": accounts_schemas.ref(name)}
+    if endpoint.example is not None:
+        content["example"] = endpoint.example
+    media: dict[str, Any] = {JSON: content}
+    if endpoint.lines:
+        media[parsing.NDJSON] = {"schema": TEXT}
+    is_needed = body is not None and any(field.required for field in body.fields)
+    return {"required": is_needed, "content": media}
+
+
+def _responses(endpoint: Endpoint) -> dict[str, Any]:
+    answers: dict[str, Any] = {}
+    for reply in endpoint.replies:
+        content: dict[str, Any] = {"schema": accounts_schemas.ref(reply.schema)}
+        if reply.example is not None:
+            content["example"] = reply.example
+        answers[str(reply.status)] = {"description": reply.says, "content": {JSON: content}}
+    for status in _faults(endpoint):
+        answers[str(status)] = {
+            "description": FAULTS[status],
+            "content": {problems.MEDIA_TYPE: {"schema": accounts_schemas.ref("Problem")}},
+        }
+    return answers
+
+
+def _faults(endpoint: Endpoint) -> tuple[int, ...]:
+    left_out = {
+        409: endpoint.method == "GET",
+        412: endpoint.edits == Edits.NOTHING,
+        413: endpoint.body is None,
+        415: endpoint.body is None,
+        428: endpoint.edits != Edits.NAMED_VERSION,
+    }
+    return tuple(status for status in FAULTS if not left_out.get(status))

@@ -1,0 +1,118 @@
+"""`Idempotency-Key`: the same write sent twice is done once and answered alike (spec 8.1).
+
+The key belongs to the credential and to the exact request (method, address, body). While the first
+is running, or for another request, the key is refused; refusals and failures are not kept.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.http import HttpRequest, HttpResponse
+
+from accounts.api.endpoints import Ask
+from accounts.errors import FieldError
+from config.rest.errors import IdempotencyMismatch, MalformedRequest, StillRunning
+from teams.actions import idempotency
+from teams.actions.idempotency import Standing
+
+HEADER: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotency-Replayed"
+ACCEPTED: Final = re.compile(r"[\x21-\x7e]{1,255}\Z")
+KEPT_HEADERS: Final = ("ETag", "Location")
+
+
+def key_of(*, request: HttpRequest) -> str | None:
+    """Return the request's key. Raises MalformedRequest for one that cannot be a key."""
+    key = request.headers.get(HEADER)
+    if key is None or ACCEPTED.match(key):
+        return key
+    fault = FieldError(pointer=f"/headers/{HEADER}", detail="Not a key.", code="idempotency_key")
+    raise MalformedRequest(
+        detail=f"{HEADER} must have 1 to 255 visible ASCII characters.",
+        hint="A fresh UUID per write is a good key.",
+        errors=(fault,),
+    )
+
+
+def once(
+    *, key: str, request: HttpRequest, ask: Ask, run: Callable[[], HttpResponse]
+) -> HttpResponse:
+    """Answer from what is kept under the key, or run and keep the answer.
+
+    Raises IdempotencyMismatch or StillRunning.
+    """
+    fingerprint = _fingerprint(request, ask)
+    kept = idempotency.begin(caller=ask.caller, key=key, fingerprint=fingerprint, now=ask.now)
+    if kept.standing == Standing.OTHER_REQUEST:
+        raise _mismatch()
+    if kept.standing == Standing.RUNNING:
+        raise StillRunning(
+            detail="The first request with this key has not ended.",
+            hint="Wait a moment and send it again with the same key.",
+        )
+    if kept.standing == Standing.ANSWERED:
+        return _replay(kept)
+    with _Given(ask=ask, key=key) as given:
+        response = run()
+        given.keep(response)
+    return response
+
+
+@dataclass(slots=True, kw_only=True)
+class _Given:
+    """A key that is given back unless an answer was kept under it."""
+
+    ask: Ask
+    key: str
+    is_kept: bool = False
+
+    def __enter__(self) -> "_Given":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if not self.is_kept:
+            idempotency.release(caller=self.ask.caller, key=self.key)
+
+    def keep(self, response: HttpResponse) -> None:
+        """Keep a successful answer."""
+        if response.status_code >= 400:
+            return
+        headers: Mapping[str, str] = {
+            name: response.headers[name] for name in KEPT_HEADERS if name in response
+        }
+        idempotency.finish(
+            caller=self.ask.caller,
+            key=self.key,
+            status=response.status_code,
+            headers=headers,
+            body=response.content,
+        )
+        self.is_kept = True
+
+
+def _fingerprint(request: HttpRequest, ask: Ask) -> str:
+    parts: list[Any] = [request.method, request.path, request.GET.dict(), ask.body]
+    written = orjson.dumps(parts, default=str, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(written).hexdigest()
+
+
+def _replay(kept: idempotency.Kept) -> HttpResponse:
+    headers = {**kept.headers, REPLAYED: "true"}
+    return HttpResponse(
+        kept.body, status=kept.status, headers=headers, content_type="application/json"
+    )
+
+
+def _mismatch() -> IdempotencyMismatch:
+    fault = FieldError(
+        pointer=f"/headers/{HEADER}", detail="Used for another request.", code="idempotency_key"
+    )
+    return IdempotencyMismatch(
+        detail="This key was used for a request with another address or body.",
+        hint="Use a fresh key for each write; repeat one only to retry the same write.",
+        errors=(fault,),
+    )

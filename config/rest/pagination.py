@@ -1,0 +1,52 @@
+"""Cursors that callers cannot read or make: signed for one call and one organization (spec 8.1)."""
+
+from typing import Final
+
+from django.core import signing
+
+from accounts.api.endpoints import Endpoint
+from accounts.api.shapes import Field, Text, Whole
+from accounts.caller import Caller
+from accounts.errors import FieldError
+from config.rest.errors import MalformedRequest
+
+DEFAULT_LIMIT: Final = 50
+LARGEST_LIMIT: Final = 200  # spec 10.5
+LONGEST_CURSOR: Final = 600  # characters
+
+FIELDS: Final = (
+    Field(
+        name="limit",
+        shape=Whole(smallest=1, largest=LARGEST_LIMIT),
+        says="How many at most.",
+        default=DEFAULT_LIMIT,
+    ),
+    Field(
+        name="cursor",
+        shape=Text(largest=LONGEST_CURSOR, smallest=1),
+        says="`next_cursor` of the page before.",
+    ),
+)
+
+
+def seal(*, inner: str, endpoint: Endpoint, caller: Caller) -> str:
+    """Return the cursor that callers see."""
+    return signing.Signer(salt=_salt(endpoint, caller)).sign_object([inner])
+
+
+def open_sealed(*, text: str, endpoint: Endpoint, caller: Caller) -> str:
+    """Return what a cursor holds. Raises MalformedRequest for one that this call did not give."""
+    try:
+        inner = signing.Signer(salt=_salt(endpoint, caller)).unsign_object(text)
+    except (signing.BadSignature, ValueError) as error:
+        fault = FieldError(pointer="/cursor", detail="Not a cursor of this call.", code="cursor")
+        raise MalformedRequest(
+            detail="The cursor was not given out by this call.",
+            hint="Send `next_cursor` of the page before, or no cursor for the first page.",
+            errors=(fault,),
+        ) from error
+    return str(inner[0])
+
+
+def _salt(endpoint: Endpoint, caller: Caller) -> str:
+    return f"cursor.{endpoint.name}.{caller.organization_id.hex}"

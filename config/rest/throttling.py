@@ -1,0 +1,73 @@
+"""How many calls a credential may make a minute, said in RateLimit headers (spec 8.1, 10.5).
+
+Counted in Redis, so the limit holds over all web processes. Without Redis calls are let through:
+reads and writes must work then (spec 10.5), and sign-in has limits of its own. After a failure the
+counter rests a few seconds, so that a Redis that hangs does not delay every call.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.core.cache import cache
+from redis.exceptions import RedisError
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import RateLimited
+
+log = logging.getLogger(__name__)
+
+CALLS_A_MINUTE: Final = 12_000  # a credential; ours: far above any honest agent
+WINDOW_SECONDS: Final = 60
+REST_SECONDS: Final = 5.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Counter:
+    """Counts calls; `resumes_at` is a moment of the monotonic clock."""
+
+    limit: int = CALLS_A_MINUTE
+    resumes_at: float = 0.0
+
+    def count(self, *, caller: Caller, now_seconds: float) -> Mapping[str, str]:
+        """Count a call of the entered organization; return the headers that say what is left.
+
+        Raises RateLimited.
+        """
+        window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
+        used = self._increment(f"{caller.token_id or caller.user_id}", window)
+        left = WINDOW_SECONDS - passed
+        if used > self.limit:
+            raise RateLimited(
+                detail=f"More than {self.limit:,} calls a minute.", retry_after_seconds=left
+            )
+        return {
+            "RateLimit-Limit": str(self.limit),
+            "RateLimit-Remaining": str(self.limit - used),
+            "RateLimit-Reset": str(left),
+            "RateLimit-Policy": f'"minute";q={self.limit};w={WINDOW_SECONDS}',
+        }
+
+    def _increment(self, who: str, window: int) -> int:
+        if time.monotonic() < self.resumes_at:
+            return 0
+        key = tenancy.key("calls", who, str(window))
+        try:
+            return _add_one(key)
+        except (RedisError, OSError) as error:
+            log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
+            self.resumes_at = time.monotonic() + REST_SECONDS
+            return 0
+
+
+counter = Counter()
+
+
+def _add_one(key: str) -> int:
+    try:
+        return cache.incr(key)
+    except ValueError:
+        return 1 if cache.add(key, 1, 2 * WINDOW_SECONDS) else cache.incr(key)

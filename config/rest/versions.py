@@ -1,0 +1,44 @@
+"""Versions of things: ETag `"v7"` out, If-Match in, so no edit is lost (spec 8.1, RFC 9110)."""
+
+import re
+from typing import Final
+
+from django.http import HttpRequest
+
+from accounts.api.endpoints import Edits
+from accounts.errors import FieldError, PreconditionRequired
+from config.rest.errors import MalformedRequest
+
+TAG: Final = re.compile(r'(?:W/)?"?v?(\d{1,9})"?\Z')
+ANY: Final = "*"
+
+
+def etag(*, version: int) -> str:
+    """Return the ETag of a version."""
+    return f'"v{version}"'
+
+
+def named(*, request: HttpRequest, edits: Edits) -> int | None:
+    """Return the version that If-Match names, None for any.
+
+    Raises PreconditionRequired when one is needed, MalformedRequest when it is none of ours.
+    """
+    said = request.headers.get("If-Match", "").strip()
+    if edits == Edits.NOTHING or said == ANY:
+        return None
+    if not said and edits == Edits.NAMED_VERSION:
+        raise PreconditionRequired(
+            detail="An edit must name the version it edits.",
+            hint='Send If-Match with the ETag you read, such as "v3", or * to overwrite.',
+        )
+    if not said:
+        return None
+    found = TAG.match(said)
+    if found is None:
+        fault = FieldError(pointer="/headers/If-Match", detail="Not a version.", code="version")
+        raise MalformedRequest(
+            detail="If-Match names no version of ours.",
+            hint='Send the ETag as you read it, such as "v3".',
+            errors=(fault,),
+        )
+    return int(found[1])

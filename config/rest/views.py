@@ -1,0 +1,148 @@
+"""From declared endpoints to views: everything a call goes through, in one place (spec 8.1).
+
+credential → scope → organization → limits → strict reading → idempotency → the endpoint's one
+function → answer with ETag, cursor and Location. DRF gives the frame (authentication, permissions,
+exceptions); answers are written straight to bytes.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.api import shapes
+from accounts.api.endpoints import JSON, Answer, Ask, Endpoint
+from accounts.authentication import entered
+from accounts.caller import Caller, TokenScope
+from accounts.errors import FieldError, InvalidInput
+from config.rest import idempotency, pagination, parsing, rendering, throttling, versions
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """Answers in JSON whatever Accept says; a refusal would have to be JSON too."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """Return none: bodies are read by `config.rest.parsing`."""
+        return None
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[Any, str]:
+        """Return the one renderer there is."""
+        return renderers[0], renderers[0].media_type
+
+
+class EndpointView(APIView):
+    """All calls of one path."""
+
+    endpoints: ClassVar[Mapping[str, Endpoint]] = {}
+    content_negotiation_class = AlwaysJson
+
+    def scope_of(self, *, method: str | None) -> TokenScope | None:
+        """Return the scope that a method of this path needs."""
+        endpoint = self.endpoints.get(method or "")
+        return None if endpoint is None else endpoint.scope
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer inside the caller's organization, which is left when the answer stands."""
+        self.extra: dict[str, str] = {}
+        with ExitStack() as self.inside:
+            response = super().dispatch(request, *args, **kwargs)
+        for name, value in self.extra.items():
+            response.headers[name] = value
+        return response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check the credential, enter its organization, count the call."""
+        super().initial(request, *args, **kwargs)
+        caller: Caller = request.auth  # type: ignore[assignment]
+        self.inside.enter_context(entered(caller))
+        moment = datetime.now(UTC).timestamp()
+        self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment))
+
+    def answer(self, request: Request, **path: str) -> HttpResponse:
+        """Answer one call by its endpoint."""
+        endpoint = self.endpoints["GET" if request.method == "HEAD" else str(request.method)]
+        http: HttpRequest = request._request
+        ask = _ask(http, endpoint, request.auth, path)  # type: ignore[arg-type]
+        key = idempotency.key_of(request=http) if endpoint.idempotent else None
+        if key is None:
+            return _respond(endpoint, ask)
+        return idempotency.once(key=key, request=http, ask=ask, run=lambda: _respond(endpoint, ask))
+
+
+def views_of(*, endpoints: tuple[Endpoint, ...]) -> Mapping[str, Any]:
+    """Return a view function per path."""
+    by_path: dict[str, dict[str, Endpoint]] = defaultdict(dict)
+    for endpoint in endpoints:
+        by_path[endpoint.path][endpoint.method] = endpoint
+    return {path: _view_class(methods).as_view() for path, methods in by_path.items()}
+
+
+def _view_class(methods: dict[str, Endpoint]) -> type[EndpointView]:
+    handlers = {method.lower(): EndpointView.answer for method in methods}
+    names = [*handlers, "head"] if "GET" in methods else [*handlers]
+    body = {"endpoints": methods, "http_method_names": names, **handlers}
+    return type("EndpointView", (EndpointView,), body)
+
+
+def _ask(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[str, str]) -> Ask:
+    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
+    query = shapes.check_query(fields=fields, query=_query(http))
+    sealed = query.get("cursor") if endpoint.paged else None
+    return Ask(
+        caller=caller,
+        now=datetime.now(UTC),
+        body=_body(http, endpoint),
+        query=query,
+        path={name: parsing.check_text(text=part, pointer=name) for name, part in path.items()},
+        cursor=sealed and pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller),
+        if_version=versions.named(request=http, edits=endpoint.edits),
+    )
+
+
+def _query(http: HttpRequest) -> dict[str, str]:
+    for name in http.GET:
+        parsing.check_text(text=name, pointer="")
+        if len(http.GET.getlist(name)) > 1:
+            fault = FieldError(pointer=f"/{name}", detail="Send it once.", code="repeated")
+            raise InvalidInput(
+                detail=f"The parameter {name[:80]!r} stands there twice.",
+                hint="Separate several values by commas.",
+                errors=(fault,),
+            )
+    return http.GET.dict()
+
+
+def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
+    if endpoint.body is None:
+        return None
+    largest = parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
+    media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
+    value = parsing.read(request=http, largest=largest, media=media)
+    if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
+        value = {endpoint.lines: value}
+    return shapes.check(shape=endpoint.body, value={} if value is None else value)
+
+
+def _respond(endpoint: Endpoint, ask: Ask) -> HttpResponse:
+    answer: Answer = endpoint.run(ask)
+    body = answer.body
+    if endpoint.paged:
+        inner = answer.next_cursor
+        sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=ask.caller)
+        body = {**body, "next_cursor": sealed}
+    content = b"" if answer.status == 204 else rendering.to_json(value=body)
+    response = HttpResponse(content, status=answer.status, content_type=JSON)
+    if answer.version is not None:
+        response.headers["ETag"] = versions.etag(version=answer.version)
+    if answer.location:
+        response.headers["Location"] = answer.location
+    return response

@@ -1,0 +1,115 @@
+"""One memory and what was sent for it, as the API's documentation shows them."""
+
+from typing import Any, Final
+
+SENT: Final[dict[str, Any]] = {
+    "project": "shop",
+    "type": "gotcha",
+    "content": "The cart service caches prices for 60 s; tests must clear it first.",
+    "external_id": "cart-cache",
+    "tags": ["cart", "cache"],
+    "related_files": ["cart/cache.py"],
+}
+MEMORY: Final[dict[str, Any]] = {
+    "project": "shop",
+    "project_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a10",
+    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
+    "external_id": "cart-cache",
+    "type": "gotcha",
+    "content": "The cart service caches prices for 60 s; tests must clear it first.",
+    "citation": "The cart service caches prices for 60…",
+    "tags": ["cart", "cache"],
+    "related_files": ["cart/cache.py"],
+    "related_modules": ["cart"],
+    "structure": "narrative",
+    "attributes": {},
+    "scope": "project",
+    "team_id": None,
+    "reach": "global",
+    "phase": "",
+    "methodology": "",
+    "confidence": 0.8,
+    "effective_confidence": 0.8,
+    "confirmations": 0,
+    "last_confirmed_at": None,
+    "verification": "unverified",
+    "verified_at": None,
+    "needs_review": False,
+    "user_verified": False,
+    "taint_reason": "",
+    "authority": 2,
+    "importance": 0.68,
+    "surprise": 0.5,
+    "tier": "short_term",
+    "governance": 3,
+    "pinned": False,
+    "decay_half_life_days": 60.0,
+    "event_at": None,
+    "created_at": "2026-11-20T12:00:00Z",
+    "updated_at": "2026-11-20T12:00:00Z",
+    "valid_from": "2026-11-20T12:00:00Z",
+    "valid_until": None,
+    "status": "active",
+    "superseded_by": None,
+    "stale_at": None,
+    "archived_reason": "",
+    "version": 1,
+    "source": "agent_explicit",
+    "source_interface": "claude-code",
+    "source_uri": "",
+    "source_line": None,
+    "commit_sha": "",
+    "author_user": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a01",
+    "author_agent": "Claude Code on the laptop",
+    "access_count": 0,
+    "last_accessed_at": None,
+    "embedded": True,
+}
+REMEMBERED: Final[dict[str, Any]] = {
+    "outcome": "added",
+    "memory": MEMORY,
+    "gate": "",
+    "reason": "",
+    "hint": "",
+    "embedding": "stored",
+    "job_id": None,
+}
+REMEMBERED_ALL: Final[dict[str, Any]] = {
+    "outcomes": [
+        {
+            "outcome": "added",
+            "memory": {"id": MEMORY["id"], "external_id": "cart-cache"},
+            "gate": "",
+            "reason": "",
+            "hint": "",
+        },
+        {
+            "outcome": "refused",
+            "memory": None,
+            "gate": "length",
+            "reason": "The content has 4 characters; 20 are the least.",
+            "hint": "Write a whole statement.",
+        },
+    ],
+    "job_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79",
+}
+RESULTS: Final[dict[str, Any]] = {
+    "results": [{"memory": MEMORY, "relevance": 0.83}],
+    "nothing_relevant": False,
+    "degraded": [],
+    "took_ms": 8.4,
+    "profile": "plain",
+}
+VERSIONS: Final[dict[str, Any]] = {
+    "items": [
+        {
+            "number": 1,
+            "content": MEMORY["content"],
+            "fields": {},
+            "reason": "",
+            "changed_by": MEMORY["author_user"],
+            "changed_agent": "Claude Code on the laptop",
+            "changed_at": "2026-11-20T12:00:00Z",
+        }
+    ]
+}

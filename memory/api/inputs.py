@@ -1,0 +1,144 @@
+"""The shapes of what callers send about memories, and the values made of it.
+
+Content is bounded loosely here: the length gate says its own bounds, with a hint, and in a bulk it
+refuses one memory instead of the whole request. Bounds of the other fields are the columns'.
+"""
+
+from typing import Any, Final
+
+from accounts.api.shapes import (
+    Field,
+    Fraction,
+    Free,
+    Moment,
+    Record,
+    Several,
+    Shape,
+    Text,
+    Truth,
+    Whole,
+)
+from accounts.caller import Caller, is_person
+from memory.actions.correct import KINDS
+from memory.actions.remember import NewMemory
+from memory.actions.search import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
+from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
+
+CONTENT: Final = Text(largest=100_000)
+TYPE: Final = Text(largest=24, choices=tuple(item.value for item in MemoryType))
+STATUS: Final = Text(
+    largest=12, choices=tuple(item.value for item in Status if item is not Status.DELETED)
+)
+SCOPE: Final = Text(largest=12, choices=tuple(item.value for item in Scope))
+TAGS: Final = Several(of=Text(largest=64, smallest=1), largest=64)  # spec 10.5
+FILES: Final = Several(of=Text(largest=400, smallest=1), largest=64)
+MODULES: Final = Several(of=Text(largest=200, smallest=1), largest=64)
+PROJECT: Final = Field(
+    name="project", shape=Text(largest=64, smallest=1), says="A project's slug or id."
+)
+AGENT_SOURCES: Final = tuple(  # what an agent may say of itself; a person's word is its own
+    item.value for item in Source if item is not Source.USER_TAUGHT
+)
+LARGEST_LINE: Final = 2_147_483_647
+
+
+def _optional(name: str, shape: Shape, says: str, default: Any = None) -> Field:
+    return Field(name=name, shape=shape, says=says, default=default)
+
+
+REASON: Final = _optional("reason", Text(largest=200), "Why, for the history.", "")
+MEMORY_FIELDS: Final = (
+    Field(name="content", shape=CONTENT, says="One statement worth keeping.", required=True),
+    _optional("type", TYPE, "What it is about; found by itself when left out."),
+    _optional("external_id", Text(largest=200), "Your own id, unique in a project: upserts.", ""),
+    _optional("tags", TAGS, "Words to find it by.", ()),
+    _optional("related_files", FILES, "Paths it is about.", ()),
+    _optional("related_modules", MODULES, "Modules it is about.", ()),
+    _optional("scope", SCOPE, "Who sees it; the project, when there is one."),
+    _optional("team", Text(largest=64, smallest=1), "The team's slug, for the scope team."),
+    _optional("attributes", Free(), "The typed payload of some types.", {}),
+    _optional("confidence", Fraction(), "How sure, 0 to 1."),
+    _optional("pinned", Truth(), "Whether it never fades.", False),
+    _optional("event_at", Moment(), "When it happened."),
+    _optional(
+        "reach",
+        Text(largest=12, choices=tuple(item.value for item in Reach)),
+        "Where in the work it applies.",
+        Reach.GLOBAL.value,
+    ),
+    _optional("phase", Text(largest=20), "The phase of work.", ""),
+    _optional("methodology", Text(largest=40), "The methodology.", ""),
+    _optional("source", Text(largest=20, choices=AGENT_SOURCES), "How it was learned."),
+    _optional("source_uri", Text(largest=500), "Where it was found.", ""),
+    _optional("source_line", Whole(smallest=0, largest=LARGEST_LINE), "The line there."),
+    _optional("commit_sha", Text(largest=64), "The commit it was true at.", ""),
+)
+NEW_MEMORY: Final = Record(name="NewMemory", fields=(PROJECT, *MEMORY_FIELDS))
+NEW_MEMORIES: Final = Record(
+    name="NewMemories",
+    fields=(
+        PROJECT,
+        Field(
+            name="memories",
+            shape=Several(of=NEW_MEMORY, largest=1_000),
+            says="At most 1,000; a memory may name another project of its own.",
+            required=True,
+        ),
+    ),
+)
+CHANGES: Final = Record(
+    name="MemoryChanges",
+    partial=True,
+    fields=(
+        _optional("content", CONTENT, "The new text."),
+        _optional("type", TYPE, "The new type."),
+        _optional("external_id", Text(largest=200), "Your own id."),
+        _optional("tags", TAGS, "All tags from now on."),
+        _optional("related_files", FILES, "All paths from now on."),
+        _optional("related_modules", MODULES, "All modules from now on."),
+        _optional("scope", SCOPE, "Who sees it."),
+        _optional("pinned", Truth(), "Whether it never fades."),
+        _optional("attributes", Free(), "The typed payload."),
+        _optional("reason", Text(largest=200), "Why, for the history."),
+    ),
+)
+CORRECTION: Final = Record(
+    name="Correction",
+    fields=(
+        Field(name="content", shape=CONTENT, says="What is right.", required=True),
+        _optional("kind", Text(largest=12, choices=KINDS), "What was wrong.", "wrong"),
+        REASON,
+    ),
+)
+PIN: Final = Record(name="Pin", fields=(_optional("pinned", Truth(), "Or let go.", True),))
+NOTHING: Final = Record(name="Nothing", fields=())
+SEARCH: Final = Record(
+    name="Search",
+    fields=(
+        Field(
+            name="query",
+            shape=Text(largest=LONGEST_QUERY, smallest=1),
+            says="What to look for, in words.",
+            required=True,
+        ),
+        PROJECT,
+        _optional("limit", Whole(smallest=1, largest=LARGEST_LIMIT), "How many at most.", 10),
+        _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
+        _optional("profile", Text(largest=20, choices=PROFILES), "How to rank."),
+        _optional("threshold", Fraction(), "Least relevance; 0 returns the bare ranking."),
+        _optional("as_of", Moment(), "What was known at that moment."),
+        _optional("explain", Truth(), "Whether each result says why it stands there.", False),
+    ),
+)
+
+
+def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = None) -> NewMemory:
+    """Make the value of a checked NEW_MEMORY; `project` stands in when it names none."""
+    given = {**body, "project": body["project"] or project}
+    usual = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
+    return NewMemory(**{**given, "source": body["source"] or usual.value})
+
+
+def search_request(*, body: dict[str, Any]) -> SearchRequest:
+    """Make the value of a checked SEARCH."""
+    return SearchRequest(**{name: value for name, value in body.items() if name != "explain"})

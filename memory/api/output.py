@@ -1,0 +1,183 @@
+"""Memories as JSON: plain functions, because this is the largest part of an answer (spec 8.1)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from accounts.api.schemas import (
+    FREE,
+    ID,
+    MOMENT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    maybe,
+    page_of,
+    record,
+    ref,
+    several,
+)
+from memory.actions.remember import Outcome
+from memory.actions.search import Hit, SearchAnswer
+from memory.queries.memories import VersionView
+from memory.queries.views import MemoryView
+
+NAMES: Final = tuple(
+    name for name in MemoryView.__dataclass_fields__ if name not in {"project_slug", "project_id"}
+)
+_SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "id": ID,
+    "external_id": TEXT,
+    "type": TEXT,
+    "content": TEXT,
+    "citation": TEXT,
+    "tags": several(TEXT),
+    "related_files": several(TEXT),
+    "related_modules": several(TEXT),
+    "structure": TEXT,
+    "attributes": FREE,
+    "scope": TEXT,
+    "team_id": maybe(ID),
+    "reach": TEXT,
+    "phase": TEXT,
+    "methodology": TEXT,
+    "confidence": NUMBER,
+    "effective_confidence": NUMBER,
+    "confirmations": WHOLE,
+    "last_confirmed_at": maybe(MOMENT),
+    "verification": TEXT,
+    "verified_at": maybe(MOMENT),
+    "needs_review": TRUTH,
+    "user_verified": TRUTH,
+    "taint_reason": TEXT,
+    "authority": WHOLE,
+    "importance": NUMBER,
+    "surprise": NUMBER,
+    "tier": TEXT,
+    "governance": WHOLE,
+    "pinned": TRUTH,
+    "decay_half_life_days": maybe(NUMBER),
+    "event_at": maybe(MOMENT),
+    "created_at": MOMENT,
+    "updated_at": MOMENT,
+    "valid_from": MOMENT,
+    "valid_until": maybe(MOMENT),
+    "status": TEXT,
+    "superseded_by": maybe(ID),
+    "stale_at": maybe(MOMENT),
+    "archived_reason": TEXT,
+    "version": WHOLE,
+    "source": TEXT,
+    "source_interface": TEXT,
+    "source_uri": TEXT,
+    "source_line": maybe(WHOLE),
+    "commit_sha": TEXT,
+    "author_user": maybe(ID),
+    "author_agent": TEXT,
+    "access_count": WHOLE,
+    "last_accessed_at": maybe(MOMENT),
+    "embedded": TRUTH,
+}
+_OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
+SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
+    "MemoryPage": page_of("Memory"),
+    "Remembered": record(
+        outcome=_OUTCOME,
+        memory=ref("Memory"),
+        gate=TEXT,
+        reason=TEXT,
+        hint=TEXT,
+        embedding={"type": "string", "enum": ["stored", "queued", "none"]},
+        job_id=maybe(ID),
+    ),
+    "RememberedAll": record(
+        outcomes=several(
+            record(
+                outcome=_OUTCOME,
+                memory=maybe(record(id=ID, external_id=TEXT)),
+                gate=TEXT,
+                reason=TEXT,
+                hint=TEXT,
+            )
+        ),
+        job_id=maybe(ID),
+    ),
+    "Versions": record(
+        items=several(
+            record(
+                number=WHOLE,
+                content=TEXT,
+                fields=FREE,
+                reason=TEXT,
+                changed_by=maybe(ID),
+                changed_agent=TEXT,
+                changed_at=MOMENT,
+            )
+        )
+    ),
+    "SearchResults": record(
+        results=several(record(memory=ref("Memory"), relevance=NUMBER)),
+        nothing_relevant=TRUTH,
+        degraded=several(TEXT),
+        took_ms=NUMBER,
+        profile=TEXT,
+    ),
+}
+
+
+def memory(view: MemoryView) -> dict[str, Any]:
+    """Return a memory; `project` is its slug, null for none."""
+    shown = {"project": view.project_slug or None, "project_id": view.project_id}
+    for name in NAMES:
+        shown[name] = getattr(view, name)
+    return shown
+
+
+def outcome(result: Outcome, *, is_embedded: bool) -> dict[str, Any]:
+    """Return what became of one memory; `is_embedded` says that its job has ended well since."""
+    shown = None if result.memory is None else memory(result.memory)
+    if shown is not None and is_embedded:
+        shown["embedded"] = True
+    return {
+        "outcome": result.outcome,
+        "memory": shown,
+        "gate": result.gate,
+        "reason": result.reason,
+        "hint": result.hint,
+        "embedding": "stored" if is_embedded else result.embedding,
+        "job_id": result.job_id,
+    }
+
+
+def short_outcome(result: Outcome) -> dict[str, Any]:
+    """Return what became of one memory of many."""
+    view = result.memory
+    return {
+        "outcome": result.outcome,
+        "memory": None if view is None else {"id": view.id, "external_id": view.external_id},
+        "gate": result.gate,
+        "reason": result.reason,
+        "hint": result.hint,
+    }
+
+
+def version(view: VersionView) -> dict[str, Any]:
+    """Return one version of a memory."""
+    return {name: getattr(view, name) for name in VersionView.__dataclass_fields__}
+
+
+def answer(result: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
+    """Return the results of a search."""
+    return {
+        "results": [_hit(hit, with_reasons) for hit in result.hits],
+        "nothing_relevant": result.nothing_relevant,
+        "degraded": result.degraded,
+        "took_ms": result.took_ms,
+        "profile": result.profile,
+    }
+
+
+def _hit(hit: Hit, with_reasons: bool) -> dict[str, Any]:
+    shown = {"memory": memory(hit.memory), "relevance": hit.relevance}
+    return {**shown, "explain": hit.explain} if with_reasons else shown

@@ -1,0 +1,42 @@
+"""Search over REST (spec 8.1, 3): the busiest call, so it does nothing but translate."""
+
+from typing import Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.caller import TokenScope
+from memory.actions.search import search
+from memory.api import examples, inputs, output
+
+
+def find(ask: Ask) -> Answer:
+    """Return what fits the query, best first, or say that nothing does."""
+    request = inputs.search_request(body=ask.body)
+    result = search(caller=ask.caller, request=request, now=ask.now)
+    return Answer(body=output.answer(result, with_reasons=ask.body["explain"]))
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="POST",
+        path="search",
+        name="search",
+        tag="search",
+        summary="Search memories",
+        says=(
+            "By meaning and by words. When nothing is relevant it says so instead of guessing; "
+            "`threshold` 0 returns the ranking anyway."
+        ),
+        scope=TokenScope.READ,
+        run=find,
+        body=inputs.SEARCH,
+        example={"query": "stale prices in tests", "project": "shop", "limit": 5},
+        replies=(
+            Reply(
+                status=200,
+                says="The results, best first.",
+                schema="SearchResults",
+                example=examples.RESULTS,
+            ),
+        ),
+    ),
+)

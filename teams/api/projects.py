@@ -1,0 +1,93 @@
+"""Projects over REST (spec 8.1)."""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.api.shapes import Field, Record, Text, Truth
+from accounts.caller import TokenScope
+from teams import queries
+from teams.actions import projects
+
+NEW_PROJECT: Final = Record(
+    name="NewProject",
+    fields=(
+        Field(
+            name="slug",
+            shape=Text(largest=64, smallest=1),
+            says="Its short name in addresses: lower-case letters, digits, hyphens.",
+            required=True,
+        ),
+        Field(name="name", shape=Text(largest=100), says="Its name.", default=""),
+        Field(name="description", shape=Text(largest=400), says="What it is.", default=""),
+        Field(
+            name="open_to_all",
+            shape=Truth(),
+            says="Whether everyone of the organization belongs to it.",
+            default=True,
+        ),
+    ),
+)
+EXAMPLE: Final[dict[str, Any]] = {
+    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a10",
+    "slug": "shop",
+    "name": "Web shop",
+    "description": "",
+    "open_to_all": True,
+    "created_at": "2026-11-20T12:00:00Z",
+}
+
+
+def create(ask: Ask) -> Answer:
+    """Create a project."""
+    view = projects.create_project(caller=ask.caller, now=ask.now, **ask.body)
+    return Answer(status=201, body=asdict(view), location=f"/api/v1/projects/{view.slug}")
+
+
+def index(ask: Ask) -> Answer:
+    """Return the projects the caller can see, by slug."""
+    return Answer(body={"items": [asdict(view) for view in queries.projects(caller=ask.caller)]})
+
+
+def look(ask: Ask) -> Answer:
+    """Return one project by slug or id."""
+    return Answer(body=asdict(queries.project(caller=ask.caller, ref=ask.path["ref"])))
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="POST",
+        path="projects",
+        name="create_project",
+        tag="projects",
+        summary="Create a project",
+        scope=TokenScope.WRITE,
+        run=create,
+        body=NEW_PROJECT,
+        example={"slug": "shop", "name": "Web shop"},
+        idempotent=True,
+        replies=(Reply(status=201, says="The project.", schema="Project", example=EXAMPLE),),
+    ),
+    Endpoint(
+        method="GET",
+        path="projects",
+        name="list_projects",
+        tag="projects",
+        summary="List projects",
+        scope=TokenScope.READ,
+        run=index,
+        replies=(
+            Reply(status=200, says="By slug.", schema="Projects", example={"items": [EXAMPLE]}),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="projects/{ref}",
+        name="get_project",
+        tag="projects",
+        summary="Look at one project, by slug or id",
+        scope=TokenScope.READ,
+        run=look,
+        replies=(Reply(status=200, says="The project.", schema="Project", example=EXAMPLE),),
+    ),
+)

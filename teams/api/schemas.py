@@ -1,0 +1,25 @@
+"""JSON Schemas of what calls about projects and changes return."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from accounts.api.schemas import FREE, ID, MOMENT, TEXT, TRUTH, WHOLE, maybe, record, ref, several
+
+SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Project": record(
+        id=ID, slug=TEXT, name=TEXT, description=TEXT, open_to_all=TRUTH, created_at=MOMENT
+    ),
+    "Projects": record(items=several(ref("Project"))),
+    "Change": record(
+        id=WHOLE,
+        kind=TEXT,
+        object_id=ID,
+        project_id=maybe(ID),
+        actor_user=maybe(ID),
+        actor_name=TEXT,
+        source_interface=TEXT,
+        summary=FREE,
+        created_at=MOMENT,
+    ),
+    "Changes": record(items=several(ref("Change")), next_after=WHOLE),
+}
