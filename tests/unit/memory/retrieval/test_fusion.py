@@ -90,7 +90,7 @@ def test_nothing_found_is_fused_to_nothing(method: type) -> None:
 
 
 @METHODS
-@given(scores=st.lists(SCORES, min_size=1, max_size=12), kind=KINDS, data=st.data())
+@given(scores=st.lists(SCORES, min_size=1, max_size=6), kind=KINDS, data=st.data())
 def test_the_order_of_candidates_and_paths_does_not_matter(
     method: type, scores: list[dict[str, float]], kind: QueryKind, data: st.DataObject
 ) -> None:
@@ -103,7 +103,7 @@ def test_the_order_of_candidates_and_paths_does_not_matter(
 
 
 @METHODS
-@given(scores=st.lists(SCORES, min_size=1, max_size=12), kind=KINDS)
+@given(scores=st.lists(SCORES, min_size=1, max_size=6), kind=KINDS)
 def test_scores_are_shares_and_their_parts_sum_to_them(
     method: type, scores: list[dict[str, float]], kind: QueryKind
 ) -> None:
@@ -118,7 +118,7 @@ def test_scores_are_shares_and_their_parts_sum_to_them(
 
 
 @METHODS
-@given(scores=st.lists(st.floats(-100, 100), min_size=2, max_size=12, unique=True))
+@given(scores=st.lists(st.floats(-100, 100), min_size=2, max_size=6, unique=True))
 def test_one_path_keeps_its_own_order(method: type, scores: list[float]) -> None:
     candidates = tuple(_candidate(id, dense=score) for id, score in enumerate(scores))
 

@@ -12,7 +12,7 @@ from memory.retrieval.phases import BUDGETS, Budget, Phase
 from memory.taxonomy import MemoryType
 
 BUDGET = Budget(tokens=100, shares={MemoryType.GOTCHA: 0.5, MemoryType.DECISION: 0.3}, other=0.2)
-ITEMS = st.lists(st.tuples(st.sampled_from(MemoryType), st.integers(1, 900)), max_size=40)
+ITEMS = st.lists(st.tuples(st.sampled_from(MemoryType), st.integers(1, 900)), max_size=16)
 
 
 def _ranked(*items: tuple[MemoryType, int]) -> tuple[Packable, ...]:
