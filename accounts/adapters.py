@@ -8,6 +8,7 @@ import logging
 from smtplib import SMTPException
 from typing import Any, Final
 
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.contrib.sites.models import Site
@@ -22,7 +23,7 @@ from accounts.models import User
 log = logging.getLogger(__name__)
 
 PRODUCT: Final = "Cairn"
-OPTIONAL_MAILS: Final = "account/email/email_confirmation"  # nobody waits for these to go on
+CONFIRMATION: Final = "account/email/email_confirmation"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -66,11 +67,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             super().send_mail(template_prefix, email, {**context, "current_site": site})
         except (SMTPException, OSError) as error:
             log.warning("The mail %s was not sent: %s", template_prefix, type(error).__name__)
-            if not template_prefix.startswith(OPTIONAL_MAILS):
+            if not _goes_on_without(template_prefix):
                 raise Unavailable(
                     detail="The mail could not be sent.",
                     hint="Try again in a minute; if it stays, tell whoever runs this server.",
                 ) from error
+
+
+def _goes_on_without(template_prefix: str) -> bool:
+    is_optional = app_settings.EMAIL_VERIFICATION != app_settings.EmailVerificationMethod.MANDATORY
+    return is_optional and template_prefix.startswith(CONFIRMATION)
 
 
 def _at_base(request: HttpRequest, url: str) -> str:

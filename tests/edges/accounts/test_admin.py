@@ -1,0 +1,89 @@
+"""Operators see who is here and what runs, never a secret; others see nothing."""
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import pytest
+from django.contrib import admin
+from django.test import Client
+from django.utils import timezone
+
+from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import Caller
+from accounts.models import Job, Token, User
+
+PAGES = [f"{m._meta.app_label}/{m._meta.model_name}/" for m in admin.site._registry]
+
+
+@pytest.fixture
+def operator(client: Client, db: None) -> Client:
+    client.force_login(User.objects.create_superuser("ops@cairn.test", "a long password"))
+    return client
+
+
+@pytest.fixture
+def failed(caller: Caller) -> Job:
+    return Job.objects.create(
+        organization_id=caller.organization_id,
+        name="memory.embed",
+        queue="interactive",
+        state=Job.State.FAILED,
+        payload={"memory": "payload-of-theirs"},
+        run_after=timezone.now(),
+    )
+
+
+@pytest.mark.django_db
+def test_the_admin_is_entered_through_the_sign_in_page(client: Client) -> None:
+    response = client.get("/admin/login/?next=/admin/")
+
+    assert urlsplit(response.url).path == "/accounts/login/"
+
+
+@pytest.mark.parametrize("page", ["", *PAGES])
+def test_members_do_not_enter(client: Client, owner: User, page: str) -> None:
+    client.force_login(owner)
+
+    assert client.get(f"/admin/{page}", follow=True).status_code == 403
+
+
+@pytest.mark.parametrize("page", ["", *PAGES])
+def test_every_list_opens(operator: Client, page: str) -> None:
+    assert operator.get(f"/admin/{page}").status_code == 200
+
+
+def test_a_token_is_shown_without_its_digest(
+    operator: Client, caller: Caller, now: datetime
+) -> None:
+    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
+
+    shown = operator.get(f"/admin/accounts/token/{issued.token.id}/change/").content.decode()
+
+    row = Token.objects.get()
+    assert "laptop" in shown
+    assert row.digest not in shown
+    assert row.lookup not in shown
+
+
+def test_a_job_is_shown_without_its_payload(operator: Client, failed: Job) -> None:
+    shown = operator.get(f"/admin/accounts/job/{failed.id}/change/").content.decode()
+
+    assert "memory.embed" in shown
+    assert "payload-of-theirs" not in shown
+
+
+def test_an_operator_runs_a_failed_job_again(operator: Client, failed: Job) -> None:
+    operator.post("/admin/accounts/job/", {"action": "retry", "_selected_action": [str(failed.id)]})
+
+    failed.refresh_from_db()
+    assert (failed.state, failed.attempts) == (Job.State.QUEUED, 0)
+
+
+def test_an_operator_revokes_a_token(operator: Client, caller: Caller, now: datetime) -> None:
+    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
+
+    operator.post(
+        "/admin/accounts/token/", {"action": "revoke", "_selected_action": [str(issued.token.id)]}
+    )
+
+    assert Token.objects.get().revoked_at is not None

@@ -1,0 +1,170 @@
+"""Signing up gives a home, signing in leads there, and without counting nobody comes in."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+
+from accounts.models import Membership, Organization, User
+from accounts.queries import organizations_of
+from tests.support.people import PASSWORD
+
+pytestmark = pytest.mark.usefixtures("clean_cache")
+
+SIGN_UP = "/accounts/signup/"
+SIGN_IN = "/accounts/login/"
+RESET = "/accounts/password/reset/"
+NEW = {"email": "Grace@example.test", "password1": "a compiler, please"}
+
+
+@pytest.fixture
+def no_redis(clean_cache: None, settings: pytest.FixtureRequest) -> None:
+    away = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {"default": away}
+
+
+@pytest.mark.django_db
+def test_signing_up_makes_a_personal_organization(client: Client) -> None:
+    response = client.post(SIGN_UP, NEW)
+
+    user = User.objects.get(email="grace@example.test")
+    (home,) = organizations_of(user_id=user.id)
+    assert (response.status_code, response.url) == (302, "/o/grace/")
+    assert (home.slug, home.personal, home.role) == ("grace", True, "owner")
+    assert client.session["_auth_user_id"] == str(user.id)
+
+
+@pytest.fixture
+def verified_only(settings: pytest.FixtureRequest) -> None:
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+
+
+@pytest.mark.usefixtures("verified_only")
+def test_an_address_with_an_account_is_not_told(client: Client, owner: User) -> None:
+    known = client.post(SIGN_UP, {**NEW, "email": owner.email})
+    unknown = client.post(SIGN_UP, NEW)
+
+    assert (known.status_code, known.url) == (unknown.status_code, unknown.url)
+    assert "_auth_user_id" not in client.session
+    assert [sent.to for sent in mail.outbox] == [[owner.email], [NEW["email"].lower()]]
+
+
+def test_signing_in_leads_to_the_first_organization(client: Client, member: User) -> None:
+    response = client.post(SIGN_IN, {"login": member.email.upper(), "password": PASSWORD})
+
+    assert (response.status_code, response.url) == (302, "/o/acme/")
+
+
+def test_whoever_lost_every_organization_gets_one(client: Client, member: User) -> None:
+    Membership.objects.filter(user=member).delete()
+
+    response = client.post(SIGN_IN, {"login": member.email, "password": PASSWORD})
+
+    assert response.url == "/o/member/"
+
+
+def test_guessing_is_stopped(client: Client, member: User) -> None:
+    for _ in range(5):
+        client.post(SIGN_IN, {"login": member.email, "password": "guess"})
+
+    response = client.post(SIGN_IN, {"login": member.email, "password": PASSWORD})
+
+    assert "_auth_user_id" not in client.session
+    assert response.status_code in {200, 429}
+
+
+def test_the_limits_belong_to_no_organization(client: Client, member: User) -> None:
+    client.post(SIGN_IN, {"login": member.email, "password": "guess"})
+
+    keys = [key for key in cache._cache.get_client().keys("*") if b"allauth" in key]
+    assert keys
+    assert all(b":t:" not in key for key in keys)
+
+
+@pytest.mark.usefixtures("no_redis")
+@pytest.mark.parametrize("path", [SIGN_IN, SIGN_UP, RESET])
+def test_without_redis_sign_in_is_closed(client: Client, member: User, path: str) -> None:
+    form = {"login": member.email, "password": PASSWORD, "email": member.email}
+
+    response = client.post(path, {**form, "password1": "a compiler, please"})
+
+    assert response.status_code == 503
+    assert response["Retry-After"] == "5"
+    assert "_auth_user_id" not in client.session
+    assert mail.outbox == []
+
+
+@pytest.mark.usefixtures("no_redis")
+def test_without_redis_who_is_signed_in_stays(client: Client, member: User) -> None:
+    client.force_login(member)
+
+    assert client.get(SIGN_IN).url == "/o/acme/"
+
+
+def test_a_reset_link_ignores_the_host_header(
+    client: Client, member: User, settings: pytest.FixtureRequest
+) -> None:
+    settings.BASE_URL = "https://cairn.example.test"
+
+    client.post(RESET, {"email": member.email}, headers={"host": "localhost"})
+
+    assert "https://cairn.example.test/accounts/password/reset/key/" in mail.outbox[0].body
+    assert "localhost" not in mail.outbox[0].body
+    assert "example.com" not in mail.outbox[0].body + mail.outbox[0].subject
+
+
+@pytest.mark.django_db
+def test_a_confirmation_link_ignores_the_host_header(
+    client: Client, settings: pytest.FixtureRequest
+) -> None:
+    settings.BASE_URL = "https://cairn.example.test"
+
+    client.post(SIGN_UP, NEW, headers={"host": "localhost"})
+
+    assert "https://cairn.example.test/accounts/confirm-email/" in mail.outbox[0].body
+
+
+@pytest.fixture
+def no_mail_server(settings: pytest.FixtureRequest) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("no_mail_server")
+def test_without_a_mail_server_one_can_sign_up(client: Client) -> None:
+    assert client.post(SIGN_UP, NEW).url == "/o/grace/"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("no_mail_server", "verified_only")
+def test_without_a_mail_server_nobody_waits_in_vain_for_a_confirmation(client: Client) -> None:
+    assert client.post(SIGN_UP, NEW).status_code == 503
+
+
+@pytest.mark.usefixtures("no_mail_server")
+def test_without_a_mail_server_a_reset_says_so(client: Client, member: User) -> None:
+    response = client.post(RESET, {"email": member.email})
+
+    assert response.status_code == 503
+
+
+def test_an_account_made_inactive_is_out(client: Client, member: User) -> None:
+    client.force_login(member)
+    User.objects.filter(pk=member.pk).update(is_active=False)
+
+    response = client.get("/accounts/email/")
+
+    assert urlsplit(response.url).path == SIGN_IN
+
+
+def test_an_unfinished_organization_is_no_destination(
+    client: Client, member: User, organization: Organization
+) -> None:
+    Organization.objects.filter(pk=organization.pk).update(ready=False)
+
+    response = client.post(SIGN_IN, {"login": member.email, "password": PASSWORD})
+
+    assert response.url == "/o/member/"
