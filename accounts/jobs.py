@@ -21,13 +21,15 @@ from kombu.exceptions import OperationalError
 
 from accounts import tenancy
 from accounts.job_names import NAMES
-from accounts.models import Job
+from accounts.models import Job, Slot
 
 log = logging.getLogger(__name__)
 
 MAX_CLAIMS: Final = 3  # spec 2.5
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
+KEEP_JOBS_DAYS: Final = 14
+KEEP_SLOTS_DAYS: Final = 2
 WAKE_TASK: Final = "cairn.wake"
 
 Handler = Callable[["Claim"], Mapping[str, Any]]
@@ -236,6 +238,13 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
             {"name": name, "seconds": interval_seconds},
         )
         return cursor.rowcount == 1
+
+
+def evict() -> None:
+    """Forget finished jobs and slots past their time; failed ones wait for a person."""
+    done = Job.objects.filter(state__in=(Job.State.DONE, Job.State.CANCELLED))
+    done.filter(finished_at__lt=Now() - timedelta(days=KEEP_JOBS_DAYS)).delete()
+    Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
 
 
 def _held(held: Claim) -> Any:

@@ -10,25 +10,20 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from threading import Event, Thread
 from typing import Any, Final
 
 from celery import shared_task
 from django.db import close_old_connections, connection
-from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
 from accounts.errors import CairnError
 from accounts.jobs import Claim
-from accounts.models import Job, Slot
 
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS: Final = 15  # a quarter of the lease
 TIME_LIMIT_SECONDS: Final = 900  # a job that runs longer is killed with its process
-KEEP_JOBS_DAYS: Final = 14
-KEEP_SLOTS_DAYS: Final = 2
 
 
 @shared_task(name=jobs.WAKE_TASK, time_limit=TIME_LIMIT_SECONDS, ignore_result=True)
@@ -57,9 +52,7 @@ def evict(interval_seconds: int) -> None:
     """Forget finished jobs and slots past their time."""
     close_old_connections()
     if jobs.take_slot(name="evict", interval_seconds=interval_seconds):
-        done = Job.objects.filter(state__in=("done", "cancelled"))
-        done.filter(finished_at__lt=Now() - timedelta(days=KEEP_JOBS_DAYS)).delete()
-        Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
+        jobs.evict()
 
 
 def run(*, held: Claim) -> None:
@@ -79,7 +72,7 @@ def run(*, held: Claim) -> None:
             jobs.fail(held=held, reason=str(error), permanent=True)
         except CairnError as error:
             jobs.fail(held=held, reason=f"{error.detail} {error.hint}".strip(), permanent=False)
-        except Exception as error:  # noqa: BLE001  a worker lives on, and the job says why
+        except Exception as error:  # a worker lives on, and the job says why
             log.exception("Job %s %s failed", held.name, held.id)
             jobs.fail(held=held, reason=_reason(error), permanent=False)
         else:

@@ -12,9 +12,6 @@ from django.db.utils import DatabaseError
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
 from memory.actions import embedding, upkeep
-from memory.errors import EmbedderUnavailable
-from memory.providers.errors import ProviderError
-
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +23,7 @@ def embed(claim: Claim) -> Mapping[str, Any]:
     ids = tuple(UUID(item) for item in claim.payload["ids"])
     embedded = 0
     for start in range(0, len(ids), embedding.BATCH):
-        embedded += _batch(ids[start : start + embedding.BATCH])
+        embedded += embedding.embed_batch(memory_ids=ids[start : start + embedding.BATCH])
         jobs.progress(held=claim, done=min(start + embedding.BATCH, len(ids)), total=len(ids))
     return {"embedded": embedded, "gone": len(ids) - embedded}
 
@@ -54,10 +51,3 @@ def merge_access(interval_seconds: int) -> None:
                 upkeep.merge_access()
         except DatabaseError:
             log.exception("Access counts of %s were not merged", tenant.slug)
-
-
-def _batch(ids: tuple[UUID, ...]) -> int:
-    try:
-        return embedding.embed_batch(memory_ids=ids)
-    except ProviderError as error:
-        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error

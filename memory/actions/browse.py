@@ -1,4 +1,4 @@
-"""Browse: the list behind the query box, ranked when it has words, newest first when it has none."""
+"""Browse: the list behind the query box, ranked if it has words, newest first if it has none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -47,9 +47,7 @@ def browse(
     return Browsed(
         items=tuple(hit.memory for hit in hits),
         next_cursor=None,
-        reasons={
-            hit.memory.id: {"relevance": hit.relevance, **hit.explain} for hit in hits
-        },
+        reasons={hit.memory.id: {"relevance": hit.relevance, **hit.explain} for hit in hits},
         degraded=answer.degraded,
         took_ms=answer.took_ms,
     )

@@ -88,9 +88,7 @@ def _retire(old: Memory, reason: str, now: datetime) -> None:
     old.status = Status.SUPERSEDED.value
     old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
     old.valid_until, old.archived_reason = now, reason[:200]
-    store.save(
-        row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now
-    )
+    store.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
 
 
 def _link(caller: Caller, old: Memory, successor: UUID) -> None:

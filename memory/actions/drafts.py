@@ -82,7 +82,9 @@ def draft(*, caller: Caller, new: NewMemory) -> Draft:
     errors = (*_text_errors(new), *_list_errors(new), *_value_errors(new))
     if errors:
         raise InvalidInput(
-            detail=errors[0].detail, hint="Correct the named fields and send it again.", errors=errors
+            detail=errors[0].detail,
+            hint="Correct the named fields and send it again.",
+            errors=errors,
         )
     classification = classify.classify(
         content=new.content,

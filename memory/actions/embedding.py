@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts import jobs, tenancy
+from memory.errors import EmbedderUnavailable
 from memory.intake import text as texts
 from memory.models import EmbeddingModel, Memory
 from memory.models.search import LARGEST_PREFIX
@@ -106,7 +107,9 @@ def store_vector(*, row: Memory, text: str, vector: Vectors) -> None:
 
 def store_vectors(*, rows: tuple[tuple[Memory, str], ...], vectors: Vectors) -> None:
     """Store vectors (n, dimensions) of memories and the texts they came from. In a unit."""
-    keyed = tuple((row.id, code_of(row.type), texts.content_hash(content=text)) for row, text in rows)
+    keyed = tuple(
+        (row.id, code_of(row.type), texts.content_hash(content=text)) for row, text in rows
+    )
     retrieval.write_vectors(model_id=active_model().id, rows=keyed, vectors=vectors)
 
 
@@ -119,7 +122,7 @@ def enqueue(*, memory_ids: tuple[UUID, ...], name: str = "memory.embed") -> UUID
 def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
     """Embed memories and store their vectors; return how many still existed.
 
-    Raises ProviderError when the embedder does not answer; nothing is stored then.
+    Raises EmbedderUnavailable when the embedder does not answer; nothing is stored then.
     """
     with tenancy.unit():
         found = Memory.objects.filter(pk__in=memory_ids, status="active").order_by("id")
@@ -127,8 +130,11 @@ def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
         key = active_model().key
     if not rows:
         return 0
-    embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
-    vectors = embedder.embed_documents(texts=tuple(text for _, text in rows))
+    try:
+        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+        vectors = embedder.embed_documents(texts=tuple(text for _, text in rows))
+    except ProviderError as error:
+        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
     with tenancy.unit():
         store_vectors(rows=rows, vectors=vectors)
     return len(rows)

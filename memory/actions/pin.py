@@ -25,7 +25,5 @@ def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> Memo
             type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned
         )
         store.save(row=row, fields=("pinned", "governance"), now=now)
-        store.announce(
-            caller=caller, kind="memory.pinned", rows=(row,), details={"pinned": pinned}
-        )
+        store.announce(caller=caller, kind="memory.pinned", rows=(row,), details={"pinned": pinned})
         return to_view(row, now=now)

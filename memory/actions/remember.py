@@ -1,8 +1,8 @@
 """Remember something: the one door through which a memory comes to exist (spec 2).
 
 Outside of a database unit: check, look for secrets, classify, embed where that is local and fast.
-Inside of one: find the place, compare with what is there, decide, write rows, audit, change feed and
-jobs together. Gates refuse with a reason and a hint; they never raise.
+Inside of one: find the place, compare with what is there, decide, write rows, audit, change feed
+and jobs together. Gates refuse with a reason and a hint; they never raise.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from memory.actions import confirm, embedding, revise, store
-from memory.actions.embedding import Embedded
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
+from memory.actions.embedding import Embedded
 from memory.intake import gates
 from memory.intake.gates import GateCandidate, GateOutcome, GateResult, Neighbor, Neighborhood
 from memory.models import Memory
@@ -118,11 +118,7 @@ def same_external(*, place: Place, external_id: str) -> Memory | None:
     """Return the active memory of the project that carries this external id. In a unit."""
     if not external_id:
         return None
-    project_id = place.project.id if place.project else None
-    rows = Memory.objects.filter(
-        project_id=project_id, external_id=external_id, status="active", audience=place.audience
-    )
-    return rows.order_by("id").first()
+    return store.active_with_external_ids(place=place, external_ids={external_id}).first()
 
 
 def replace_content(*, caller: Caller, row: Memory, drafted: Draft, now: datetime) -> Outcome:

@@ -48,9 +48,7 @@ def revise(
         return apply(caller=caller, row=row, changes=changes, now=now)
 
 
-def apply(
-    *, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime
-) -> MemoryView:
+def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime) -> MemoryView:
     """Change fields of a memory inside the current unit."""
     check_active(row=row)
     check_agent_may_change(caller=caller, row=row)
@@ -87,9 +85,7 @@ def lock_version(*, row: Memory, if_version: int | None) -> None:
 
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
     """Return unless an agent would change what only people may. Raises ProtectedMemory."""
-    free = may_be_forgotten_by_agent(
-        governance=Governance(row.governance), tags=tuple(row.tags)
-    )
+    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
     own = caller.user_id is not None and row.author_user == caller.user_id
     if is_person(caller=caller) or free or own:
         return

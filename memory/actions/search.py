@@ -127,9 +127,7 @@ def _candidates(
 
 
 def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:
-    candidates = tuple(
-        Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found
-    )
+    candidates = tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found)
     if request.profile == "rrf":
         return fusion.reciprocal_rank(candidates=candidates, kind=_kind(asked))
     return fusion.minmax(candidates=candidates, kind=_kind(asked))

@@ -156,9 +156,7 @@ class MemoryLink(models.Model):
 
     class Meta:
         constraints = (
-            models.UniqueConstraint(
-                fields=("source", "target", "kind"), name="memory_link_once"
-            ),
+            models.UniqueConstraint(fields=("source", "target", "kind"), name="memory_link_once"),
             models.CheckConstraint(
                 condition=~Q(source=models.F("target")), name="memory_link_not_to_itself"
             ),

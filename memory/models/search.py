@@ -1,9 +1,9 @@
 """What a search reads for each candidate: narrow rows, split by how often they change.
 
 Measured (CPU of one search over 10,000 rows): vectors of at most 384 half floats in a narrow row
-cost 4–5 ms exactly scanned, the same vectors beside text 10–12 times that; counting an access in
-a row that carries an index costs more than the search. Hence: vector rows, keyword rows, usage
-rows, and an append-only access log that a job merges each minute.
+cost 4 to 5 ms exactly scanned, the same vectors beside text 10 to 12 times that; counting an
+access in a row that carries an index costs more than the search. Hence: vector rows, keyword rows,
+usage rows, and an append-only access log that a job merges each minute.
 """
 
 from django.contrib.postgres.fields import ArrayField

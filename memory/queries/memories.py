@@ -111,9 +111,7 @@ def by_ids(
         return {row.id: to_view(row, now=now) for row in rows}
 
 
-def kept_by(
-    *, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]
-) -> frozenset[UUID]:
+def kept_by(*, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
     """Return which of these memories a filter lets through."""
     with tenancy.unit():
         rows = _filtered(caller, filters).filter(pk__in=memory_ids)

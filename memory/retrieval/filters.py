@@ -1,7 +1,7 @@
 """The query box: `is:stale type:gotcha,decision file:middleware/* conf:>0.7 redis` (spec 9.2).
 
-Pure. Text becomes Filters, Filters become the same text again, and chips for the page. Words without
-a key are what to search for. An unknown key or a wrong value says where it stands and what would do.
+Pure. Text becomes Filters, Filters become the same text again, and chips for the page. Words
+without a key are what to search for. An unknown key or a wrong value says where and what would do.
 """
 
 import shlex

@@ -15,7 +15,7 @@ from teams.visibility import Sight, parameters
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """One candidate: cosine −1..1 or None without a vector, BM25 ≥ 0, share of the query's words."""
+    """A candidate: cosine -1..1 or None without a vector, BM25 >= 0, share of the words asked."""
 
     memory_id: UUID
     cosine: float | None
