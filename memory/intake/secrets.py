@@ -166,6 +166,11 @@ _RULES = (  # the value is the group `value`, or the whole match
         lambda value: not _is_placeholder(value),
     ),
     _rule(
+        SecretKind.URL_CREDENTIALS,
+        r"\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{4,200})",
+        _is_bare_secret,
+    ),
+    _rule(
         SecretKind.AUTHORIZATION_HEADER,
         r"(?i)\b(?:authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)"
         r"|x-api-key[\"']?\s*[:=]|bearer)\s+[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,})",

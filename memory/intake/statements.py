@@ -23,6 +23,7 @@ _POSITIVES = frozenset({
     "always", "must", "should", "use", "enable", "enabled", "allow", "allowed", "true", "on", "do",
     "does",
 })  # fmt: skip
+_FILLERS = frozenset({"now", "currently", "instead", "again", "still", "already", "longer"})
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HARD_VALUE = re.compile(
     r"(?<![\w.])v?\d[\d.,:]*(?:\s?(?:%|(?:ms|s|min|h|d|kb|mb|gb|tb|px|days?|hours?|minutes?"
@@ -96,19 +97,29 @@ def difference_of_restatement(*, old: str, new: str) -> Difference:
 
 
 def difference(*, old: str, new: str) -> Difference:
-    """Compare two statements about the same thing; a difference needs nearly the same sentence."""
+    """Compare two statements; a difference needs nearly the same sentence about the same subject.
+
+    Names in the first half are taken for the subject, names in the second for what is said of it.
+    """
     if jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
         return Difference.NONE
+    (old_subject, old_object), (new_subject, new_object) = _halves(old), _halves(new)
+    if _exclusive(old_subject, new_subject) is not Difference.NONE:
+        return Difference.NONE
     found = difference_of_restatement(old=old, new=new)
-    if found is not Difference.NONE:
-        return found
-    return _exclusive(names(text=old), names(text=new))
+    return _exclusive(old_object, new_object) if found is Difference.NONE else found
 
 
 def _exclusive(old: frozenset[str], new: frozenset[str]) -> Difference:
     return Difference.VALUE if old - new and new - old else Difference.NONE
 
 
+def _halves(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    found = [(match.start(), match.group().lower()) for match in _NAME.finditer(text)]
+    subject = frozenset(name for start, name in found if 2 * start < len(text))
+    return subject, frozenset(name for _, name in found) - subject
+
+
 def _frame(text: str) -> frozenset[str]:
     assertive = words(text=_HARD_VALUE.sub(" ", text)) - names(text=text)
-    return assertive - _NEGATORS - _POSITIVES
+    return assertive - _NEGATORS - _POSITIVES - _FILLERS

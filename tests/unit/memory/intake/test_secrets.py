@@ -26,6 +26,7 @@ PLANTED = (
     (f"The cookie holds {JWT} then", JWT, "json_web_token"),
     (f"bot 123456789:{RANDOM}abc runs", f"123456789:{RANDOM}abc", "chat_bot_token"),
     ("postgres://app:s3cr3tPw@db:5432/x", "s3cr3tPw", "url_credentials"),
+    ("curl -u admin:S3cretPass! https://x", "S3cretPass!", "url_credentials"),
     (f"Authorization: Bearer {RANDOM}", RANDOM, "authorization_header"),
     (f'curl -H "x-api-key: {RANDOM}"', RANDOM, "authorization_header"),
     ('password = "hunter2!x"', "hunter2!x", "assigned_secret"),

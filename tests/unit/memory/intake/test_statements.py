@@ -21,6 +21,9 @@ from memory.intake.statements import Difference
         ("Use tabs in Makefiles.", "In Makefiles, use tabs.", Difference.NONE),
         ("Requests time out after 30 s.", "Requests time out after 30s.", Difference.NONE),
         ("It times out after 30 s.", "It times out after 30 s, in 2 regions.", Difference.NONE),
+        ("Use Postgres 16.", "Use Postgres 18 now.", Difference.VALUE),
+        ("The Redis pod uses port 63.", "The Mongo pod uses port 27.", Difference.NONE),
+        ("Deploy the Billing app on Monday.", "Deploy the Auth app on Monday.", Difference.NONE),
         ("The build takes 3 minutes.", "Never push 5 tags at once.", Difference.NONE),
     ],
 )  # fmt: skip

@@ -1,0 +1,39 @@
+"""What every repository says and no one needs to remember: badges, contents, licenses, thanks."""
+
+import re
+
+MINIMUM_WORDS = 3  # of two letters and more, ours
+
+_SECTIONS = re.compile(
+    r"(?:(?:the )?(?:mit|apache|bsd|gpl) )?licen[cs](?:e|ing)s?(?: .{0,30})?|copyright|contributors"
+    r"|(?:our |all )?(?:contributors|sponsors|backers|supporters|authors?)|maintainers"
+    r"|acknowledge?ments?|credits|thanks(?: to)?|(?:table of )?contents|toc|star history"
+    r"|stargazers|change ?log|release (?:notes|history)|what'?s new|funding|donat(?:e|ions?)"
+    r"|code of conduct|badges|translations|community|citations?|citing.{0,30}|in this document",
+    re.IGNORECASE,
+)
+_LINES = re.compile(
+    r"(?:(?:\(c\)|copyright|©)|made with|built with (?:love|❤)|back to top|⬆|t\.?b\.?d\b|coming soon"
+    r"|n/?a$|none\.?$|this project is licensed|licensed under|distributed under|all rights reserved"
+    r"|released under|see (?:the )?\W?license|if you (?:like|find) this|give (?:it|us) a (?:star|⭐)"
+    r"|table of contents|this file is (?:auto|generated)|do not edit)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"`[^`\n]+`|^```.*?^```", re.MULTILINE | re.DOTALL)
+_ADDRESS = re.compile(r"\w+://\S+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def is_section(*, heading: str) -> bool:
+    """Say whether everything under a heading is boilerplate."""
+    return _SECTIONS.fullmatch(heading.strip(" :")) is not None
+
+
+def is_text(*, text: str) -> bool:
+    """Say whether a text is boilerplate, or too little to mean anything."""
+    if _LINES.match(text.strip(" *_-—\n")):
+        return True
+    code = len(_CODE.findall(text))
+    addresses = len(_ADDRESS.findall(text))
+    words = len(_WORD.findall(_ADDRESS.sub(" ", _CODE.sub(" ", text))))
+    return words + code + addresses < MINIMUM_WORDS and not (code and words)

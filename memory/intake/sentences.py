@@ -1,0 +1,54 @@
+"""Sentences of a paragraph, and groups of them that can stand alone (spec 2.3: atomic candidates).
+
+A sentence that begins with “it”, “this” or “but” means nothing without the one before, so a group
+only ends where the next sentence begins anew.
+"""
+
+import re
+
+TARGET_LENGTH = 220  # characters after which a group ends at the next fresh sentence, ours
+LONGEST_LENGTH = 700  # characters after which it ends anyway, ours
+
+_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]?[A-Z0-9`])")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|etc|approx|resp|incl|no|fig|sec|dr|mr|mrs|st)|\b[A-Z])\.$",
+    re.IGNORECASE,
+)
+_CONTINUES = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|them|he|she|but|and|or|so|then|otherwise|however"
+    r"|also|therefore|thus|hence|instead|yet|still|both|such|here|there|which|if so|in this case"
+    r"|for this|after that|the (?:same|former|latter|first|second|others?|rest))\b",
+    re.IGNORECASE,
+)
+
+
+def split(*, text: str) -> tuple[str, ...]:
+    """Cut a text of one line into its sentences; code in backticks is never cut."""
+    sentences: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        before = text[start : match.end()].strip()
+        if _ABBREVIATION.search(before) or text.count("`", start, match.end()) % 2:
+            continue
+        sentences.append(before)
+        start = match.end()
+    rest = text[start:].strip()
+    return (*sentences, rest) if rest else tuple(sentences)
+
+
+def grouped(*, text: str) -> tuple[str, ...]:
+    """Cut a text into groups of sentences that can be read alone."""
+    groups: list[str] = []
+    for sentence in split(text=text):
+        if groups and _belongs(groups[-1], sentence):
+            groups[-1] = f"{groups[-1]} {sentence}"
+        else:
+            groups.append(sentence)
+    return tuple(groups)
+
+
+def _belongs(group: str, sentence: str) -> bool:
+    together = len(group) + len(sentence)
+    if together > LONGEST_LENGTH:
+        return False
+    return together <= TARGET_LENGTH or _CONTINUES.match(sentence) is not None
