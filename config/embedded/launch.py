@@ -19,6 +19,7 @@ from config.embedded.identity import SELF, Identity, enter_namespace
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 ORPHANED_EXIT = 125
+NOTHING = r"(?!)"  # matches no line
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -41,7 +42,7 @@ class Program:
     folder: Path
     halts: tuple[Halt, ...] = field(default=(Halt(signal=signal.SIGTERM, seconds=5),))
     identity: Identity = SELF
-    noise: tuple[str, ...] = ()  # lines with one of these say nothing to a reader
+    noise: str = NOTHING  # a pattern of lines that are not shown
     orphan_signal: signal.Signals = signal.SIGKILL  # what the kernel sends when we are gone
 
 

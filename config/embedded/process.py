@@ -1,6 +1,7 @@
 """One child across its restarts: started, its lines read, its death noticed (spec 10.1)."""
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -152,7 +153,7 @@ class Process:
 
     def _print(self, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip("\r")
-        if text.strip() and not any(noise in text for noise in self.program.noise):
+        if text.strip() and not re.search(self.program.noise, text):
             self._console.line(name=self.name, text=text)
 
 

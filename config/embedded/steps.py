@@ -13,10 +13,11 @@ from pathlib import Path
 
 from config import env
 from config.embedded.home import Home, write_private
-from config.embedded.launch import Program
+from config.embedded.launch import NOTHING, Program
 from config.embedded.programs import Environment
 from config.embedded.setup import Setup
 
+CREDENTIALS = r'^[{}]$|^ *"(url|email|password|token|organization|project)": '  # shown at the end
 DONE_NAME = "steps.json"
 MANAGE = (sys.executable, str(env.ROOT / "manage.py"))
 
@@ -36,6 +37,7 @@ class Step:
     title: str
     command: tuple[str, ...]
     when: When = When.ALWAYS
+    noise: str = NOTHING
 
 
 STEPS = (
@@ -54,6 +56,7 @@ STEPS = (
         name="bootstrap",
         title="owner account",
         command=(*MANAGE, "bootstrap", "--credentials", "{credentials}"),
+        noise=CREDENTIALS,
     ),
     Step(
         name="demo",
@@ -77,6 +80,7 @@ def program(*, step: Step, setup: Setup, home: Home, environment: Environment) -
         command=tuple(_filled(part, paths) for part in step.command),
         environment=environment,
         folder=env.ROOT,
+        noise=step.noise,
     )
 
 

