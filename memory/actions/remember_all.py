@@ -16,7 +16,6 @@ from memory.actions.remember import (
     Outcome,
     refusal,
     replace_content,
-    same_external,
     schedule_recount,
 )
 from memory.intake import gates
@@ -43,6 +42,7 @@ def remember_all(
     drafts = tuple(_drafted(caller, item) for item in new)
     with tenancy.unit():
         batch = _Batch(caller=caller, now=now)
+        batch.look(tuple(item for item in drafts if isinstance(item, Draft)))
         outcomes = [batch.take(item) for item in drafts]
         job_id = batch.write()
         return tuple(_final(outcome, job_id, now) for outcome in outcomes)
@@ -65,7 +65,21 @@ class _Batch:
         self.rows: list[Memory] = []
         self.by_hash: dict[tuple[UUID, UUID | None, str], Memory] = {}
         self.by_external: dict[tuple[UUID | None, str], Memory] = {}
+        self.stored: dict[tuple[UUID, UUID | None, str], UUID] = {}
+        self.stored_external: dict[tuple[UUID, UUID | None, str], Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
+
+    def look(self, drafts: tuple[Draft, ...]) -> None:
+        """Find in one query each what the store already has of the texts and external ids sent."""
+        by_place: dict[Place, list[Draft]] = {}
+        for item in drafts:
+            by_place.setdefault(self._place(item.new), []).append(item)
+        for where, items in by_place.items():
+            for row in store.active_twins(place=where, hashes={item.content_hash for item in items}):
+                self.stored.setdefault((row.audience, row.project_id, row.content_hash), row.id)
+            external = {item.new.external_id for item in items} - {""}
+            for row in store.active_with_external_ids(place=where, external_ids=external):
+                self.stored_external[row.audience, row.project_id, row.external_id] = row
 
     def take(self, drafted: Draft | Outcome) -> Outcome | Memory:
         """Decide one item: an outcome, or the row that will be written."""
@@ -77,7 +91,7 @@ class _Batch:
         if known is not None:
             return known
         twin = self.by_hash.get(key)
-        exact = None if twin else store.exact_duplicate(place=where, content_hash=key[2])
+        exact = None if twin else self.stored.get(key)
         result = gates.run(
             candidate=GateCandidate(
                 content=drafted.new.content,
@@ -123,7 +137,7 @@ class _Batch:
         twin = self.by_external.get((project_id, external_id))
         if twin is not None:
             return twin
-        row = same_external(place=where, external_id=external_id)
+        row = self.stored_external.get((where.audience, project_id, external_id))
         if row is None:
             return None
         return replace_content(caller=self.caller, row=row, drafted=drafted, now=self.now)

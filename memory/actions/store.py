@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts.caller import Caller
 from memory.actions import embedding
 from memory.actions.drafts import Draft, Place
@@ -120,18 +122,28 @@ def announce(
 
 def exact_duplicate(*, place: Place, content_hash: str) -> UUID | None:
     """Return the active memory of the same place with the same normalized content."""
-    project_id = place.project.id if place.project else None
-    return (
-        Memory.objects.filter(
-            audience=place.audience,
-            project_id=project_id,
-            content_hash=content_hash,
-            status="active",
-        )
-        .exclude(type=MemoryType.EPISODE.value)
-        .order_by("id")
-        .values_list("id", flat=True)
-        .first()
+    twins = active_twins(place=place, hashes={content_hash})
+    return twins.values_list("id", flat=True).first()
+
+
+def active_twins(*, place: Place, hashes: set[str]) -> QuerySet[Memory]:
+    """Return the active memories of a place, episodes apart, with one of these content hashes."""
+    rows = _active(place).filter(content_hash__in=hashes)
+    wanted = rows.exclude(type=MemoryType.EPISODE.value).order_by("id")
+    return wanted.only("id", "audience", "project_id", "content_hash")
+
+
+def active_with_external_ids(*, place: Place, external_ids: set[str]) -> QuerySet[Memory]:
+    """Return the active memories of a place with one of these external ids."""
+    rows = _active(place).filter(external_id__in=external_ids)
+    return rows.select_related("project").order_by("id")
+
+
+def _active(place: Place) -> QuerySet[Memory]:
+    return Memory.objects.filter(
+        audience=place.audience,
+        project_id=place.project.id if place.project else None,
+        status="active",
     )
 
 

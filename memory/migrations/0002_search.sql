@@ -48,12 +48,6 @@ LANGUAGE sql STABLE AS $$
     GROUP BY 1
 $$;
 
-CREATE FUNCTION bm25_query(query text) RETURNS sparsevec
-LANGUAGE sql STABLE AS $$
-    SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
-    FROM query_words(query) WHERE idf > 0
-$$;
-
 -- Candidates of one search, from all paths, with what fusion and the page need of each. Visibility
 -- and filters stand inside every path, before its limit. It lives in the organization's schema so
 -- that its plan is kept: a statement is planned anew whenever search_path differs from its last use.
@@ -65,7 +59,14 @@ RETURNS TABLE (memory_id uuid, cosine float8, bm25 float8, matched float8)
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN RETURN QUERY
-WITH asked AS MATERIALIZED (SELECT bm25_query(words) AS weights, (SELECT sum(idf) FROM query_words(words)) AS mass),
+WITH each_word AS MATERIALIZED (
+    SELECT q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
+    FROM query_words(words) AS q WHERE q.idf > 0),
+asked AS MATERIALIZED (
+    SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
+               AS weights,
+           sum(idf) AS mass
+    FROM each_word),
 dense AS MATERIALIZED (
     SELECT v.memory_id
     FROM memory_memoryvector AS v
@@ -91,8 +92,8 @@ found AS (SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword)
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
        -(k.weights <#> asked.weights)::float8,
-       coalesce((SELECT sum(q.idf) FROM query_words(words) AS q
-                 WHERE (k.weights <#> ('{' || q.word || ':1}/268435456')::sparsevec) < 0) / nullif(asked.mass, 0), 0)
+       coalesce((SELECT sum(e.idf) FROM each_word AS e WHERE (k.weights <#> e.axis) < 0)
+                / nullif(asked.mass, 0), 0)
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model;
