@@ -26,7 +26,7 @@ def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Calle
     """
     credential = credentials.verify(text=text, now=now)
     software = _printable(agent) or credential.name
-    token_actions.note_use(credential=credential, agent=software, ip=ip, now=now)
+    is_new = token_actions.note_use(credential=credential, agent=software, ip=ip, now=now)
     return Caller(
         user_id=credential.user_id,
         organization_id=credential.organization_id,
@@ -38,6 +38,7 @@ def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Calle
         source_interface=credential.source_interface,
         agent=software,
         token_id=credential.token_id,
+        newly_seen=is_new,
     )
 
 

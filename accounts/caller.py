@@ -37,6 +37,7 @@ class Caller:
 
     `user_id` is None for a service token; `bound_projects` is None when the credential reaches
     every project its role reaches, and a tuple (possibly empty) when it is bound to those.
+    `newly_seen` is True for the first request of a token in each ten minutes.
     """
 
     user_id: UUID | None
@@ -49,6 +50,7 @@ class Caller:
     source_interface: str
     agent: str = ""
     token_id: UUID | None = None
+    newly_seen: bool = False
 
 
 def may(*, caller: Caller, scope: TokenScope) -> bool:

@@ -26,6 +26,7 @@ MAXIMUM_DAYS: Final = 365
 NAME_LENGTH: Final = 80  # characters, the column's
 OVERLAP_HOURS: Final = 24  # how long a rotated token still works
 USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
+SEEN_SECONDS: Final = 600  # agents at work are announced once in each such slot
 INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
     "api", "claude-code", "cursor", "codex", "chatgpt", "claude-ai", "perplexity", "import",
     "unknown",
@@ -108,14 +109,19 @@ def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
     return token_view(row)
 
 
-def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> None:
-    """Write when, from where and by what a token was last used, at most once a minute."""
+def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> bool:
+    """Write when, from where and by what a token was last used, at most once a minute.
+
+    Returns True for its first use in each ten minutes, to one of several requests at once.
+    """
     due = now - USE_INTERVAL
-    if credential.last_used_at is not None and credential.last_used_at > due:
-        return
-    Token.objects.filter(
+    last = credential.last_used_at
+    if last is not None and last > due:
+        return False
+    written = Token.objects.filter(
         Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
     ).update(last_used_at=now, last_used_ip=_address(ip), last_used_agent=agent)
+    return written == 1 and (last is None or _slot(last) != _slot(now))
 
 
 def _issue(row: Token) -> IssuedToken:
@@ -186,6 +192,10 @@ def _invalid(pointer: str, detail: str) -> InvalidInput:
         hint="Correct the field and send it again.",
         errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
     )
+
+
+def _slot(moment: datetime) -> int:
+    return int(moment.timestamp()) // SEEN_SECONDS
 
 
 def _address(ip: str) -> str | None:

@@ -37,6 +37,7 @@ def test_a_token_makes_its_owner_the_caller(caller: Caller, now: datetime) -> No
         source_interface="codex",
         agent="claude-code/2",
         token_id=issued.token.id,
+        newly_seen=True,
     )
 
 
@@ -241,6 +242,15 @@ def test_the_last_use_is_written_once_a_minute(caller: Caller, now: datetime) ->
         assert row.last_used_at == now + written
         assert row.last_used_ip == f"10.0.0.{written.seconds}"
     assert row.last_used_agent == "claude-code/2"
+
+
+def test_a_token_is_newly_seen_once_in_ten_minutes(caller: Caller, now: datetime) -> None:
+    issued = create_token(caller=caller, new=LAPTOP, now=now)
+    minutes = (0, 0.5, 2, 9, 10, 11, 35)
+
+    seen = [use(issued.text, now + timedelta(minutes=minute)).newly_seen for minute in minutes]
+
+    assert seen == [True, False, False, False, True, False, True]
 
 
 def test_a_request_costs_one_query(

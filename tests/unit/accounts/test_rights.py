@@ -1,0 +1,72 @@
+"""A role lends what it has, and nobody gives more than they hold (spec 7.2)."""
+
+from uuid import UUID, uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts import rights
+from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
+from accounts.errors import InvalidInput, RoleNotSufficient
+
+ROLES = st.sampled_from(Role)
+SCOPES = st.frozensets(st.sampled_from(TokenScope))
+
+
+def caller_of(
+    role: Role,
+    scopes: frozenset[TokenScope] = ALL_SCOPES,
+    bound_projects: tuple[UUID, ...] | None = None,
+) -> Caller:
+    return Caller(
+        user_id=uuid4(),
+        organization_id=uuid4(),
+        organization_slug="acme",
+        schema_name="t_0",
+        role=role,
+        scopes=scopes,
+        bound_projects=bound_projects,
+        source_interface="api",
+    )
+
+
+@given(role=ROLES, other=ROLES)
+def test_of_two_roles_exactly_one_outranks(role: Role, other: Role) -> None:
+    one = rights.outranks(role=role, other=other)
+    two = rights.outranks(role=other, other=role)
+
+    assert (one != two) == (role is not other)
+
+
+@given(role=ROLES, held=SCOPES, wanted=SCOPES)
+def test_a_token_never_holds_more_than_its_maker(
+    role: Role, held: frozenset[TokenScope], wanted: frozenset[TokenScope]
+) -> None:
+    allowed = wanted and wanted <= held & rights.scopes_of(role=role)
+
+    if allowed:
+        rights.check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
+    else:
+        with pytest.raises(InvalidInput):
+            rights.check_lends(caller=caller_of(role, held), scopes=wanted, projects=None)
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"), [(role, role in ("owner", "admin")) for role in Role]
+)
+def test_owners_and_admins_manage(role: Role, expected: bool) -> None:
+    assert rights.manages(caller=caller_of(role)) is expected
+
+
+def test_a_bound_credential_manages_nothing() -> None:
+    assert not rights.manages(caller=caller_of(Role.OWNER, bound_projects=(uuid4(),)))
+
+
+@given(role=ROLES, other=ROLES)
+def test_nobody_gives_a_role_above_their_own(role: Role, other: Role) -> None:
+    if rights.outranks(role=other, other=role):
+        with pytest.raises(RoleNotSufficient):
+            rights.check_not_above(caller=caller_of(role), role=other)
+    else:
+        rights.check_not_above(caller=caller_of(role), role=other)
