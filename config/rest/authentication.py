@@ -13,13 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
+from accounts.api import headers
 from accounts.authentication import caller_from_session, caller_from_token
 from accounts.caller import Caller
-from accounts.errors import FieldError, Forbidden, InvalidInput, InvalidToken
+from accounts.errors import FieldError, Forbidden, InvalidInput
 
 ORGANIZATION: Final = "X-Cairn-Organization"
-AGENT: Final = "X-Cairn-Agent"
-SCHEMES: Final = frozenset({"bearer", "token"})
 
 
 class CallerAuthentication(BaseAuthentication):
@@ -28,11 +27,9 @@ class CallerAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Caller] | None:
         """Return the caller, or None when the request carries no credential at all."""
         http: HttpRequest = request._request
-        text = token_of(request=http)
+        text = headers.token_of(headers=http.headers)
         if text is not None:
-            caller = caller_from_token(
-                text=text, agent=agent_of(request=http), ip=address_of(request=http), now=_now()
-            )
+            caller = _of_token(http, text)
         else:
             signed_in = _of_session(http)
             if signed_in is None:
@@ -45,36 +42,14 @@ class CallerAuthentication(BaseAuthentication):
         return 'Bearer realm="cairn"'
 
 
-def token_of(*, request: HttpRequest) -> str | None:
-    """Return the token of a request, None when there is none.
-
-    Raises InvalidToken for a scheme that is not ours.
-    """
-    offered = request.headers.get("X-API-Key", "").strip()
-    authorization = request.headers.get("Authorization", "").strip()
-    if not authorization:
-        return offered or None
-    scheme, _, text = authorization.partition(" ")
-    if scheme.lower() not in SCHEMES:
-        raise InvalidToken(
-            detail="This kind of Authorization is not taken.",
-            hint="Send Authorization: Bearer crn_…",
-        )
-    return text.strip()
-
-
-def agent_of(*, request: HttpRequest) -> str:
-    """Return the name the software gives itself; empty lets the token's name stand in."""
-    return request.headers.get(AGENT, "")
-
-
-def address_of(*, request: HttpRequest) -> str:
-    """Return the caller's IP address; forwarded ones count only from trusted proxies."""
-    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
-    trusted: int = settings.ALLAUTH_TRUSTED_PROXY_COUNT
-    if trusted and len(forwarded) >= trusted:
-        return forwarded[-trusted].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
+def _of_token(http: HttpRequest, text: str) -> Caller:
+    address = headers.address_of(
+        headers=http.headers,
+        peer=str(http.META.get("REMOTE_ADDR", "")),
+        trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
+    )
+    agent = headers.agent_of(headers=http.headers)
+    return caller_from_token(text=text, agent=agent, ip=address, now=datetime.now(UTC))
 
 
 def _of_session(http: HttpRequest) -> Caller | None:
@@ -99,7 +74,3 @@ def _check_csrf(http: HttpRequest) -> None:
             detail=f"CSRF check failed: {reason}",
             hint="Send the CSRF cookie's value as X-CSRFToken, or use a token.",
         )
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

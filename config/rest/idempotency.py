@@ -14,8 +14,9 @@ import orjson
 from django.http import HttpRequest, HttpResponse
 
 from accounts.api.endpoints import Ask
+from accounts.api.errors import MalformedRequest
 from accounts.errors import FieldError
-from config.rest.errors import IdempotencyMismatch, MalformedRequest, StillRunning
+from config.rest.errors import IdempotencyMismatch, StillRunning
 from teams.actions import idempotency
 from teams.actions.idempotency import Standing
 

@@ -5,10 +5,10 @@ from typing import Final
 from django.core import signing
 
 from accounts.api.endpoints import Endpoint
+from accounts.api.errors import MalformedRequest
 from accounts.api.shapes import Field, Text, Whole
 from accounts.caller import Caller
 from accounts.errors import FieldError
-from config.rest.errors import MalformedRequest
 
 DEFAULT_LIMIT: Final = 50
 LARGEST_LIMIT: Final = 200  # spec 10.5

@@ -1,46 +1,18 @@
-"""JSON in, strictly: what is not exactly JSON we can store is refused with its place (spec 10.5).
+"""Bodies: bounded, of a format the call takes, and then read strictly (spec 10.5)."""
 
-Stock parsers take NaN, keep the last of two equal keys, let NUL and lone surrogates through to a
-database that cannot hold them, and fall over deep nesting: each is a 500 or a silent change. Here
-the standard decoder marks what it meets (`_Refused`), and one walk over the result finds the marks,
-the bad characters and the depth, each with its JSON pointer.
-"""
-
-import json
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest
 
-from accounts.errors import FieldError, TooLarge
-from config.rest.errors import MalformedRequest, UnsupportedMedia
+from accounts.api import strict
+from accounts.api.errors import MalformedRequest, UnsupportedMedia
+from accounts.errors import TooLarge
 
 LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
 LARGEST_BULK: Final = 8 * LARGEST_BODY
-DEEPEST: Final = 32  # levels, spec 10.5
-LARGEST_WHOLE: Final = 2**63 - 1  # what every JSON reader and Postgres hold exactly
-LONGEST_NUMBER: Final = 400  # digits; longer ones are not even converted
+LONGEST_LENGTH: Final = 18  # digits of a Content-Length
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
-UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-HINTS: Final = {
-    "duplicate_key": "Send each key once.",
-    "not_a_number": "JSON knows no NaN or Infinity; leave the field out.",
-    "number_too_large": "Send numbers of at most 64 bits, or text.",
-    "unstorable_text": "Remove NUL characters and lone surrogates (\\u0000, \\ud800 to \\udfff).",
-    "too_deep": f"Nest at most {DEEPEST} levels.",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Refused:
-    """Stands where the decoder met something that is not taken."""
-
-    code: str
-    detail: str
-    key: str = ""
 
 
 def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
@@ -51,45 +23,16 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
     raw = _body(request, largest)
     if not raw.strip():
         return None
-    text = _text(raw)
+    text = strict.decode(raw=raw)
     if _check_media(request, media) == NDJSON:
         lines = [line for line in text.split("\n") if line.strip()]
-        return [parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
-    return parse(text=text)
-
-
-def parse(*, text: str, at: str = "") -> Any:
-    """Parse one JSON text whose pointers start with `at`. Raises MalformedRequest."""
-    try:
-        value = json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_int=_whole,
-            parse_float=_fraction,
-        )
-    except json.JSONDecodeError as error:
-        detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
-        raise _malformed(at, detail, "not_json", "Check the body with a JSON tool.") from error
-    except RecursionError as error:
-        detail = f"The body is nested deeper than {DEEPEST} levels."
-        raise _malformed(at, detail, "too_deep", HINTS["too_deep"]) from error
-    for pointer, refused in _faults(value, at, 0):
-        raise _malformed(pointer, refused.detail, refused.code, HINTS[refused.code])
-    return value
-
-
-def check_text(*, text: str, pointer: str) -> str:
-    """Return text from a query or a header; raise MalformedRequest when it cannot be stored."""
-    if UNSTORABLE.search(text):
-        detail = "The text holds a NUL or half of a character."
-        raise _malformed(pointer, detail, "unstorable_text", HINTS["unstorable_text"])
-    return text
+        return [strict.parse(text=line, at=f"/{number}") for number, line in enumerate(lines)]
+    return strict.parse(text=text)
 
 
 def _body(request: HttpRequest, largest: int) -> bytes:
     announced = request.META.get("CONTENT_LENGTH") or "0"
-    known = int(announced) if announced.isdecimal() and len(announced) < LONGEST_NUMBER else 0
+    known = int(announced) if announced.isdecimal() and len(announced) <= LONGEST_LENGTH else 0
     raw = b"" if known > largest else request.read(largest + 1)
     if known > largest or len(raw) > largest:
         raise TooLarge(
@@ -97,14 +40,6 @@ def _body(request: HttpRequest, largest: int) -> bytes:
             hint="Split it into several requests, or use /api/v1/memories/bulk.",
         )
     return raw
-
-
-def _text(raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        detail = f"Byte {error.start} of the body is not UTF-8."
-        raise _malformed("", detail, "not_utf8", "Send the body as UTF-8.") from error
 
 
 def _check_media(request: HttpRequest, media: tuple[str, ...]) -> str:
@@ -117,59 +52,5 @@ def _check_media(request: HttpRequest, media: tuple[str, ...]) -> str:
     charset = (request.content_params or {}).get("charset", "utf-8")
     if charset.strip('"').lower() not in {"utf-8", "utf8"}:
         detail = f"The charset {charset[:40]!r} is not taken."
-        raise _malformed("", detail, "not_utf8", "JSON is always UTF-8 (RFC 8259).")
+        raise MalformedRequest(detail=detail, hint="JSON is always UTF-8 (RFC 8259).")
     return kind
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Refused:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    keys = [key for key, _ in pairs]
-    twice = next(key for number, key in enumerate(keys) if key in keys[:number])
-    detail = f"The key {twice[:80]!r} stands there twice."
-    return _Refused(code="duplicate_key", detail=detail, key=twice[:80])
-
-
-def _constant(name: str) -> _Refused:
-    return _Refused(code="not_a_number", detail=f"{name} is not a JSON number.")
-
-
-def _whole(digits: str) -> int | _Refused:
-    if len(digits) <= LONGEST_NUMBER and -LARGEST_WHOLE <= int(digits) <= LARGEST_WHOLE:
-        return int(digits)
-    detail = f"A whole number of {len(digits.lstrip('-'))} digits is too large."
-    return _Refused(code="number_too_large", detail=detail)
-
-
-def _fraction(digits: str) -> float | _Refused:
-    number = float(digits) if len(digits) <= LONGEST_NUMBER else float("inf")
-    if abs(number) != float("inf"):
-        return number
-    return _Refused(code="number_too_large", detail="A number is out of range.")
-
-
-def _faults(value: Any, at: str, depth: int) -> Iterator[tuple[str, _Refused]]:
-    if isinstance(value, _Refused):
-        yield f"{at}/{_escaped(value.key)}" if value.key else at, value
-    elif isinstance(value, str) and UNSTORABLE.search(value):
-        yield at, _Refused(code="unstorable_text", detail="The text holds NUL or half a character.")
-    elif isinstance(value, dict | list) and depth == DEEPEST:
-        yield at, _Refused(code="too_deep", detail=f"This is level {DEEPEST + 1}.")
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _faults(key, at, depth)
-            yield from _faults(inner, f"{at}/{_escaped(key)}", depth + 1)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _faults(inner, f"{at}/{number}", depth + 1)
-
-
-def _escaped(key: str) -> str:
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def _malformed(pointer: str, detail: str, code: str, hint: str) -> MalformedRequest:
-    shown = UNSTORABLE.sub("\ufffd", pointer)
-    fault = FieldError(pointer=shown, detail=detail, code=code)
-    return MalformedRequest(detail=UNSTORABLE.sub("\ufffd", detail), hint=hint, errors=(fault,))

@@ -16,6 +16,7 @@ from psycopg_pool import PoolTimeout, TooManyRequests
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from accounts.api.errors import MalformedRequest, UnsupportedMedia
 from accounts.errors import (
     CairnError,
     Forbidden,
@@ -25,7 +26,6 @@ from accounts.errors import (
     Unauthenticated,
     Unavailable,
 )
-from config.rest.errors import MalformedRequest, UnsupportedMedia
 
 log = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from typing import Final
 from django.http import HttpRequest
 
 from accounts.api.endpoints import Edits
+from accounts.api.errors import MalformedRequest
 from accounts.errors import FieldError, PreconditionRequired
-from config.rest.errors import MalformedRequest
 
 TAG: Final = re.compile(r'(?:W/)?"?v?(\d{1,9})"?\Z')
 ANY: Final = "*"

@@ -17,7 +17,7 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from accounts.api import shapes
+from accounts.api import shapes, strict
 from accounts.api.endpoints import JSON, Answer, Ask, Endpoint
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
@@ -102,7 +102,7 @@ def _ask(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[st
         now=datetime.now(UTC),
         body=_body(http, endpoint),
         query=query,
-        path={name: parsing.check_text(text=part, pointer=name) for name, part in path.items()},
+        path={name: strict.check_text(text=part, pointer=name) for name, part in path.items()},
         cursor=sealed and pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller),
         if_version=versions.named(request=http, edits=endpoint.edits),
     )
@@ -110,7 +110,7 @@ def _ask(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[st
 
 def _query(http: HttpRequest) -> dict[str, str]:
     for name in http.GET:
-        parsing.check_text(text=name, pointer="")
+        strict.check_text(text=name, pointer="")
         if len(http.GET.getlist(name)) > 1:
             fault = FieldError(pointer=f"/{name}", detail="Send it once.", code="repeated")
             raise InvalidInput(

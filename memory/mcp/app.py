@@ -1,0 +1,189 @@
+"""MCP over HTTP: who may come in, and what may be read, before the SDK sees a request (spec 8.2).
+
+`/mcp` takes a Bearer token on every request (there are no sessions to lose) and makes the Caller
+with `accounts.authentication`, like REST. Bodies are read by our own strict reader, so what would
+break a parser or a database is refused with its place. Every request gets a thread of its own for
+its database work, and gives its connection back at the end.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import orjson
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
+from django.conf import settings
+from django.db import connection
+from django.db.utils import InterfaceError, OperationalError
+from django.http.request import split_domain_port, validate_host
+from mcp.server.transport_security import TransportSecuritySettings
+from psycopg_pool import PoolTimeout
+from starlette.datastructures import Headers
+
+from accounts.api import headers as said
+from accounts.api import strict
+from accounts.authentication import caller_from_token
+from accounts.caller import Caller
+from accounts.errors import CairnError, Forbidden, TooLarge, Unauthenticated, Unavailable
+from memory.mcp.server import PROJECT_KEY, SCOPE_KEY, make_server
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+PATH: Final = "/mcp"
+METADATA: Final = "/.well-known/oauth-protected-resource"
+LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
+PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
+INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
+
+
+def serves(*, path: str) -> bool:
+    """Say whether a path belongs to MCP."""
+    return path.rstrip("/") in {PATH, METADATA, f"{METADATA}{PATH}"}
+
+
+def asgi_app() -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+    """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
+    protocol = make_server().streamable_http_app(
+        streamable_http_path=PATH,
+        json_response=True,
+        stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await protocol(scope, receive, send)
+        elif scope["path"].rstrip("/") != PATH:
+            await _reply(send, 200, _metadata())
+        else:
+            async with ThreadSensitiveContext():
+                await _guarded(protocol, scope, receive, send)
+
+    return app
+
+
+async def _guarded(protocol: Any, scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        admitted = await _admitted(scope)
+        body = await _body(receive)
+    except CairnError as error:
+        await _refuse(send, error)
+        return
+    finally:
+        await sync_to_async(connection.close)()
+    try:
+        await protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
+    finally:
+        await sync_to_async(connection.close)()
+
+
+async def _admitted(scope: Scope) -> dict[str, Any]:
+    headers = Headers(raw=scope["headers"])
+    _check_places(headers)
+    caller = await sync_to_async(_caller)(headers, (scope.get("client") or ("", 0))[0])
+    asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
+    return {SCOPE_KEY: caller, PROJECT_KEY: _usual_project(caller, asked)}
+
+
+def _check_places(headers: Headers) -> None:
+    """Refuse a Host or an Origin that is not ours, against rebinding of names."""
+    host, _ = split_domain_port(headers.get("host", ""))
+    origin = urlsplit(headers.get("origin", "")).hostname
+    for name in (host, origin) if origin else (host,):
+        if not validate_host(name, settings.ALLOWED_HOSTS):
+            raise Forbidden(
+                detail="This Host or Origin is not one of this installation.",
+                hint="Use the address of CAIRN_BASE_URL, or add the name to CAIRN_ALLOWED_HOSTS.",
+            )
+
+
+def _caller(headers: Headers, peer: str) -> Caller:
+    text = said.token_of(headers=headers)
+    if text is None:
+        raise Unauthenticated(
+            detail="MCP needs a token.", hint="Send Authorization: Bearer crn_… with every request."
+        )
+    address = said.address_of(
+        headers=headers, peer=peer, trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT
+    )
+    try:
+        return caller_from_token(
+            text=text, agent=said.agent_of(headers=headers), ip=address, now=datetime.now(UTC)
+        )
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise Unavailable(
+            detail="The database does not answer.", hint="Try again in a few seconds."
+        ) from error
+
+
+def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
+    """Return the project of calls that name none: the address's, else the token's only one."""
+    if asked:
+        return asked[0]
+    bound = caller.bound_projects or ()
+    return str(bound[0]) if len(bound) == 1 else None
+
+
+async def _body(receive: Receive) -> bytes:
+    raw = b""
+    while True:
+        message = await receive()
+        raw += message.get("body", b"")
+        if len(raw) > LARGEST_BODY:
+            raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
+        if not message.get("more_body"):
+            break
+    if raw:
+        strict.parse(text=strict.decode(raw=raw))
+    return raw
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> MutableMapping[str, Any]:
+        return messages.pop() if messages else await receive()
+
+    return replayed
+
+
+async def _refuse(send: Send, error: CairnError) -> None:
+    code = PARSE_ERROR if error.status == 400 else INVALID_REQUEST
+    data = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.errors]
+    message = {"code": code, "message": f"{error.detail} {error.hint}".strip(), "data": data}
+    headers = {"retry-after": "5"} if error.status == 503 else {}
+    if error.status == 401:
+        headers["www-authenticate"] = (
+            f'Bearer error="{error.code}", resource_metadata="{settings.BASE_URL}{METADATA}{PATH}"'
+        )
+    await _reply(send, error.status, {"jsonrpc": "2.0", "id": None, "error": message}, headers)
+
+
+async def _reply(
+    send: Send, status: int, body: dict[str, Any], headers: dict[str, str] | None = None
+) -> None:
+    content = orjson.dumps(body)
+    named = {
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+        "x-request-id": uuid.uuid4().hex,
+        **(headers or {}),
+    }
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named.items()]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": content})
+
+
+def _metadata() -> dict[str, Any]:
+    """Return what RFC 9728 asks of a protected resource."""
+    return {
+        "resource": f"{settings.BASE_URL}{PATH}",
+        "resource_name": "Cairn",
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["read", "write"],
+        "resource_documentation": f"{settings.BASE_URL}/docs/",
+    }
