@@ -61,7 +61,7 @@ organization = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", landing.home, name="home"),
-    path("accounts/", include("allauth.urls")),
+    path("", include("allauth.urls")),
     path("invite/<str:secret>", invitations.invitation, name="invitation"),
     path("language", account.language, name="language"),
     path("me", account.me, name="me"),
@@ -73,7 +73,3 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("o/new", organizations.new_organization, name="new_organization"),
     path("o/<slug:org>/", include(organization)),
 ]
-
-handler403 = "frontend.views.errors.forbidden"
-handler404 = "frontend.views.errors.not_found"
-handler500 = "frontend.views.errors.broken"

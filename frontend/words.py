@@ -145,6 +145,19 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
 }
 
 
+FILTERS: Final[tuple[tuple[str, Name], ...]] = (
+    ("is:review", _("Needs review")),
+    ("is:stale", _("Stale")),
+    ("is:pinned", _("Pinned")),
+    ("is:superseded", _("Superseded")),
+    ("is:archived", _("Archived")),
+    ("type:decision", _("Decisions")),
+    ("type:gotcha,error_pattern", _("Gotchas and errors")),
+    ("type:dead_end", _("Dead ends")),
+    ("conf:<0.5", _("Low confidence")),
+)
+
+
 def name_of(table: Mapping[str, Name], value: str) -> Name:
     """Return the name of a stored value."""
     return table.get(value, value.replace("_", " "))

@@ -1,11 +1,11 @@
 """Template tags: names, chips, ages, statements, and drawings as inline SVG (spec 9.4).
 
-They only present: no tag queries anything. Drawings use attributes and classes, never inline styles,
+They only present: no tag queries anything. Drawings use attributes and classes, not inline styles,
 because the content security policy forbids those.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -186,6 +186,18 @@ def meter(value: float, label: str) -> SafeString:
         label,
         round(METER_WIDTH * min(1.0, max(0.0, value))),
     )
+
+
+@register.simple_tag
+def meter_of(part: float, whole: float, label: str) -> SafeString:
+    """Draw a part of a whole as a bar; nothing of nothing is empty."""
+    return meter(part / whole if whole else 0.0, label)
+
+
+@register.filter
+def at(values: Sequence[Any], position: int) -> Any:
+    """Return the value at a position."""
+    return values[position]
 
 
 @register.simple_tag

@@ -66,9 +66,7 @@ def archive(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
         now=frame.now,
     )
     place = (frame.caller.organization_slug, memory.project_slug, memory.id, "restore")
-    return changed(
-        request, frame, memory, say=_("Archived."), undo=reverse("verb", args=place)
-    )
+    return changed(request, frame, memory, say=_("Archived."), undo=reverse("verb", args=place))
 
 
 @require_POST

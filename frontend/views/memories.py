@@ -12,14 +12,12 @@ from django.urls import reverse
 from accounts.authentication import caller_from_session, entered
 from accounts.errors import NotFound
 from accounts.queries import organizations_of
-from frontend import inspector, listing
+from frontend import inspector, listing, words
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import memories as queries
 from memory.queries import overview
 from memory.queries.views import MemoryView
-
-
 
 
 @base.member
@@ -28,9 +26,15 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
     slug = frame.project.slug if frame.project else ""
     asked = listing.asked(values=request.GET)
     shown = listing.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
-    context = {"section": "memories", "asked": asked, "shown": shown, "now": frame.now}
+    context: dict[str, object] = {
+        "section": "memories",
+        "asked": asked,
+        "shown": shown,
+        "now": frame.now,
+    }
     if request.headers.get("HX-Target") == "more-rows":
         return base.page(request, "partials/memory_rows.html", context)
+    context["suggestions"] = words.FILTERS
     context["inspected"] = _peek(request, frame)
     context["tally"] = overview.tally(caller=frame.caller, project=slug, now=frame.now)
     status = 200 if shown.error is None else shown.error.status

@@ -31,9 +31,7 @@ def _figures(frame: Frame) -> dict[str, object]:
 
 
 def _entries(frame: Frame) -> tuple[feed.Entry, ...]:
-    changes = places.latest_changes(
-        caller=frame.caller, limit=FEED_LENGTH, project=_slug(frame)
-    )
+    changes = places.latest_changes(caller=frame.caller, limit=FEED_LENGTH, project=_slug(frame))
     return feed.entries(caller=frame.caller, changes=changes)
 
 

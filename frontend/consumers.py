@@ -1,0 +1,156 @@
+"""The live socket: tells an open page what changed, resumed from the page's own cursor (spec 9.2).
+
+The channel layer only says that there is more; every message is read from the feed through the
+visibility predicate with a Caller made anew, so a lost membership ends the socket at the next
+change, and a reconnect is the same as a first connect: nothing is missed, nothing comes twice.
+A page that does not read in time is dropped; it comes back with its cursor.
+"""
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
+from django.utils import translation
+from redis.exceptions import RedisError
+
+from accounts import tenancy
+from accounts.authentication import caller_from_session, entered
+from accounts.errors import NotFound
+from frontend import live
+from teams.changes import GROUP
+
+log = logging.getLogger(__name__)
+
+READ_GAP_S: Final = 0.2  # at most five reads a second for a page
+SEND_TIMEOUT_S: Final = 5.0
+SIGNED_OUT: Final = 4401
+NOT_A_MEMBER: Final = 4403
+TRY_LATER: Final = 1013
+LANGUAGES: Final = ("en", "fr")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a page asks to hear: whose session, which organization and project, in which words."""
+
+    user_id: UUID
+    organization: str
+    project: str | None
+    language: str
+
+
+class SignedOut(Exception):
+    """The session that opened the socket has ended."""
+
+
+class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One open page of one person."""
+
+    async def connect(self) -> None:
+        """Take the page in: same origin, signed in, a member; then send what it has missed."""
+        if not same_origin(scope=self.scope):
+            await self.close()
+            return
+        await self.accept()
+        self.group, self.pump = "", None
+        if not self.scope["user"].is_authenticated:
+            await self.close(code=SIGNED_OUT)
+            return
+        await self._join()
+
+    async def disconnect(self, code: int) -> None:
+        """Let the page go."""
+        if self.pump is not None:
+            self.pump.cancel()
+        if self.group:
+            await self.channel_layer.group_discard(self.group, self.channel_name)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        """Ignore what pages send; they have nothing to say here."""
+
+    async def feed_grew(self, event: dict[str, Any]) -> None:
+        """Hear from the channel layer that there is more to read."""
+        self.more.set()
+
+    async def _join(self) -> None:
+        self.asked, self.cursor = asked(scope=self.scope)
+        self.more = asyncio.Event()
+        try:
+            self.group = await database_sync_to_async(_group)(self.asked)
+            await self.channel_layer.group_add(self.group, self.channel_name)
+        except NotFound:
+            await self.close(code=NOT_A_MEMBER)
+        except (RedisError, OSError, DatabaseError) as error:
+            log.warning("A live page was sent away: %s", error)
+            await self.close(code=TRY_LATER)
+        else:
+            self.more.set()
+            self.pump = asyncio.create_task(self._pump())
+
+    async def _pump(self) -> None:
+        while True:
+            await self.more.wait()
+            self.more.clear()
+            try:
+                await self._send_all()
+            except SignedOut:
+                return await self.close(code=SIGNED_OUT)
+            except NotFound:
+                return await self.close(code=NOT_A_MEMBER)
+            except (TimeoutError, DatabaseError) as error:
+                log.info("A live page was dropped: %s", error)
+                return await self.close(code=TRY_LATER)
+            await asyncio.sleep(READ_GAP_S)
+
+    async def _send_all(self) -> None:
+        session = self.scope["session"]
+        messages = await database_sync_to_async(_read)(self.asked, session, self.cursor)
+        for message in messages:
+            text = json.dumps(message)
+            await asyncio.wait_for(self.send(text_data=text), timeout=SEND_TIMEOUT_S)
+            self.cursor = message["id"]
+        if len(messages) == live.PAGE:
+            self.more.set()
+
+
+def same_origin(*, scope: dict[str, Any]) -> bool:
+    """Say whether the page that opens the socket came from the host it connects to."""
+    headers = dict(scope["headers"])
+    origin = urlsplit(headers.get(b"origin", b"").decode("latin-1")).netloc
+    return bool(origin) and origin == headers.get(b"host", b"").decode("latin-1")
+
+
+def asked(*, scope: dict[str, Any]) -> tuple[Asked, int]:
+    """Read what a page asks for, and the last change it has seen."""
+    query = parse_qs(scope["query_string"].decode("latin-1"))
+    digits = query.get("cursor", [""])[0]
+    language = scope["user"].language or scope.get("cookies", {}).get("django_language", "")
+    wanted = Asked(
+        user_id=scope["user"].pk,
+        organization=scope["url_route"]["kwargs"]["org"],
+        project=query.get("project", [None])[0],
+        language=language if language in LANGUAGES else LANGUAGES[0],
+    )
+    usable = digits.isdecimal() and len(digits) < live.LONGEST_CURSOR
+    return wanted, int(digits) if usable else 0
+
+
+def _group(asked: Asked) -> str:
+    caller = caller_from_session(user_id=asked.user_id, organization_slug=asked.organization)
+    with entered(caller):
+        return tenancy.group(GROUP)
+
+
+def _read(asked: Asked, session: Any, after: int) -> list[dict[str, Any]]:
+    if not session.exists(session.session_key):
+        raise SignedOut
+    caller = caller_from_session(user_id=asked.user_id, organization_slug=asked.organization)
+    with entered(caller), translation.override(asked.language):
+        return live.messages(caller=caller, after=after, project=asked.project)

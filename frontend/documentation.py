@@ -1,0 +1,73 @@
+"""The documentation: Markdown files of ours, rendered on the server and sanitized (spec 9).
+
+Files stand in `frontend/docs/`; their first heading is the title, their number the order. A name
+that is not a file of that folder is refused before any path is built.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import nh3
+from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+FOLDER: Final = Path(__file__).resolve().parent / "docs"
+TITLE: Final = re.compile(r"^# +(.+)$", re.MULTILINE)
+HEADING: Final = re.compile(r"<h([23])>(.*?)</h\1>", re.DOTALL)
+TAGS: Final = nh3.ALLOWED_TAGS | {"h1", "h2", "h3", "h4", "pre", "code", "table", "span"}
+ATTRIBUTES: Final = {**nh3.ALLOWED_ATTRIBUTES, "*": {"class", "id"}, "a": {"href", "title"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A documentation page: its name in the address, title, and safe HTML."""
+
+    name: str
+    title: str
+    html: str
+
+
+@cache
+def pages() -> tuple[Page, ...]:
+    """Return every page in reading order."""
+    return tuple(_page(path) for path in sorted(FOLDER.glob("*.md")))
+
+
+def page(*, name: str) -> Page | None:
+    """Return a page by its name, or None."""
+    return next((one for one in pages() if one.name == name), None)
+
+
+def render(*, markdown: str) -> str:
+    """Turn Markdown into HTML without anything that runs."""
+    parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlight}).enable("table")
+    clean = nh3.clean(parser.render(markdown), tags=TAGS, attributes=ATTRIBUTES)
+    return HEADING.sub(_with_anchor, clean)
+
+
+def _page(path: Path) -> Page:
+    text = path.read_text(encoding="utf-8")
+    found = TITLE.search(text)
+    name = path.stem.partition("-")[2] or path.stem
+    return Page(name=name, title=found[1] if found else name, html=render(markdown=text))
+
+
+def _highlight(code: str, language: str, _attributes: str) -> str:
+    try:
+        lexer = get_lexer_by_name(language or "text")
+    except ClassNotFound:
+        lexer = get_lexer_by_name("text")
+    inner = highlight(code, lexer, HtmlFormatter(nowrap=True))
+    return f'<pre class="hl"><code>{inner}</code></pre>'
+
+
+def _with_anchor(match: re.Match[str]) -> str:
+    text = re.sub(r"<[^>]+>", "", match[2]).lower()
+    anchor = re.sub(r"[^a-z0-9]+", "-", text).strip("-")
+    return f'<h{match[1]} id="{anchor}">{match[2]}</h{match[1]}>'

@@ -1,0 +1,7 @@
+// The page's behavior: small modules, each for one thing (spec 9). Loaded as a module on every page of an organization.
+import "./live.js";
+import "./palette.js";
+import "./dialogs.js";
+import "./shortcuts.js";
+import "./list.js";
+import "./texts.js";

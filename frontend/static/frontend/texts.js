@@ -1,0 +1,23 @@
+// Small helps: copying, local clock times, short names from names, links to a memory.
+import { toast } from "./dialogs.js";
+
+function clocks(root) {
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  for (const time of root.querySelectorAll("[data-clock]")) time.textContent = format.format(new Date(time.dateTime));
+}
+async function copy(text) {
+  await navigator.clipboard.writeText(text);
+  toast(document.body.dataset.copied);
+}
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy]"), link = event.target.closest("[data-copy-link]");
+  if (button) copy(button.parentElement.querySelector("code").textContent);
+  if (link && !event.metaKey && !event.ctrlKey) { event.preventDefault(); copy(link.href); }
+});
+document.addEventListener("input", (event) => {
+  const slug = event.target.dataset.slugTo && document.getElementById(event.target.dataset.slugTo);
+  if (slug && !slug.dataset.touched) slug.value = event.target.value.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
+  if (event.target.pattern && event.isTrusted) event.target.dataset.touched = "1";
+});
+document.addEventListener("cairn:ready", (event) => clocks(event.detail));
+clocks(document);

@@ -1,0 +1,63 @@
+"""A person's own page: name, language, theme, shortcuts; and the switches outside of it."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.actions.preferences import Preferences, save_preferences, save_theme
+from accounts.errors import InvalidInput
+from frontend.views import base
+
+LANGUAGE_COOKIE = "django_language"
+YEAR_S = 31_536_000
+
+
+@base.person
+def me(request: HttpRequest) -> HttpResponse:
+    """Show and save what a person prefers."""
+    if request.method != "POST":
+        return base.page(request, "pages/me.html", {"section": "me"})
+    form = request.POST
+    preferences = Preferences(
+        name=form.get("name", "").strip(),
+        language=form.get("language", ""),
+        theme=form.get("theme", ""),
+        shortcuts="shortcuts" in form,
+    )
+    try:
+        save_preferences(user_id=base.person_id(request), preferences=preferences)
+    except InvalidInput as error:
+        context = {"section": "me", "error": error}
+        return base.page(request, "pages/me.html", context, status=error.status)
+    return _kept(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
+
+
+@require_POST
+@base.person
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keep the theme that the shortcut switched to."""
+    save_theme(user_id=base.person_id(request), theme=request.POST.get("theme", ""))
+    return HttpResponse(status=204)
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Switch the language of the pages outside of an account."""
+    chosen = request.POST.get("language", "")
+    if chosen not in {"en", "fr"}:
+        error = InvalidInput(detail=_("There is no such language."), hint="en, fr")
+        return base.refusal(request=request, error=error)
+    following = request.POST.get("next", "/")
+    if not url_has_allowed_host_and_scheme(following, allowed_hosts=None):
+        following = "/"
+    return _kept(HttpResponseRedirect(following), chosen)
+
+
+def _kept(response: HttpResponse, language: str) -> HttpResponse:
+    if language:
+        response.set_cookie(LANGUAGE_COOKIE, language, max_age=YEAR_S, samesite="Lax")
+    else:
+        response.delete_cookie(LANGUAGE_COOKIE)
+    return response

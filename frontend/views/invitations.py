@@ -1,0 +1,29 @@
+"""The page behind an invitation's link (spec 7.1)."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.actions.invitations import accept_invitation
+from accounts.errors import CairnError, NotFound
+from accounts.queries import invitation_offer
+from frontend.views import base
+
+
+def invitation(request: HttpRequest, secret: str) -> HttpResponse:
+    """Show what the invitation offers; signed in with its address, accept it."""
+    now = timezone.now()
+    base.speak(request)
+    try:
+        offer = invitation_offer(secret=secret, now=now)
+        if request.method == "POST" and request.user.is_authenticated:
+            joined = accept_invitation(user_id=base.person_id(request), secret=secret, now=now)
+            return HttpResponseRedirect(reverse("organization", args=(joined.slug,)))
+    except NotFound:
+        return base.page(request, "pages/invitation_gone.html", {}, status=404)
+    except CairnError as error:
+        return base.refusal(request=request, error=error)
+    mine = getattr(request.user, "email", "").lower() == offer.email.lower()
+    response = base.page(request, "pages/invitation.html", {"offer": offer, "mine": mine})
+    response["Referrer-Policy"] = "no-referrer"
+    return response

@@ -1,0 +1,176 @@
+"""Settings of an organization: its name, people and invitations, tokens (spec 9.2)."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.actions.invitations import invite as send_invitation
+from accounts.actions.invitations import resend_invitation, revoke_invitation
+from accounts.actions.members import change_role, leave, remove_member
+from accounts.actions.organizations import rename_organization
+from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate_token
+from accounts.caller import Role, TokenScope
+from accounts.errors import CairnError, InvalidInput
+from accounts.queries import invitations, state_of
+from accounts.queries import members as member_list
+from accounts.queries import tokens as token_list
+from accounts.rights import manages, outranks, scopes_of
+from frontend.views import base
+from frontend.views.base import Frame
+
+
+@base.member
+def general(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show and save what the organization is called."""
+    context: dict[str, object] = {
+        "section": "general", "may_manage": manages(caller=frame.caller)
+    }  # fmt: skip
+    if request.method != "POST":
+        return base.page(request, "pages/settings_general.html", context)
+    try:
+        rename_organization(caller=frame.caller, name=request.POST.get("name", "").strip())
+    except InvalidInput as error:
+        context |= {"error": error, "form": request.POST}
+        return base.page(request, "pages/settings_general.html", context, status=error.status)
+    return base.moved(request, to=_address(frame, "settings_general"))
+
+
+@base.member
+def members(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the people and the open invitations."""
+    return base.page(request, "pages/settings_members.html", _people(frame))
+
+
+@base.member
+def invite(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the dialog of an invitation, and send one."""
+    context = {"roles": _roles(frame), "form": request.POST}
+    if request.method != "POST":
+        return base.dialog(request, "partials/invite.html", context)
+    try:
+        sent = send_invitation(
+            caller=frame.caller,
+            email=request.POST.get("email", "").strip(),
+            role=_role(request.POST.get("role", "")),
+            now=frame.now,
+        )
+    except CairnError as error:
+        context["error"] = error
+        return base.dialog(request, "partials/invite.html", context, status=error.status)
+    return base.dialog(request, "partials/invited.html", {"sent": sent})
+
+
+@require_POST
+@base.member
+def member_change(request: HttpRequest, frame: Frame, user_id: UUID) -> HttpResponse:
+    """Change a member's role, or take a member (or oneself) out."""
+    verb = request.POST.get("verb", "")
+    if verb == "role":
+        role = _role(request.POST.get("role", ""))
+        change_role(caller=frame.caller, user_id=user_id, role=role)
+    elif user_id == frame.caller.user_id:
+        leave(caller=frame.caller, now=frame.now)
+        return base.moved(request, to=reverse("organizations"))
+    else:
+        remove_member(caller=frame.caller, user_id=user_id, now=frame.now)
+    return base.moved(request, to=_address(frame, "settings_members"))
+
+
+@require_POST
+@base.member
+def invitation_change(request: HttpRequest, frame: Frame, invitation_id: UUID) -> HttpResponse:
+    """Send an invitation again, or revoke it."""
+    if request.POST.get("verb") == "resend":
+        sent = resend_invitation(caller=frame.caller, invitation_id=invitation_id, now=frame.now)
+        return base.dialog(request, "partials/invited.html", {"sent": sent})
+    revoke_invitation(caller=frame.caller, invitation_id=invitation_id, now=frame.now)
+    return base.moved(request, to=_address(frame, "settings_members"))
+
+
+@base.member
+def tokens(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the tokens."""
+    rows = tuple(
+        (token, state_of(token=token, now=frame.now)) for token in token_list(caller=frame.caller)
+    )
+    context = {"section": "tokens", "rows": rows, "now": frame.now}
+    return base.page(request, "pages/settings_tokens.html", context)
+
+
+@base.member
+def new_token(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the dialog of a token, and make one; its text is shown this once."""
+    lendable = scopes_of(role=frame.caller.role)
+    context: dict[str, object] = {
+        "form": request.POST,
+        "scopes": tuple(scope for scope in TokenScope if scope in lendable),
+        "chosen": request.POST.getlist("scope") or ["read", "write"],
+        "projects": frame.projects,
+        "days": (7, 30, 90, 365),
+    }
+    if request.method != "POST":
+        return base.dialog(request, "partials/new_token.html", context)
+    try:
+        issued = create_token(caller=frame.caller, new=_token(request, frame), now=frame.now)
+    except CairnError as error:
+        context["error"] = error
+        return base.dialog(request, "partials/new_token.html", context, status=error.status)
+    return base.dialog(request, "partials/issued_token.html", {"issued": issued})
+
+
+@require_POST
+@base.member
+def token_change(request: HttpRequest, frame: Frame, token_id: UUID) -> HttpResponse:
+    """Rotate a token, or revoke it."""
+    if request.POST.get("verb") == "rotate":
+        issued = rotate_token(caller=frame.caller, token_id=token_id, now=frame.now)
+        return base.dialog(request, "partials/issued_token.html", {"issued": issued})
+    revoke_token(caller=frame.caller, token_id=token_id, now=frame.now)
+    return base.moved(request, to=_address(frame, "settings_tokens"))
+
+
+def _people(frame: Frame) -> dict[str, object]:
+    may_manage = manages(caller=frame.caller)
+    return {
+        "section": "members",
+        "may_manage": may_manage,
+        "members": member_list(caller=frame.caller),
+        "invitations": invitations(caller=frame.caller) if may_manage else (),
+        "roles": _roles(frame),
+        "now": frame.now,
+    }
+
+
+def _roles(frame: Frame) -> tuple[Role, ...]:
+    own = frame.caller.role
+    return tuple(role for role in Role if not outranks(role=role, other=own))
+
+
+def _role(text: str) -> Role:
+    try:
+        return Role(text)
+    except ValueError as error:
+        raise InvalidInput(
+            detail=_("There is no such role."), hint=_("Choose one from the list.")
+        ) from error
+
+
+def _token(request: HttpRequest, frame: Frame) -> NewToken:
+    form = request.POST
+    chosen = form.getlist("project")
+    bound = tuple(project.id for project in frame.projects if project.slug in chosen)
+    days = form.get("days", "")
+    return NewToken(
+        name=form.get("name", "").strip(),
+        scopes=frozenset(scope for scope in TokenScope if scope in form.getlist("scope")),
+        projects=bound if chosen else None,
+        expires_in_days=int(days) if days.isdecimal() and len(days) < 5 else 0,
+        source_interface=form.get("tool", "api"),
+    )
+
+
+def _address(frame: Frame, name: str) -> str:
+    return reverse(name, args=(frame.caller.organization_slug,))
