@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.contrib import admin
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.actions.tokens import NewToken, create_token
@@ -37,7 +38,7 @@ def failed(caller: Caller) -> Job:
 def test_the_admin_is_entered_through_the_sign_in_page(client: Client) -> None:
     response = client.get("/admin/login/?next=/admin/")
 
-    assert urlsplit(response.url).path == "/accounts/login/"
+    assert urlsplit(response.url).path == reverse("account_login")
 
 
 @pytest.mark.parametrize("page", ["", *PAGES])

@@ -6,6 +6,7 @@ import pytest
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
+from django.urls import reverse
 
 from accounts.models import Membership, Organization, User
 from accounts.queries import organizations_of
@@ -13,9 +14,10 @@ from tests.support.people import PASSWORD
 
 pytestmark = pytest.mark.usefixtures("clean_cache")
 
-SIGN_UP = "/accounts/signup/"
-SIGN_IN = "/accounts/login/"
-RESET = "/accounts/password/reset/"
+SIGN_UP = reverse("account_signup")
+SIGN_IN = reverse("account_login")
+RESET = reverse("account_reset_password")
+BASE = "https://cairn.example.test"
 NEW = {"email": "Grace@example.test", "password1": "a compiler, please"}
 
 
@@ -106,11 +108,11 @@ def test_without_redis_who_is_signed_in_stays(client: Client, member: User) -> N
 def test_a_reset_link_ignores_the_host_header(
     client: Client, member: User, settings: pytest.FixtureRequest
 ) -> None:
-    settings.BASE_URL = "https://cairn.example.test"
+    settings.BASE_URL = BASE
 
     client.post(RESET, {"email": member.email}, headers={"host": "localhost"})
 
-    assert "https://cairn.example.test/accounts/password/reset/key/" in mail.outbox[0].body
+    assert f"{BASE}{RESET}key/" in mail.outbox[0].body
     assert "localhost" not in mail.outbox[0].body
     assert "example.com" not in mail.outbox[0].body + mail.outbox[0].subject
 
@@ -119,11 +121,11 @@ def test_a_reset_link_ignores_the_host_header(
 def test_a_confirmation_link_ignores_the_host_header(
     client: Client, settings: pytest.FixtureRequest
 ) -> None:
-    settings.BASE_URL = "https://cairn.example.test"
+    settings.BASE_URL = BASE
 
     client.post(SIGN_UP, NEW, headers={"host": "localhost"})
 
-    assert "https://cairn.example.test/accounts/confirm-email/" in mail.outbox[0].body
+    assert f"{BASE}{reverse('account_email_verification_sent')}" in mail.outbox[0].body
 
 
 @pytest.fixture
@@ -155,7 +157,7 @@ def test_an_account_made_inactive_is_out(client: Client, member: User) -> None:
     client.force_login(member)
     User.objects.filter(pk=member.pk).update(is_active=False)
 
-    response = client.get("/accounts/email/")
+    response = client.get(reverse("account_email"))
 
     assert urlsplit(response.url).path == SIGN_IN
 
