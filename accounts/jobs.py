@@ -55,6 +55,8 @@ def handler(name: str) -> Callable[[Handler], Handler]:
     """Register the function that runs jobs of this name. It returns the counts of its result."""
     if name not in NAMES:
         raise KeyError(f"{name} is not in accounts.job_names.NAMES")
+    if name in _handlers:
+        raise KeyError(f"{name} has a handler already")
 
     def register(function: Handler) -> Handler:
         _handlers[name] = function

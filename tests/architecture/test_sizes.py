@@ -24,6 +24,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 DEEPER = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.Match)
 BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
+VAGUE = {"utils", "helpers", "misc", "common"}
 BROAD = {"Exception", "BaseException"}
 PROCESS_BOUNDARIES = {  # where a process must live on, or clean up before it passes the error on
     "accounts/tasks.py",

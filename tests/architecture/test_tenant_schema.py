@@ -1,0 +1,106 @@
+"""The schema of an organization: small, closed in itself, and the same however it came to be."""
+
+import sys
+from time import perf_counter
+
+import pytest
+from django.db import connection
+
+from accounts import schema
+from accounts.models import Organization, SchemaStep
+from accounts.tenancy import TEMPLATE_SCHEMA
+from tests.support import people
+
+MOST_TABLES = 30  # spec architecture: the number of tables limits tenants a cluster
+BOOKKEEPING = "django_migrations"  # of the template only; a tenant's version says it instead
+
+COLUMNS = """
+SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
+       a.attidentity::text, pg_get_expr(d.adbin, d.adrelid), a.attstorage::text
+FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+WHERE c.relnamespace = %s::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+"""
+TABLES = """
+SELECT relname, relpersistence::text, reloptions FROM pg_class
+WHERE relnamespace = %s::regnamespace AND relkind = 'r'
+"""
+INDEXES = "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = %s"
+CONSTRAINTS = """
+SELECT c.relname, pg_get_constraintdef(k.oid), k.conname
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+WHERE k.connamespace = %s::regnamespace
+"""
+FUNCTIONS = """
+SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = %s::regnamespace
+"""
+SEQUENCES = (
+    "SELECT sequencename, data_type::text, start_value FROM pg_sequences WHERE schemaname = %s"
+)
+LEAVING = """
+SELECT k.conname FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid
+WHERE k.contype = 'f' AND k.connamespace = %(schema)s::regnamespace
+  AND f.relnamespace <> %(schema)s::regnamespace
+"""
+
+
+def test_a_tenant_has_few_tables(organization: Organization) -> None:
+    tables = _rows(TABLES, organization.schema_name)
+
+    assert 0 < len(tables) <= MOST_TABLES
+
+
+def test_no_foreign_key_leaves_the_schema(organization: Organization) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(LEAVING, {"schema": organization.schema_name})
+
+        assert cursor.fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [TABLES, COLUMNS, INDEXES, CONSTRAINTS, FUNCTIONS, SEQUENCES],
+    ids=["tables", "columns", "indexes", "constraints", "functions", "sequences"],
+)
+def test_a_replayed_schema_equals_the_migrated_template(
+    organization: Organization, question: str
+) -> None:
+    replayed = _rows(question, organization.schema_name)
+
+    assert replayed == _rows(question, TEMPLATE_SCHEMA)
+    assert replayed
+
+
+def test_a_second_replay_does_nothing(organization: Organization) -> None:
+    assert schema.replay(organization=organization) == 0
+
+
+def test_a_schema_that_lacks_steps_is_brought_up_to_date(organization: Organization) -> None:
+    steps = SchemaStep.objects.count()
+    SchemaStep.objects.create(position=steps + 1, name="x", script="CREATE TABLE extra (id int);")
+
+    applied = schema.replay(organization=organization)
+
+    assert applied == 1
+    assert "extra" in {row[0] for row in _rows(TABLES, organization.schema_name)}
+
+
+def test_captured_steps_name_no_schema(db: None) -> None:
+    named = [step.name for step in SchemaStep.objects.all() if TEMPLATE_SCHEMA in step.script]
+
+    assert named == []
+
+
+def test_a_new_organization_is_quick_to_make(db: None) -> None:
+    began = perf_counter()
+    people.make_organization(slug="fresh")
+
+    sys.stdout.write(f"a new organization took {perf_counter() - began:.3f} s\n")
+
+
+def _rows(question: str, schema_name: str) -> list[tuple[str, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(question, [schema_name])
+        rows = [tuple(str(value) for value in row) for row in cursor.fetchall()]
+    neutral = [tuple(value.replace(schema_name, "here") for value in row) for row in rows]
+    return sorted(row for row in neutral if not any(BOOKKEEPING in value for value in row))
