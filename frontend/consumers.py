@@ -59,7 +59,8 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close()
             return
         await self.accept()
-        self.group, self.pump = "", None
+        self.group = ""
+        self.pump: asyncio.Task[None] | None = None
         if not self.scope["user"].is_authenticated:
             await self.close(code=SIGNED_OUT)
             return
@@ -98,18 +99,25 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         while True:
             await self.more.wait()
             self.more.clear()
-            try:
-                await self._send_all()
-            except SignedOut:
-                return await self.close(code=SIGNED_OUT)
-            except NotFound:
-                return await self.close(code=NOT_A_MEMBER)
-            except (TimeoutError, DatabaseError) as error:
-                log.info("A live page was dropped: %s", error)
-                return await self.close(code=TRY_LATER)
+            ended = await self._send_all()
+            if ended:
+                await self.close(code=ended)
+                return
             await asyncio.sleep(READ_GAP_S)
 
-    async def _send_all(self) -> None:
+    async def _send_all(self) -> int:
+        try:
+            await self._send_page()
+        except SignedOut:
+            return SIGNED_OUT
+        except NotFound:
+            return NOT_A_MEMBER
+        except (TimeoutError, DatabaseError) as error:
+            log.info("A live page was dropped: %s", error)
+            return TRY_LATER
+        return 0
+
+    async def _send_page(self) -> None:
         session = self.scope["session"]
         messages = await database_sync_to_async(_read)(self.asked, session, self.cursor)
         for message in messages:

@@ -20,7 +20,7 @@ from frontend.views import (
     verbs,
 )
 
-project = [
+project: list[URLPattern | URLResolver] = [
     path("", overview.overview, name="overview"),
     path("figures", overview.figures, name="figures"),
     path("memories", memories.memories, name="memories"),
@@ -42,7 +42,7 @@ project = [
     path("activity", activity.activity, name="activity"),
 ]  # fmt: skip
 
-organization = [
+organization: list[URLPattern | URLResolver] = [
     path("", organizations.organization, name="organization"),
     path("projects/new", organizations.new_project, name="new_project"),
     path("palette", palette.palette, name="palette"),

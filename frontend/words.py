@@ -173,6 +173,6 @@ def link_name(*, kind: str, outgoing: bool) -> Name:
 
 def type_color(*, type: str) -> str:
     """Return the color family of a type's chip; neutral for a type the registry does not know."""
-    if type not in MemoryType:
+    if type not in TYPES:
         return Chip.NEUTRAL.value
     return type_row(type=MemoryType(type)).chip.value

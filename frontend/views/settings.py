@@ -47,7 +47,7 @@ def members(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def invite(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of an invitation, and send one."""
-    context = {"roles": _roles(frame), "form": request.POST}
+    context: dict[str, object] = {"roles": _roles(frame), "form": request.POST}
     if request.method != "POST":
         return base.dialog(request, "partials/invite.html", context)
     try:
