@@ -2,14 +2,20 @@
 
 Signing up makes a personal organization, signing in leads to one's first. Links in mails start
 with the address of the installation, never with the Host header of whoever asked for the mail.
+The secrets of second factors are stored encrypted, so a copy of the database does not hold them.
 """
 
+import base64
+import hashlib
+import hmac
 import logging
 from smtplib import SMTPException
 from typing import Any, Final
 
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from cryptography.fernet import Fernet
 from django.conf import settings
 from django.contrib.sites.models import Site
 from django.forms import BaseForm
@@ -72,6 +78,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
                     detail="The mail could not be sent.",
                     hint="Try again in a minute; if it stays, tell whoever runs this server.",
                 ) from error
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """How second factors are stored."""
+
+    def encrypt(self, text: str) -> str:
+        """Return what is stored of a secret."""
+        return _cipher().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Return the secret of what is stored."""
+        return _cipher().decrypt(encrypted_text.encode()).decode()
+
+
+def _cipher() -> Fernet:
+    key = hmac.digest(str(settings.TOKEN_PEPPER).encode(), b"second factors", hashlib.sha256)
+    return Fernet(base64.urlsafe_b64encode(key))
 
 
 def _goes_on_without(template_prefix: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from accounts import names
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Membership, Organization
@@ -49,7 +50,7 @@ def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
         Membership.objects.filter(
             user_id=user_id,
             user__is_active=True,
-            organization__slug=slug,
+            organization__slug=slug if names.SLUG.match(slug) else "",
             organization__ready=True,
         )
         .select_related("organization")

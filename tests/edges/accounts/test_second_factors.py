@@ -4,6 +4,7 @@ import json
 import time
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
 from django.test import Client
 from django.urls import reverse
@@ -51,6 +52,10 @@ def test_a_wrong_code_does_not_sign_in(client: Client, guarded: User) -> None:
     client.post(SECOND, {"code": "000000"})
 
     assert "_auth_user_id" not in client.session
+
+
+def test_the_secret_is_not_stored_in_clear(guarded: User) -> None:
+    assert SECRET not in repr(Authenticator.objects.values_list("data", flat=True).get(type="totp"))
 
 
 @pytest.mark.django_db
