@@ -9,13 +9,15 @@ _SECTIONS = re.compile(
     r"|(?:our |all )?(?:contributors|sponsors|backers|supporters|authors?)|maintainers"
     r"|acknowledge?ments?|credits|thanks(?: to)?|(?:table of )?contents|toc|star history"
     r"|stargazers|change ?log|release (?:notes|history)|what'?s new|funding|donat(?:e|ions?)"
-    r"|code of conduct|badges|translations|community|citations?|citing.{0,30}|in this document",
+    r"|code of conduct|badges|(?:show )?your support|testimonials"
+    r"|who uses .{0,40}|used by|translations|community|citations?|citing.{0,30}|in this document",
     re.IGNORECASE,
 )
 _LINES = re.compile(
-    r"(?:(?:\(c\)|copyright|©)|made with|built with (?:love|❤)|back to top|⬆|t\.?b\.?d\b|coming soon"
+    r"(?:(?:\(c\)|copyright|©)|made with|built with (?:love|❤)|back to top"
+    r"|this file provides guidance to|\|[\w-]+\||\.\. [\w_|]|⬆|t\.?b\.?d\b|coming soon"
     r"|n/?a$|none\.?$|this project is licensed|licensed under|distributed under|all rights reserved"
-    r"|released under|see (?:the )?\W?license|if you (?:like|find) this|give (?:it|us) a (?:star|⭐)"
+    r"|released under|see (?:the )?\W?license|if you (?:like|find) this|give (?:it|us) a star"
     r"|table of contents|this file is (?:auto|generated)|do not edit)",
     re.IGNORECASE,
 )

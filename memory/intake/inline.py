@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from markdown_it.token import Token
 
+_ADDRESS = re.compile(r" \([^\s()]*/[^\s()]*\)")
 _SPACES = re.compile(r"\s+")
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 
@@ -32,6 +33,23 @@ def plain(*, tokens: Sequence[Token]) -> str:
     return "" if only_inside else _SPACES.sub(" ", "".join(parts)).strip()
 
 
+def run_in(*, tokens: Sequence[Token]) -> str:
+    """Return the bold words that open a paragraph and end like a heading; empty when none do."""
+    shown = [token for token in tokens if token.type != "text" or token.content]
+    if not shown or shown[0].type != "strong_open":
+        return ""
+    end = next(i for i, token in enumerate(shown) if token.type == "strong_close")
+    words = plain(tokens=shown[1:end])
+    after = "".join(_text(token) for token in shown[end + 1 :]).lstrip()
+    is_heading = words.endswith((".", ":")) or after.startswith((":", "\u2013", "\u2014"))
+    return words if after and is_heading else ""
+
+
+def without_addresses(*, text: str) -> str:
+    """Drop the addresses that `plain` put in parentheses."""
+    return _ADDRESS.sub("", text)
+
+
 def _text(token: Token) -> str:
     if token.type in {"text", "text_special"}:
         return token.content
@@ -41,9 +59,5 @@ def _text(token: Token) -> str:
 
 
 def _address(target: str, shown: str) -> str:
-    is_told = not shown or target in shown or shown.strip("`") in target
-    if target.startswith("#") or not target:
-        return ""
-    if target.startswith(("http://", "https://")):
-        return f" ({target})" if shown and target not in shown else ""
-    return "" if is_told else f" ({target})"
+    is_inside = target.startswith("#") or not target
+    return "" if is_inside or not shown.strip() or target in shown else f" ({target})"

@@ -9,14 +9,16 @@ import re
 TARGET_LENGTH = 220  # characters after which a group ends at the next fresh sentence, ours
 LONGEST_LENGTH = 700  # characters after which it ends anyway, ours
 
-_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[`]?[A-Z0-9`])")
+_END = re.compile(r"[.!?][\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c\u2018(\[`]?[A-Z0-9`])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|vs|cf|etc|approx|resp|incl|no|fig|sec|dr|mr|mrs|st)|\b[A-Z])\.$",
     re.IGNORECASE,
 )
 _CONTINUES = re.compile(
     r"(?:it|its|this|that|these|those|they|their|them|he|she|but|and|or|so|then|otherwise|however"
-    r"|also|therefore|thus|hence|instead|yet|still|both|such|here|there|which|if so|in this case"
+    r""
+    r"|also|moreover|furthermore|in addition|for (?:example|instance)"
+    r"|therefore|thus|hence|instead|yet|still|both|such|here|there|which|if so|in this case"
     r"|for this|after that|the (?:same|former|latter|first|second|others?|rest))\b",
     re.IGNORECASE,
 )
@@ -47,8 +49,13 @@ def grouped(*, text: str) -> tuple[str, ...]:
     return tuple(groups)
 
 
+def continues(*, text: str) -> bool:
+    """Say whether a text begins with a word that points back to what was said before."""
+    return _CONTINUES.match(text) is not None
+
+
 def _belongs(group: str, sentence: str) -> bool:
     together = len(group) + len(sentence)
     if together > LONGEST_LENGTH:
         return False
-    return together <= TARGET_LENGTH or _CONTINUES.match(sentence) is not None
+    return together <= TARGET_LENGTH or continues(text=sentence)
