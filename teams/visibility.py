@@ -10,10 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from accounts.caller import Caller, Role
-from teams.models import Project, ProjectMember, TeamMember
+
+# Every read starts with this: the projects and teams someone belongs to, in one statement.
+AUDIENCES = """
+    SELECT p.id FROM teams_project AS p
+    WHERE %(all)s OR p.open_to_all OR EXISTS (
+        SELECT FROM teams_projectmember AS m WHERE m.project_id = p.id AND m.user_id = %(user)s)
+    UNION ALL SELECT t.team_id FROM teams_teammember AS t WHERE t.user_id = %(user)s
+    ORDER BY 1
+"""
 
 SEES_ALL_PROJECTS = frozenset({Role.OWNER, Role.ADMIN})
 
@@ -28,11 +37,13 @@ class Sight:
 
 def sight_of(*, caller: Caller) -> Sight:
     """Read what the caller may see now. Runs in a database unit of the caller's organization."""
-    audiences = [caller.organization_id, *_projects(caller)]
+    audiences = [caller.organization_id]
     if caller.user_id is not None:
         audiences.append(caller.user_id)
-        teams = TeamMember.objects.filter(user_id=caller.user_id).order_by("team_id")
-        audiences.extend(teams.values_list("team_id", flat=True))
+    everything = caller.role in SEES_ALL_PROJECTS
+    with connection.cursor() as cursor:
+        cursor.execute(AUDIENCES, {"all": everything, "user": caller.user_id})
+        audiences.extend(row[0] for row in cursor.fetchall())
     return Sight(audiences=tuple(audiences), bound_projects=caller.bound_projects)
 
 
@@ -64,12 +75,3 @@ def projects_q(*, sight: Sight) -> Q:
     if sight.bound_projects is not None:
         visible &= Q(id__in=sight.bound_projects)
     return visible
-
-
-def _projects(caller: Caller) -> list[UUID]:
-    projects = Project.objects.order_by("id")
-    if caller.role in SEES_ALL_PROJECTS:
-        return list(projects.values_list("id", flat=True))
-    mine = ProjectMember.objects.filter(user_id=caller.user_id).values("project_id")
-    reach = Q(open_to_all=True) | Q(id__in=mine)
-    return list(projects.filter(reach).values_list("id", flat=True))

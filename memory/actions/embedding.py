@@ -45,17 +45,18 @@ class ActiveModel:
 
 def active_model() -> ActiveModel:
     """Return the organization's active model; the installation's default at first. In a unit."""
-    row = EmbeddingModel.objects.filter(active=True).order_by("id").first()
-    if row is None:
-        default = registry.embedding_model()
-        row, _ = EmbeddingModel.objects.get_or_create(
-            key=default.key,
-            defaults={
-                "dimensions": default.dimensions,
-                "prefix_dimensions": min(default.dimensions, LARGEST_PREFIX),
-                "active": True,
-            },
-        )
+    found = retrieval.active_model()
+    if found is not None:
+        return ActiveModel(id=found[0], key=found[1])
+    default = registry.embedding_model()
+    row, _ = EmbeddingModel.objects.get_or_create(
+        key=default.key,
+        defaults={
+            "dimensions": default.dimensions,
+            "prefix_dimensions": min(default.dimensions, LARGEST_PREFIX),
+            "active": True,
+        },
+    )
     return ActiveModel(id=row.id, key=row.key)
 
 

@@ -17,8 +17,7 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from memory.actions import embedding
 from memory.actions.embedding import Embedded
-from memory.queries import memories
-from memory.queries.views import MemoryView
+from memory.queries.views import MemoryView, views_of
 from memory.retrieval import explain, fusion, query, relevance
 from memory.retrieval.candidates import Candidate
 from memory.retrieval.fusion import Fused
@@ -30,7 +29,6 @@ from teams import queries as places
 from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
-from teams.visibility import Sight
 
 DENSE_LIMIT: Final = 30  # spec 3.1
 KEYWORD_LIMIT: Final = 20  # spec 3.1
@@ -84,12 +82,13 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     asked = query.understand(text=request.query)
     embedded = embedding.embed_query(text=asked.normalized)
     with tenancy.unit():
-        found, degraded = _candidates(caller, request, asked, embedded)
+        sight = visibility.sight_of(caller=caller)
+        question, degraded = _question(caller, request, asked, embedded)
+        found = retrieval.candidates(question=question, sight=sight)
         ranked = _fuse(request, asked, found)
         judged = _judge(request, ranked, {item.memory_id: item for item in found})
-        views = memories.by_ids(
-            caller=caller, memory_ids=tuple(item.memory_id for item, _ in judged), now=now
-        )
+        chosen = tuple(item.memory_id for item, _ in judged)
+        views = views_of(memory_ids=chosen, sight=sight, now=now) if chosen else {}
         if views:
             retrieval.log_access(memory_ids=tuple(views), now=now)
     hits = tuple(
@@ -106,9 +105,9 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     )
 
 
-def _candidates(
+def _question(
     caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
-) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+) -> tuple[Question, tuple[str, ...]]:
     active = embedding.active_model()
     if embedded is not None and embedded.key != active.key:
         embedded = embedding.embed_query(text=asked.normalized, key=active.key)
@@ -122,8 +121,7 @@ def _candidates(
         dense_limit=max(DENSE_LIMIT, request.limit),
         keyword_limit=max(KEYWORD_LIMIT, request.limit),
     )
-    sight: Sight = visibility.sight_of(caller=caller)
-    return retrieval.candidates(question=question, sight=sight), () if embedded else (NO_VECTORS,)
+    return question, () if embedded else (NO_VECTORS,)
 
 
 def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:

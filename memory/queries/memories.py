@@ -12,9 +12,10 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.models import Memory, MemoryLink
-from memory.queries.views import MemoryView, to_view, visible
+from memory.queries.views import MemoryView, to_view, views_of, visible
 from memory.retrieval.filters import Filters
 from teams import queries as places
+from teams import visibility
 
 LARGEST_PAGE = 200  # spec 10.5
 
@@ -68,13 +69,13 @@ def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
 
 def find_memory(*, caller: Caller, memory_id: UUID) -> Memory:
     """Return the row of a memory, for actions. Raises NotFound."""
-    row = visible(caller=caller).filter(pk=memory_id).exclude(status="deleted").first()
-    if row is None:
-        raise NotFound(
-            detail="There is no such memory.",
-            hint="It may have been deleted, or belong to a scope you cannot see.",
-        )
-    return row
+    return _found(visible(caller=caller).filter(pk=memory_id))
+
+
+def lock_memory(*, caller: Caller, memory_id: UUID) -> Memory:
+    """Return the row of a memory as it is now, locked until the unit ends. Raises NotFound."""
+    rows = visible(caller=caller).select_for_update(of=("self",))
+    return _found(rows.filter(pk=memory_id))
 
 
 def page(
@@ -107,8 +108,8 @@ def by_ids(
 ) -> Mapping[UUID, MemoryView]:
     """Return the visible ones of these memories, by id."""
     with tenancy.unit():
-        rows = visible(caller=caller).filter(pk__in=memory_ids)
-        return {row.id: to_view(row, now=now) for row in rows}
+        sight = visibility.sight_of(caller=caller)
+        return views_of(memory_ids=memory_ids, sight=sight, now=now)
 
 
 def kept_by(*, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
@@ -136,6 +137,16 @@ def links(*, caller: Caller, memory_id: UUID) -> tuple[LinkView, ...]:
         seen = {other.id: other for other in visible(caller=caller).filter(pk__in=others)}
         views = (_link(link, out, seen) for link, out in pairs)
         return tuple(view for view in views if view is not None)
+
+
+def _found(rows: QuerySet[Memory]) -> Memory:
+    row = rows.exclude(status="deleted").first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such memory.",
+            hint="It may have been deleted, or belong to a scope you cannot see.",
+        )
+    return row
 
 
 def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:

@@ -1,5 +1,6 @@
 """A memory as everything outside of storage sees it: one frozen value, one way to make it."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +12,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from accounts.caller import Caller
 from memory.formulas import confidence
 from memory.models import Memory, MemoryVector
+from memory.sql import named
 from memory.taxonomy import Verification
 from teams import visibility
+from teams.visibility import Sight
 
 SAME_NAME = (
     "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
@@ -95,33 +98,87 @@ def visible(*, caller: Caller) -> QuerySet[Memory]:
     )
 
 
+def views_of(*, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime) -> dict[UUID, MemoryView]:
+    """Read the visible ones of these memories in one statement, by id. In a unit.
+
+    The hot end of every search: the same view as `to_view`, without the cost of model instances.
+    """
+    rows = named.filled(
+        "views",
+        parts={
+            "columns": ", ".join(f"m.{name}" for name in SAME_NAME),
+            "visible": visibility.as_sql(alias="m"),
+        },
+        ids=list(memory_ids),
+        **visibility.parameters(sight=sight),
+    )
+    return {row[0]: _from_columns(row, now) for row in rows}
+
+
 def to_view(row: Memory, *, now: datetime) -> MemoryView:
     """Turn a row of `visible` into a view."""
     usage = getattr(row, "memoryusage", None)
-    last = None if usage is None else usage.last_accessed_at
-    same = {name: getattr(row, name) for name in SAME_NAME}
-    return MemoryView(
-        **same,
+    return _view(
+        {name: getattr(row, name) for name in SAME_NAME},
         project_slug=row.project.slug if row.project else "",
-        tags=tuple(row.tags),
-        related_files=tuple(row.related_files),
-        related_modules=tuple(row.related_modules),
+        lists=(row.tags, row.related_files, row.related_modules),
         superseded_by=row.superseded_by_id,
-        effective_confidence=_effective(row, last, now),
-        access_count=0 if usage is None else usage.access_count,
-        last_accessed_at=last,
+        usage=(usage.access_count, usage.last_accessed_at) if usage else (0, None),
         embedded=bool(getattr(row, "is_embedded", False)),
+        now=now,
     )
 
 
-def _effective(row: Memory, last: datetime | None, now: datetime) -> float:
-    used_at = max(moment for moment in (row.updated_at, row.last_confirmed_at, last) if moment)
+def _from_columns(row: tuple[Any, ...], now: datetime) -> MemoryView:
+    same = dict(zip(SAME_NAME, row, strict=False))
+    if isinstance(same["attributes"], str):  # outside of the ORM, JSON arrives as text
+        same["attributes"] = json.loads(same["attributes"])
+    slug, tags, files, modules, superseded_by, count, last, embedded = row[len(SAME_NAME) :]
+    return _view(
+        same,
+        project_slug=slug or "",
+        lists=(tags, files, modules),
+        superseded_by=superseded_by,
+        usage=(count or 0, last),
+        embedded=embedded,
+        now=now,
+    )
+
+
+def _view(
+    same: dict[str, Any],
+    *,
+    project_slug: str,
+    lists: tuple[list[str], list[str], list[str]],
+    superseded_by: UUID | None,
+    usage: tuple[int, datetime | None],
+    embedded: bool,
+    now: datetime,
+) -> MemoryView:
+    tags, files, modules = (tuple(items) for items in lists)
+    return MemoryView(
+        **same,
+        project_slug=project_slug,
+        tags=tags,
+        related_files=files,
+        related_modules=modules,
+        superseded_by=superseded_by,
+        effective_confidence=_effective(same, usage[1], now),
+        access_count=usage[0],
+        last_accessed_at=usage[1],
+        embedded=embedded,
+    )
+
+
+def _effective(same: dict[str, Any], last: datetime | None, now: datetime) -> float:
+    moments = (same["updated_at"], same["last_confirmed_at"], last)
+    used_at = max(moment for moment in moments if moment)
     belief = confidence.Belief(
-        confidence=row.confidence,
-        verification=Verification(row.verification),
-        half_life_days=row.decay_half_life_days,
-        pinned=row.pinned,
-        is_tainted=bool(row.taint_reason),
+        confidence=same["confidence"],
+        verification=Verification(same["verification"]),
+        half_life_days=same["decay_half_life_days"],
+        pinned=same["pinned"],
+        is_tainted=bool(same["taint_reason"]),
         is_disputed=False,
     )
     days = max(0.0, (now - used_at).total_seconds() / 86_400)

@@ -1,6 +1,7 @@
 """Named queries: `-- name: x` blocks of the .sql files beside this module."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,17 @@ def statements(file: str) -> dict[str, str]:
 
 def rows(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> list[tuple[Any, ...]]:
     """Run a named query and return its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(file, name), parameters)
-        return cursor.fetchall()
+    return _fetched(_statement(file, name), parameters)
+
+
+def filled(
+    name: str, *, parts: Mapping[str, str], file: str = "retrieval.sql", **parameters: Any
+) -> list[tuple[Any, ...]]:
+    """Run a named query whose {parts} are pieces of SQL of ours, and return its rows."""
+    statement = _statement(file, name)
+    for part, text in parts.items():
+        statement = statement.replace(f"{{{part}}}", text)
+    return _fetched(statement, parameters)
 
 
 def execute(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> int:
@@ -31,6 +40,12 @@ def execute(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> int
     with connection.cursor() as cursor:
         cursor.execute(_statement(file, name), parameters)
         return int(cursor.rowcount)
+
+
+def _fetched(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchall()
 
 
 def _statement(file: str, name: str) -> str:

@@ -56,6 +56,12 @@ def candidates(*, question: Question, sight: Sight) -> tuple[Found, ...]:
     )
 
 
+def active_model() -> tuple[int, str] | None:
+    """Return the id and key of the active embedding model, None before the first vector."""
+    found = named.rows("active_model")
+    return (found[0][0], found[0][1]) if found else None
+
+
 def nearest(
     *, model_id: int, vector: Vectors, audience: UUID, project_id: UUID | None, limit: int
 ) -> tuple[tuple[UUID, float], ...]:

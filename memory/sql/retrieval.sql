@@ -101,3 +101,20 @@ UNION ALL SELECT '', count(*)::int FROM memory_memorykeyword WHERE live
 SELECT m.id FROM memory_memory AS m
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = %(model)s
 WHERE v.id IS NULL AND m.status = 'active' ORDER BY m.id LIMIT %(limit)s
+
+-- name: active_model
+-- The model whose vectors searches compare; one row or none.
+SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1
+
+-- name: views
+-- The chosen memories of a search, whole; by primary key, at most 100 rows.
+SELECT {columns}, p.slug, m.tags, m.related_files, m.related_modules, m.superseded_by_id,
+       u.access_count, u.last_accessed_at,
+       EXISTS (SELECT FROM memory_memoryvector AS v
+               JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND e.active
+               WHERE v.memory_id = m.id)
+FROM memory_memory AS m
+LEFT JOIN teams_project AS p ON p.id = m.project_id
+LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id
+WHERE m.id = ANY (%(ids)s::uuid[]) AND {visible}
+ORDER BY m.id
