@@ -23,6 +23,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
 from config.rest import idempotency, pagination, parsing, rendering, throttling, versions
+from teams.actions.agents import note_agent
 
 
 class AlwaysJson(BaseContentNegotiation):
@@ -64,6 +65,7 @@ class EndpointView(APIView):
         super().initial(request, *args, **kwargs)
         caller: Caller = request.auth  # type: ignore[assignment]
         self.inside.enter_context(entered(caller))
+        note_agent(caller=caller)
         moment = datetime.now(UTC).timestamp()
         self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment))
 
