@@ -9,7 +9,7 @@ of the reads from the wrong tenant; through transaction pooling likewise; this g
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -84,12 +84,27 @@ def unit() -> Iterator[None]:
     with transaction.atomic():
         _set_path(f'"{tenant.schema_name}", public')
         connection.unit_of = tenant.schema_name  # type: ignore[attr-defined]
+        endings: list[Callable[[], None]] = []
+        connection.unit_endings = endings  # type: ignore[attr-defined]
         try:
             yield
+            for work in endings:
+                work()
         finally:
             connection.unit_of = None  # type: ignore[attr-defined]
         if len(connection.atomic_blocks) > 1:
             _set_path("public")
+
+
+def at_end_of_unit(work: Callable[[], None]) -> None:
+    """Do this as the last thing of the open unit, before it commits.
+
+    Locks that every writer takes belong here: taken last, they cannot stand in a circle with the
+    locks of rows, and they are held for an instant. Raises NoTenant outside of a unit.
+    """
+    if getattr(connection, "unit_of", None) != current().schema_name:
+        raise NoTenant("No unit is open; use accounts.tenancy.unit first.")
+    connection.unit_endings.append(work)  # type: ignore[attr-defined]
 
 
 def each_organization() -> Iterator[Tenant]:

@@ -4,7 +4,8 @@ The feed is the source of truth for live pages and for agents that sync: a socke
 nothing but "there is more", and whoever hears it reads the feed from its own cursor through the
 visibility predicate. So a reconnect is the same as a first connect, and nothing can be shown to
 someone who may not see it. A lock per organization gives ids in the order of commit; without it a
-reader could pass an id whose transaction commits later.
+reader could pass an id whose transaction commits later. It is taken as the last thing of a unit, so
+that writers neither wait for each other's work nor lock each other out in a circle.
 """
 
 import logging
@@ -36,7 +37,7 @@ def append(
     caller: Caller,
     summary: Mapping[str, Any],
 ) -> None:
-    """Append one entry in the current transaction; announce it after commit."""
+    """Append one entry at the end of the current unit; announce it after commit."""
     append_all(
         caller=caller,
         entries=(
@@ -52,17 +53,12 @@ def append(
 
 
 def append_all(*, caller: Caller, entries: tuple[Change, ...]) -> None:
-    """Append several entries by one caller in the current transaction; announce them once."""
+    """Append several entries by one caller at the end of the unit; announce them once."""
     for entry in entries:
         entry.actor_user = caller.user_id
         entry.actor_name = caller.agent
         entry.source_interface = caller.source_interface
-    lock = tenancy.current().organization_id.int & 0x7FFF_FFFF
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, lock])
-    Change.objects.bulk_create(entries)
-    group = tenancy.group(GROUP)
-    transaction.on_commit(lambda: announce(group=group))
+    tenancy.at_end_of_unit(lambda: _write(entries))
 
 
 def announce(*, group: str) -> None:
@@ -74,3 +70,12 @@ def announce(*, group: str) -> None:
         async_to_sync(layer.group_send)(group, {"type": "feed.grew"})
     except (RedisError, OSError) as error:
         log.warning("Live pages were not told of a change: %s", error)
+
+
+def _write(entries: tuple[Change, ...]) -> None:
+    lock = tenancy.current().organization_id.int & 0x7FFF_FFFF
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, lock])
+    Change.objects.bulk_create(entries)
+    group = tenancy.group(GROUP)
+    transaction.on_commit(lambda: announce(group=group))

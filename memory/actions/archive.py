@@ -7,8 +7,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
-from memory.actions.revise import check_agent_may_change, lock_version
-from memory.queries.memories import find_memory
+from memory.actions.revise import check_agent_may_change, check_version
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
 from teams.permissions import require
@@ -21,8 +21,8 @@ def archive(
     """Archive a memory. Raises NotFound, NotActive, ProtectedMemory, PreconditionFailed."""
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = find_memory(caller=caller, memory_id=memory_id)
-        lock_version(row=row, if_version=if_version)
+        row = lock_memory(caller=caller, memory_id=memory_id)
+        check_version(row=row, if_version=if_version)
         check_active(row=row)
         check_agent_may_change(caller=caller, row=row)
         row.status, row.archived_reason = Status.ARCHIVED.value, reason[:200]

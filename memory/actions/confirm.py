@@ -8,7 +8,7 @@ from accounts.caller import Caller, is_person
 from memory.actions import store
 from memory.errors import NotActive
 from memory.models import Memory
-from memory.queries.memories import find_memory
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status, Verification
 from teams.permissions import require
@@ -29,7 +29,7 @@ def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
 
 def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """Confirm a memory inside the current unit."""
-    row = find_memory(caller=caller, memory_id=memory_id)
+    row = lock_memory(caller=caller, memory_id=memory_id)
     check_active(row=row)
     row.confirmations += 1
     row.last_confirmed_at = now

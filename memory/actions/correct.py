@@ -14,7 +14,7 @@ from memory.actions.remember import Outcome, Prepared, decide, prepare
 from memory.actions.revise import check_agent_may_change
 from memory.errors import RefusedByGate
 from memory.models import Memory, MemoryLink
-from memory.queries.memories import find_memory
+from memory.queries.memories import find_memory, lock_memory
 from memory.taxonomy import LinkKind, Source, Status
 from teams.permissions import require
 from teams.roles import Act
@@ -33,12 +33,12 @@ def correct(
     require(caller=caller, act=Act.WRITE)
     _check_kind(kind)
     with tenancy.unit():
-        old = _correctable(caller, memory_id)
+        old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
         new = _successor(caller, old, content)
     prepared = prepare(caller=caller, new=new)
     _check_changed(old, prepared)
     with tenancy.unit():
-        old = _correctable(caller, memory_id)
+        old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
         _retire(old, f"{kind}: {reason}".strip(": "), now)
         outcome = decide(caller=caller, prepared=prepared, now=now)
         if outcome.memory is None:
@@ -47,8 +47,7 @@ def correct(
         return outcome
 
 
-def _correctable(caller: Caller, memory_id: UUID) -> Memory:
-    row = find_memory(caller=caller, memory_id=memory_id)
+def _correctable(caller: Caller, row: Memory) -> Memory:
     check_active(row=row)
     check_agent_may_change(caller=caller, row=row)
     return row

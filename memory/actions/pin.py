@@ -7,7 +7,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
-from memory.queries.memories import find_memory
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import MemoryType, governance_of
 from teams.permissions import require
@@ -18,7 +18,7 @@ def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> Memo
     """Set or take away the pin. Raises NotFound, NotActive, RoleNotSufficient."""
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = find_memory(caller=caller, memory_id=memory_id)
+        row = lock_memory(caller=caller, memory_id=memory_id)
         check_active(row=row)
         row.pinned = pinned
         row.governance = governance_of(

@@ -11,7 +11,7 @@ from accounts.errors import Conflict
 from memory.actions import embedding, store
 from memory.errors import NotActive
 from memory.models import Memory
-from memory.queries.memories import find_memory
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
 from teams.permissions import require
@@ -22,7 +22,7 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """Bring an archived memory back. Raises NotFound, NotActive, Conflict with a newer twin."""
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = find_memory(caller=caller, memory_id=memory_id)
+        row = lock_memory(caller=caller, memory_id=memory_id)
         if row.status != Status.ARCHIVED:
             raise NotActive(
                 detail=f"This memory is {row.status}, not archived.",

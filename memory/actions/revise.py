@@ -16,7 +16,7 @@ from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import gates
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
-from memory.queries.memories import find_memory
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Governance, may_be_forgotten_by_agent, type_row
 from teams.permissions import require
@@ -43,8 +43,8 @@ def revise(
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = find_memory(caller=caller, memory_id=memory_id)
-        lock_version(row=row, if_version=if_version)
+        row = lock_memory(caller=caller, memory_id=memory_id)
+        check_version(row=row, if_version=if_version)
         return apply(caller=caller, row=row, changes=changes, now=now)
 
 
@@ -69,18 +69,17 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     return to_view(row, now=now)
 
 
-def lock_version(*, row: Memory, if_version: int | None) -> None:
-    """Lock a memory against other writers, and check that it is the expected version.
+def check_version(*, row: Memory, if_version: int | None) -> None:
+    """Check that a locked memory is the version a writer has read, where they named one.
 
     Raises PreconditionFailed when it has changed since.
     """
-    current = Memory.objects.select_for_update().values_list("version", flat=True).get(pk=row.pk)
-    expected = row.version if if_version is None else if_version
-    if current != expected:
-        raise PreconditionFailed(
-            detail=f"The memory is at version {current}, not {expected}.",
-            hint="Read it again, merge your change, and send it with the new ETag.",
-        )
+    if if_version is None or row.version == if_version:
+        return
+    raise PreconditionFailed(
+        detail=f"The memory is at version {row.version}, not {if_version}.",
+        hint="Read it again, merge your change, and send it with the new ETag.",
+    )
 
 
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
