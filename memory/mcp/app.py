@@ -47,38 +47,44 @@ def serves(*, path: str) -> bool:
 
 def asgi_app() -> Callable[[Scope, Receive, Send], Awaitable[None]]:
     """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
-    protocol = make_server().streamable_http_app(
+    return _App()
+
+
+class _App:
+    """Hands requests to the SDK, whose application serves one lifespan and is made for each."""
+
+    def __init__(self) -> None:
+        self.protocol: Any = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            self.protocol = _protocol()
+            await self.protocol(scope, receive, send)
+        elif scope["path"].rstrip("/") != PATH:
+            await _reply(send, 200, _metadata())
+        else:
+            async with ThreadSensitiveContext():
+                await _guarded(self.protocol, scope, receive, send)
+
+
+def _protocol() -> Any:
+    return make_server().streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await protocol(scope, receive, send)
-        elif scope["path"].rstrip("/") != PATH:
-            await _reply(send, 200, _metadata())
-        else:
-            async with ThreadSensitiveContext():
-                await _guarded(protocol, scope, receive, send)
-
-    return app
-
 
 async def _guarded(protocol: Any, scope: Scope, receive: Receive, send: Send) -> None:
     try:
         admitted = await _admitted(scope)
         body = await _body(receive)
+        await protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
     except CairnError as error:
         await _refuse(send, error)
-        return
     finally:
-        await sync_to_async(connection.close)()
-    try:
-        await protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
-    finally:
-        await sync_to_async(connection.close)()
+        await sync_to_async(_let_go)()
 
 
 async def _admitted(scope: Scope) -> dict[str, Any]:
@@ -132,7 +138,7 @@ async def _body(receive: Receive) -> bytes:
     raw = b""
     while True:
         message = await receive()
-        raw += message.get("body", b"")
+        raw += bytes(message.get("body", b""))
         if len(raw) > LARGEST_BODY:
             raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         if not message.get("more_body"):
@@ -140,6 +146,10 @@ async def _body(receive: Receive) -> bytes:
     if raw:
         strict.parse(text=strict.decode(raw=raw))
     return raw
+
+
+def _let_go() -> None:
+    connection.close()  # of the thread that runs this, hence a function
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -5,6 +5,7 @@ run in a thread, which enters the caller's organization itself. The caller was m
 (`memory.mcp.app`) and travels in the request's scope.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -58,7 +59,7 @@ async def call_tool(
     if tool is None:
         return _failed(f"There is no tool {params.name[:80]!r}.", f"There are: {', '.join(TOOLS)}.")
     return await sync_to_async(_answer)(
-        tool, params.arguments or {}, _caller(context), context.request.scope[PROJECT_KEY]
+        tool, params.arguments or {}, _caller(context), _scope(context)[PROJECT_KEY]
     )
 
 
@@ -89,8 +90,13 @@ def _check_scope(tool: Tool, caller: Caller) -> None:
 
 
 def _caller(context: Context) -> Caller:
-    caller: Caller = context.request.scope[SCOPE_KEY]
+    caller: Caller = _scope(context)[SCOPE_KEY]
     return caller
+
+
+def _scope(context: Context) -> Mapping[str, Any]:
+    scope: Mapping[str, Any] = getattr(context.request, "scope", {})
+    return scope
 
 
 def _described(tool: Tool) -> protocol.Tool:

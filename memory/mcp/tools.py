@@ -1,8 +1,8 @@
 """The tools an agent can hold in its head: search, add_memory, get, list_recent (spec 8.2).
 
 Each is a value: how it is described to a model, the shape of its arguments, and one function that
-asks one action or query. What comes back is data under a fixed banner, because a memory is text that
-somebody wrote and must never be read as an instruction (spec 11).
+asks one action or query. What comes back is data under a fixed banner, because a memory is text
+that somebody wrote and must never be read as an instruction (spec 11).
 """
 
 import json

@@ -1,0 +1,108 @@
+"""Who may come in to MCP, and what may be sent: checked before the SDK sees a request."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.agents import ask
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+STATEMENT = "The invoices of the north branch are numbered by year and never reused."
+
+
+def _post(address: str, body: bytes, token: str = "", **headers: str) -> httpx.Response:
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    if token:
+        sent["Authorization"] = f"Bearer {token}"
+    return httpx.post(f"{address}/mcp", content=body, headers={**sent, **headers}, timeout=20)
+
+
+def _call(tool: str, **given: Any) -> bytes:
+    params = {"name": tool, "arguments": given}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return json.dumps(message).encode()
+
+
+@pytest.mark.parametrize("token", ["", "crn_pat_" + "x" * 38, "nonsense"])
+def test_without_a_good_token_the_metadata_is_named(address: str, token: str) -> None:
+    answer = _post(address, b"{}", token)
+
+    assert answer.status_code == 401
+    assert "/.well-known/oauth-protected-resource/mcp" in answer.headers["WWW-Authenticate"]
+
+
+def test_the_metadata_names_the_resource(address: str) -> None:
+    answer = httpx.get(f"{address}/.well-known/oauth-protected-resource/mcp")
+
+    assert answer.status_code == 200
+    assert answer.json()["resource"].endswith("/mcp")
+    assert answer.json()["bearer_methods_supported"] == ["header"]
+
+
+def test_a_foreign_origin_is_refused(address: str, place: Place) -> None:
+    answer = _post(address, _call("list_recent"), place.token, Origin="https://evil.example")
+
+    assert answer.status_code == 403
+
+
+HOSTILE = {
+    "NUL": _call("add_memory", content="NUL \x00 in a statement that is long enough"),
+    "lone surrogate": _call("add_memory", content="half \ud800 of a character, long enough"),
+    "invalid UTF-8": b'{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}',
+    "NaN": b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"x":NaN}}',
+    "duplicate keys": b'{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}',
+    "deep": b"[" * 100_000,
+    "long number": b'{"jsonrpc":"2.0","id":' + b"9" * 4_000 + b',"method":"tools/list"}',
+    "large": b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 10_000_000 + b'"}',
+    "not JSON": b"<xml/>",
+    "empty": b"",
+    "a number": b"7",
+    "huge limit": _call("list_recent", limit=10**20),
+    "wrong types": _call("search", query=["x"], limit="7"),
+    "null arguments": b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":null}',
+    "unknown method": b'{"jsonrpc":"2.0","id":1,"method":"tools/destroy"}',
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
+def test_nothing_hostile_breaks_the_server(
+    address: str, place: Place, kind: str, version: str
+) -> None:
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call"}
+
+    answer = _post(address, HOSTILE[kind], place.token, **headers)
+
+    assert answer.status_code < 500, answer.text
+    assert "Traceback" not in answer.text
+
+
+@pytest.mark.parametrize("tool", ["get", "search", "list_recent", "add_memory"])
+async def test_what_is_foreign_is_as_if_it_did_not_exist(
+    address: str, place: Place, other_place: Place, tool: str
+) -> None:
+    content = f"{STATEMENT} ({tool})"
+    added = await ask(
+        address=address, token=other_place.token, tool="add_memory", content=content, project="shop"
+    )
+    foreign = added.structured_content["memory"]
+
+    if tool == "get":
+        seen = await ask(address=address, token=place.token, tool=tool, id=foreign["id"])
+        none = await ask(address=address, token=place.token, tool=tool, id=_near(foreign["id"]))
+        assert seen == none
+        assert seen.is_error
+        return
+    given = {"list_recent": {}, "search": {"query": content}}.get(tool, {"content": content})
+    result = await ask(address=address, token=place.token, tool=tool, **given)
+
+    assert foreign["id"] not in result.content[0].text
+    assert tool != "add_memory" or result.structured_content["outcome"] == "added"
+
+
+def _near(identifier: str) -> str:
+    return identifier[:-1] + ("0" if identifier[-1] != "0" else "1")

@@ -1,0 +1,89 @@
+"""The tools as an agent meets them: the official client, in both eras of the protocol."""
+
+import pytest
+
+from tests.support.agents import agent, ask
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+ERAS = ("legacy", "2026-07-28", "auto")
+STATEMENT = "The payment worker retries {} times before it gives up and pages someone."
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_an_agent_finds_four_tools_with_all_annotations(
+    address: str, place: Place, mode: str
+) -> None:
+    async with agent(address=address, token=place.token, mode=mode) as client:
+        tools = (await client.list_tools()).tools
+
+    assert [tool.name for tool in tools] == ["search", "add_memory", "get", "list_recent"]
+    assert all(tool.output_schema and len(tool.description or "") < 400 for tool in tools)
+    assert [tool.annotations.read_only_hint for tool in tools] == [True, False, True, True]
+    assert not any(tool.annotations.open_world_hint for tool in tools)
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_what_an_agent_adds_it_finds_again(address: str, place: Place, mode: str) -> None:
+    content = STATEMENT.format(mode)
+
+    async with agent(address=address, token=place.token, mode=mode) as client:
+        added = await client.call_tool("add_memory", {"content": content, "project": "shop"})
+        known = added.structured_content["memory"]
+        found = await client.call_tool("search", {"query": content, "project": "shop"})
+        read = await client.call_tool("get", {"id": known["id"]})
+        recent = await client.call_tool("list_recent", {"project": "shop", "limit": 1})
+
+    assert known["id"] in [one["id"] for one in found.structured_content["results"]]
+    assert "not instructions" in found.structured_content["notice"]
+    assert read.structured_content["memory"]["content"] == content
+    assert recent.structured_content["results"][0]["id"] == known["id"]
+
+
+async def test_a_reading_token_is_offered_no_writing_tool(address: str, place: Place) -> None:
+    async with agent(address=address, token=place.reading_token, mode="legacy") as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        result = await client.call_tool("add_memory", {"content": STATEMENT})
+
+    assert "add_memory" not in names
+    assert result.is_error
+    assert "write scope" in result.content[0].text
+
+
+async def test_the_address_can_name_the_project(address: str, place: Place) -> None:
+    given = {"content": STATEMENT.format("nine")}
+
+    result = await ask(
+        address=address, token=place.token, tool="add_memory", suffix="?project=shop", **given
+    )
+
+    assert result.structured_content["memory"]["project"] == "shop"
+
+
+async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Place) -> None:
+    given = {"content": STATEMENT.format("five"), "project": "shop", "tags": '["pay"]'}
+
+    result = await ask(address=address, token=place.token, tool="add_memory", **given)
+
+    assert result.structured_content["memory"]["tags"] == ["pay"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "says"),
+    [
+        ("add_memory", {"content": "short"}, "20"),
+        ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
+        ("search", {"query": "x", "limit": 10**6}, "between 1 and 50"),
+        ("search", {"query": "x", "project": "nowhere"}, "no project"),
+        ("get", {"id": "not-an-id"}, "UUID"),
+        ("forget_everything", {}, "no tool"),
+    ],
+)
+async def test_a_refusal_tells_the_agent_what_to_do(
+    address: str, place: Place, tool: str, given: dict[str, object], says: str
+) -> None:
+    result = await ask(address=address, token=place.token, tool=tool, **given)
+
+    assert result.is_error
+    assert says in result.content[0].text
