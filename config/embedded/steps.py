@@ -6,7 +6,6 @@ that belong to the first start only, whose names are kept in the data folder onc
 
 import json
 import sys
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -26,6 +25,7 @@ class When(Enum):
     """At which starts a step is done."""
 
     ALWAYS = "always"
+    WITHOUT_CREDENTIALS = "while the owner has none"
     FIRST_WITH_DEMO = "until done once, if the demo is wanted"
 
 
@@ -38,6 +38,15 @@ class Step:
     command: tuple[str, ...]
     when: When = When.ALWAYS
     noise: str = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What decides which steps a start has; `done` are the names of those done for good."""
+
+    with_demo: bool
+    has_credentials: bool
+    done: frozenset[str]
 
 
 STEPS = (
@@ -55,7 +64,8 @@ STEPS = (
     Step(
         name="bootstrap",
         title="owner account",
-        command=(*MANAGE, "bootstrap", "--credentials", "{credentials}"),
+        command=(*MANAGE, "bootstrap", "--skip-checks", "--credentials", "{credentials}"),
+        when=When.WITHOUT_CREDENTIALS,
         noise=CREDENTIALS,
     ),
     Step(
@@ -67,9 +77,9 @@ STEPS = (
 )
 
 
-def due(*, with_demo: bool, done: Collection[str]) -> tuple[Step, ...]:
-    """Return the steps of this start, given the names of those done once and for all."""
-    return tuple(step for step in STEPS if _is_due(step, with_demo=with_demo, done=done))
+def due(*, situation: Situation) -> tuple[Step, ...]:
+    """Return the steps of a start in their order."""
+    return tuple(step for step in STEPS if _is_due(step, situation))
 
 
 def program(*, step: Step, setup: Setup, home: Home, environment: Environment) -> Program:
@@ -96,10 +106,12 @@ def mark_done(*, home: Home, name: str) -> None:
     write_private(path=home.run / DONE_NAME, text=json.dumps(names))
 
 
-def _is_due(step: Step, *, with_demo: bool, done: Collection[str]) -> bool:
-    if step.when is When.ALWAYS:
-        return True
-    return with_demo and step.name not in done
+def _is_due(step: Step, situation: Situation) -> bool:
+    if step.when is When.WITHOUT_CREDENTIALS:
+        return not situation.has_credentials
+    if step.when is When.FIRST_WITH_DEMO:
+        return situation.with_demo and step.name not in situation.done
+    return True
 
 
 def _filled(part: str, paths: dict[str, Path]) -> str:

