@@ -146,13 +146,13 @@ def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
         memories=Count("id"),
         added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
         used_in_month=Count("id", filter=Q(memoryusage__last_accessed_at__gte=now - MONTH)),
-        needs_review=Count("id", filter=Q(needs_review=True)),
         oldest_review_at=Min("created_at", filter=Q(needs_review=True)),
+        waiting=Count("id", filter=Q(needs_review=True)),
         verified=Count("id", filter=VERIFIED),
         stale=Count("id", filter=STALE),
         corrected_in_month=Count("id", filter=Q(corrects=True)),
     )
-    return Tally(**found)
+    return Tally(needs_review=found.pop("waiting"), **found)
 
 
 def _health_counts(tally: Tally) -> HealthCounts:

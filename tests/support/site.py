@@ -1,0 +1,105 @@
+"""A whole site on loopback for browsers: its own database, seeded people, a real uvicorn.
+
+The servers of the test run are used, with a database of its own, so that what a browser writes does
+not meet the tests that roll back.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit, urlunsplit
+from urllib.request import urlopen
+
+import psycopg
+
+from tests.support import servers
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATABASE = "cairn_site"
+READY_S = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """Where the site is, who can sign in, and a token of theirs."""
+
+    url: str
+    email: str
+    password: str
+    stranger: str
+    token: str
+    organization: str
+    project: str
+
+
+@contextmanager
+def running(*, log: Path) -> Iterator[Site]:
+    """Serve a seeded site until the block ends; what it prints goes to `log`."""
+    servers.start()
+    environment = {**os.environ, **_environment(_new_database(), _free_port())}
+    environment["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
+    _run("manage.py", "migrate", "-v", "0", environment=environment)
+    seeded = json.loads(_run("-m", "tests.support.seed", environment=environment))
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1",
+             "--port", environment["CAIRN_PORT"], "--ws", "websockets-sansio"],
+            env=environment, cwd=ROOT, stdout=output, stderr=output,
+        )  # fmt: skip
+        try:
+            _await(environment["CAIRN_BASE_URL"], server, log)
+            yield Site(url=environment["CAIRN_BASE_URL"], **seeded)
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _environment(database_url: str, port: int) -> dict[str, str]:
+    return {
+        "DATABASE_URL": database_url,
+        "CAIRN_PORT": str(port),
+        "CAIRN_BASE_URL": f"http://127.0.0.1:{port}",
+    }
+
+
+def _new_database() -> str:
+    url = urlsplit(os.environ["DATABASE_URL"])
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    return urlunsplit(url._replace(path=f"/{DATABASE}"))
+
+
+def _run(*arguments: str, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=environment, cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        assert server.poll() is None, log.read_text()
+        try:
+            with urlopen(f"{url}/login/", timeout=5):
+                return
+        except URLError:
+            time.sleep(0.1)
+    raise AssertionError(f"The site did not start: {log.read_text()}")
