@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api_urls")),
     re_path("^docs/api/?$", documentation.page),
+    path("health/", include("config.probes")),
     path("", include("frontend.urls")),
 ]
 
