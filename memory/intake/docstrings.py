@@ -5,12 +5,15 @@ heading is the file. Nothing is executed: the source is parsed.
 """
 
 import ast
+import re
 from dataclasses import replace
 
 from memory.intake import markdown
 from memory.intake import text as texts
 from memory.intake.markdown import Statement
 from memory.taxonomy import MemoryType
+
+_DRAWING = re.compile("[\u2500-\u257f]")
 
 
 def read(*, source: str, path: str) -> tuple[Statement, ...]:
@@ -25,7 +28,7 @@ def read(*, source: str, path: str) -> tuple[Statement, ...]:
     start = tree.body[0].lineno
     first, _, rest = docstring.partition("\n\n")
     purpose = _purpose(texts.normalized(text=first), path, start)
-    essay = markdown.read(text=f"# {path}\n\n{rest}", path=path)
+    essay = markdown.read(text=f"# {path}\n\n{_with_drawings_fenced(rest)}", path=path)
     offset = start + first.count("\n")
     return (purpose, *(_of_module(statement, offset) for statement in essay))
 
@@ -38,6 +41,14 @@ def _purpose(text: str, path: str, line: int) -> Statement:
         headings=(path,),
         line=line,
         external_id=markdown.statement_id(path=path, context="purpose", text=""),
+    )
+
+
+def _with_drawings_fenced(text: str) -> str:
+    """Fence what is drawn with lines, such as an error tree, so that its layout is kept."""
+    return "\n\n".join(
+        f"```\n{paragraph}\n```" if _DRAWING.search(paragraph) else paragraph
+        for paragraph in text.split("\n\n")
     )
 
 

@@ -15,8 +15,10 @@ class Where(StrEnum):
     """What a rule looks at."""
 
     PROSE = "prose"
+    WORDS = "prose without the code in it"
     CODE = "code"
     HEADING = "heading"
+    HEADING_OF_CODE = "heading, if there is code"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,15 +30,19 @@ class TypeRule:
     pattern: re.Pattern[str]
 
 
+def _rule(type: MemoryType, where: Where, pattern: str) -> TypeRule:
+    return TypeRule(type=type, where=where, pattern=re.compile(pattern, re.IGNORECASE))
+
+
 def _text(type: MemoryType, pattern: str) -> TypeRule:
-    return TypeRule(type=type, where=Where.PROSE, pattern=re.compile(pattern, re.IGNORECASE))
+    return _rule(type, Where.WORDS, pattern)
 
 
-def _heading(type: MemoryType, pattern: str) -> TypeRule:
-    compiled = re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
-    return TypeRule(type=type, where=Where.HEADING, pattern=compiled)
+def _heading(type: MemoryType, pattern: str, where: Where = Where.HEADING) -> TypeRule:
+    return _rule(type, where, rf"\b(?:{pattern})\b")
 
 
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
 _PATH = (
     r"`?(?:[\w.@-]+/)+[\w.*@-]*`?|`?[\w-]+\.(?:py|ts|tsx|js|go|rs|java|rb|toml|ya?ml|json|sql)`?"
 )
@@ -77,8 +83,9 @@ RULES: tuple[TypeRule, ...] = (
         r"\b(?:when|if|whenever|after) (?:you )?(?:add|chang|edit|modif|updat|renam|touch)\w*\b"
         r".{1,120}\b(?:must|also|need|run|update|regenerate)\b|\btogether with\b.{0,40}\bchange",
     ),
-    _text(
+    _rule(
         MemoryType.MODULE_INSIGHT,
+        Where.PROSE,
         rf"\A(?:{_PATH})(?:, (?:{_PATH}))*\s*(?:[:\u2013\u2014-]|\(|is\b|are\b)",
     ),
     _text(
@@ -88,10 +95,11 @@ RULES: tuple[TypeRule, ...] = (
     ),
     _text(
         MemoryType.REQUIREMENT,
-        r"\A(?:never|always|do not|don.t|only|every|each|ensure|make sure|keep|follow)\b",
+        r"\A(?:never|always|do not|don.t|ensure|make sure|keep|follow)\b",
     ),
-    _text(
+    _rule(
         MemoryType.TOOL,
+        Where.PROSE,
         rf"`{_COMMAND} \S|\A(?:or,? )?to \w+ .{{5,160}}\b(?:use|run|specify|set|pass|add)\b",
     ),
     TypeRule(
@@ -102,8 +110,8 @@ RULES: tuple[TypeRule, ...] = (
     _text(
         MemoryType.DECISION,
         r"\bbecause\b|\brather than\b|\binstead of\b|\bdecided\b|\bdeliberate(?:ly)?\b"
-        r"|\bon purpose\b|\btrade-?offs?\b|\bin favou?r of\b|\b(?:the|this) reason\b|\bwe (?:chose|picked)\b"
-        r"|, since\b|\bso that\b|\bis why\b",
+        r"|\bon purpose\b|\btrade-?offs?\b|\bin favou?r of\b|\b(?:the|this) reason\b"
+        r"|\bwe (?:chose|picked)\b|, since\b|\bso that\b|\bis why\b",
     ),
     _text(
         MemoryType.REQUIREMENT,
@@ -130,6 +138,7 @@ RULES: tuple[TypeRule, ...] = (
         MemoryType.TOOL,
         r"commands?|usage|cli|install(?:ation|ing)?|set ?-?up|quick ?start|getting started"
         r"|scripts?",
+        Where.HEADING_OF_CODE,
     ),
 )
 
@@ -139,7 +148,14 @@ def type_of(*, prose: str, code: str, headings: tuple[str, ...], is_warning: boo
     if is_warning:
         return MemoryType.GOTCHA
     under = " / ".join(headings[-2:])
-    looked_at = {Where.PROSE: prose, Where.CODE: code, Where.HEADING: under}
+    has_code = bool(code) or "`" in prose
+    looked_at = {
+        Where.PROSE: prose,
+        Where.WORDS: _CODE_SPAN.sub("`", prose),
+        Where.CODE: code,
+        Where.HEADING: under,
+        Where.HEADING_OF_CODE: under if has_code else "",
+    }
     for rule in RULES:
         if rule.pattern.search(looked_at[rule.where]):
             return rule.type

@@ -18,7 +18,7 @@ from markdown_it.tree import SyntaxTreeNode
 
 from memory.intake import inline, sentences
 
-LONGEST_CODE = 800  # characters of a fenced block that is kept, ours
+LONGEST_CODE = 1_200  # characters of a fenced block that is kept, ours
 LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe, ours
 SHORT_ITEM = 40  # characters; a list of such items is one passage, ours
 LONGEST_LISTED = 500  # characters of such a passage with its addresses, ours

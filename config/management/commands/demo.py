@@ -1,0 +1,126 @@
+"""Load real documents into the first project, or replay a recorded agent session (spec 10.1).
+
+`demo` loads what Cairn's own files say; `demo --from FOLDER` what the documents of any folder say;
+`demo --play` makes the calls of a recorded session at the running server. Each may be run again.
+"""
+
+import json
+import time
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from accounts.authentication import caller_from_token, entered
+from accounts.caller import Caller
+from accounts.errors import CairnError
+from config.demo import folder as folders
+from config.demo import load, own, play
+from config.demo.candidates import of_statement
+from memory.actions.drafts import NewMemory
+from memory.intake import markdown
+from memory.taxonomy import SourceInterface
+from teams import queries as places
+from teams.actions.projects import create_project
+
+PACE_SECONDS: Final = 2.0
+LOOPBACK: Final = "127.0.0.1"
+
+
+class Command(BaseCommand):
+    """Bring the demo in through the product's own doors."""
+
+    help = "Load Cairn's own documentation, the documents of a folder, or replay a session."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the folder, the project, and how fast to play."""
+        parser.add_argument("--from", dest="folder", type=Path, help="folder to read instead")
+        parser.add_argument("--project", help="short name of the project; made when missing")
+        parser.add_argument("--play", action="store_true", help="replay a recorded agent session")
+        parser.add_argument("--pace", type=float, default=PACE_SECONDS, help="seconds a step")
+        parser.add_argument("--credentials", type=Path, help="file written by bootstrap")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load or play."""
+        path = options["credentials"] or settings.CAIRN_HOME / "credentials.json"
+        credentials = _credentials(path)
+        project = options["project"] or credentials["project"]
+        try:
+            if options["play"]:
+                self._play(credentials, project, pace_seconds=options["pace"])
+            else:
+                self._load(credentials["token"], project, options["folder"])
+        except CairnError as error:
+            raise CommandError(f"{error.detail} {error.hint}".strip()) from error
+        except play.Unplayable as error:
+            raise CommandError(str(error)) from error
+
+    def _load(self, token: str, project: str, folder: Path | None) -> None:
+        now, began = timezone.now(), time.monotonic()
+        caller = _caller(token, now=now)
+        new = self._of_folder(folder, project) if folder else own.candidates(project=project)
+        _ensure_project(caller, project, now=now)
+        summary = load.load(caller=caller, new=new, now=now, report=self._report)
+        seconds = time.monotonic() - began
+        self.stdout.write(f"{summary.sentence} {seconds:.1f} s; vectors follow in the background.")
+
+    def _of_folder(self, folder: Path, project: str) -> tuple[NewMemory, ...]:
+        if not folder.is_dir():
+            raise CommandError(f"{folder} is not a folder; name one that holds documents.")
+        documents = folders.documents(folder=folder)
+        for document in documents:
+            if document.skipped:
+                self.stdout.write(f"Not read: {document.path} ({document.skipped}).")
+        if not documents:
+            raise CommandError(f"{folder} holds no README, agent rules or documentation.")
+        return tuple(
+            of_statement(
+                statement=statement,
+                path=document.path,
+                project=project,
+                tags=(folders.tag_of(path=document.path),),
+            )
+            for document in documents
+            for statement in markdown.read(text=document.text, path=document.path)
+        )
+
+    def _report(self, done: int, total: int) -> None:
+        if self.stdout.isatty():
+            self.stdout.write(f"\r{done} of {total}", ending="\n" if done == total else "")
+            self.stdout.flush()
+        elif done == total:
+            self.stdout.write(f"{total} statements read")
+
+    def _play(self, credentials: Mapping[str, str], project: str, *, pace_seconds: float) -> None:
+        with play.client(url=credentials["url"], token=credentials["token"]) as client:
+            for played in play.play(
+                client=client,
+                project=project,
+                steps=play.read(),
+                pause=lambda: time.sleep(pace_seconds),
+            ):
+                self.stdout.write(f"{played.step.say} → {played.result}")
+
+
+def _credentials(path: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise CommandError(f"{path} is missing; run bootstrap, or start with: make run") from error
+
+
+def _caller(token: str, *, now: datetime) -> Caller:
+    caller = caller_from_token(text=token, agent="import", ip=LOOPBACK, now=now)
+    return replace(caller, source_interface=SourceInterface.IMPORT.value)
+
+
+def _ensure_project(caller: Caller, slug: str, *, now: datetime) -> None:
+    with entered(caller):
+        if slug not in {project.slug for project in places.projects(caller=caller)}:
+            create_project(caller=caller, slug=slug, name=slug, now=now)
