@@ -35,10 +35,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Factor:
-    """One part of why a memory stands where it stands."""
+    """What one path of the search gave: its share of the score, and the rank there from 1."""
 
     name: str
     value: float
+    rank: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,8 +158,12 @@ def _listed(caller: Caller, filters: Filters, cursor: Cursor | None, now: dateti
 
 
 def _factors(explain: Mapping[str, object]) -> tuple[Factor, ...]:
-    numbers = ((name, value) for name, value in explain.items() if isinstance(value, int | float))
-    return tuple(Factor(name=name, value=float(value)) for name, value in numbers)
+    paths = explain.get("paths")
+    found = paths.items() if isinstance(paths, Mapping) else ()
+    return tuple(
+        Factor(name=str(name), value=float(part["value"]), rank=int(part["rank"]))
+        for name, part in found
+    )
 
 
 def _cursor(text: str) -> Cursor | None:

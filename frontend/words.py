@@ -145,6 +145,12 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
 }
 
 
+SEARCH_PATHS: Final[Mapping[str, Name]] = {
+    "dense": _("by meaning"),
+    "keyword": _("by words"),
+    "graph": _("by relation"),
+}
+
 FILTERS: Final[tuple[tuple[str, Name], ...]] = (
     ("is:review", _("Needs review")),
     ("is:stale", _("Stale")),

@@ -23,14 +23,13 @@ from frontend import differences, figures, words
 register = template.Library()
 
 CODE = re.compile(r"`([^`\n]+)`")
-METER_WIDTH: Final = 100
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
     "memories": "M5 5h14M5 10h14M5 15h9M5 20h6",
     "teach": "M12 5v14M5 12h14",
     "connections": "M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 6l-3 12",
-    "more": "M5 12h.01M12 12h.01M19 12h.01",
+    "more": "M4 12a1 1 0 102 0 1 1 0 10-2 0M11 12a1 1 0 102 0 1 1 0 10-2 0M18 12a1 1 0 102 0 1 1 0 10-2 0",
     "close": "M6 6l12 12M18 6L6 18",
     "check": "M5 12.5l4.5 4.5L19 7.5",
     "chevron": "M8 10l4 4 4-4",
@@ -121,6 +120,12 @@ def token_state_name(value: str) -> words.Name:
 
 
 @register.filter
+def path_name(value: str) -> words.Name:
+    """Name a path of the search."""
+    return words.name_of(words.SEARCH_PATHS, value)
+
+
+@register.filter
 def health_part_name(value: str) -> words.Name:
     """Name one part of the health score."""
     return words.name_of(words.HEALTH_PARTS, value)
@@ -180,11 +185,10 @@ def clock(moment: datetime) -> SafeString:
 def meter(value: float, label: str) -> SafeString:
     """Draw a share 0..1 as a bar."""
     return format_html(
-        '<svg class="meter" viewBox="0 0 {} 6" preserveAspectRatio="none" role="img"'
-        ' aria-label="{}"><rect width="{}" height="6"/></svg>',
-        METER_WIDTH,
+        '<svg class="meter" width="100%" height="6" role="img" aria-label="{}">'
+        '<rect width="{}%" height="6" rx="3"/></svg>',
         label,
-        round(METER_WIDTH * min(1.0, max(0.0, value))),
+        round(100 * min(1.0, max(0.0, value))),
     )
 
 

@@ -35,7 +35,7 @@ from teams import visibility
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
 MOST_ATTENTION = 5  # rows, spec 9.2
-MOST_PLACES = 8  # rows of the table of modules, ours
+MOST_PLACES = 5  # rows of the table of modules, ours
 
 ACTIVE = Q(status=Status.ACTIVE.value)
 VERIFIED = Q(verification=Verification.VERIFIED.value) | Q(user_verified=True)

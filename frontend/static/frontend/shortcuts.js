@@ -37,4 +37,3 @@ document.addEventListener("keydown", (event) => {
     : on && !typing(event.target) && !document.querySelector("dialog[open]") && event.key.length === 1 && single(event);
   if (done) event.preventDefault();
 });
-if (!/Mac|iP/.test(navigator.platform)) for (const key of document.querySelectorAll("[data-mod]")) key.textContent = key.textContent.replace("⌘", "Ctrl ");

@@ -2,7 +2,7 @@
 import { toast } from "./dialogs.js";
 
 function clocks(root) {
-  const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+  const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   for (const time of root.querySelectorAll("[data-clock]")) time.textContent = format.format(new Date(time.dateTime));
 }
 async function copy(text) {
@@ -19,5 +19,10 @@ document.addEventListener("input", (event) => {
   if (slug && !slug.dataset.touched) slug.value = event.target.value.normalize("NFKD").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 64);
   if (event.target.pattern && event.isTrusted) event.target.dataset.touched = "1";
 });
+function modifiers(root) {
+  if (!/Mac|iP/.test(navigator.platform)) for (const key of root.querySelectorAll("[data-mod]")) key.textContent = key.textContent.replace("⌘", "Ctrl ");
+}
 document.addEventListener("cairn:ready", (event) => clocks(event.detail));
+document.addEventListener("htmx:afterSwap", (event) => { modifiers(event.detail.target); clocks(event.detail.target); });
 clocks(document);
+modifiers(document);
