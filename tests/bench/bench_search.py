@@ -74,26 +74,43 @@ def _fill(caller: Caller, texts: tuple[str, ...]) -> None:
         ids = tuple(Memory.objects.values_list("id", flat=True))
     for start in range(0, len(ids), 256):
         embedding.embed_batch(memory_ids=ids[start : start + 256])
-    print(f"embedding ({settings.CAIRN_PROVIDERS['embedder']}): {time.perf_counter() - started:.1f} s")
+    print(
+        f"embedding ({settings.CAIRN_PROVIDERS['embedder']}): {time.perf_counter() - started:.1f} s"
+    )
     upkeep.refresh_lexicon()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 
+def queries(texts: tuple[str, ...]) -> list[str]:
+    """Return seven words of each of some texts."""
+    step = max(1, len(texts) // ROUNDS)
+    return [" ".join(text.split()[1:8]) for text in texts[::step]][:ROUNDS]
+
+
+def bare_time(caller: Caller, text: str) -> float:
+    """Return the milliseconds of the statement alone."""
+    asked = query.understand(text=text)
+    embedded = embedding.embed_query(text=asked.normalized)
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        question = Question(
+            model_id=embedding.active_model().id,
+            vector=None if embedded is None else embedded.vector,
+            words=asked.keyword_text,
+            projects=None,
+            type_codes=None,
+            moment=None,
+            dense_limit=30,
+            keyword_limit=20,
+        )
+        return _timed(lambda: retrieval.candidates(question=question, sight=sight))
+
+
 def _measure(caller: Caller, texts: tuple[str, ...]) -> None:
-    queries = [" ".join(text.split()[1:8]) for text in texts[:: max(1, len(texts) // ROUNDS)]][:ROUNDS]
     bare, whole = [], []
-    for text in queries:
-        asked = query.understand(text=text)
-        vector = embedding.embed_query(text=asked.normalized)
-        with tenancy.unit():
-            sight = visibility.sight_of(caller=caller)
-            model = embedding.active_model()
-            question = Question(
-                model_id=model.id, vector=vector.vector, words=asked.keyword_text, projects=None,
-                type_codes=None, moment=None, dense_limit=30, keyword_limit=20,
-            )
-            bare.append(_timed(lambda: retrieval.candidates(question=question, sight=sight)))
+    for text in queries(texts):
+        bare.append(bare_time(caller, text))
         request = SearchRequest(query=text)
         whole.append(_timed(lambda: search(caller=caller, request=request, now=NOW)))
     _show("bare SQL", bare, bare)

@@ -1,0 +1,6 @@
+"""All benchmarks, one after another, at the sizes the documentation quotes."""
+
+from tests.bench import bench_http
+
+if __name__ == "__main__":
+    bench_http.main(count=10_000)
