@@ -5,6 +5,7 @@ name what it answers, and later calls use that name. Writes carry a fixed Idempo
 playing again stores nothing twice; confirmations and searches happen each time.
 """
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -82,7 +83,7 @@ def _call(
     body = dict(step.body)
     if "project" in body:
         body["project"] = project
-    headers = {} if path.endswith(REPEATED) else {"Idempotency-Key": f"demo-session-{number}"}
+    headers = {} if path.endswith(REPEATED) else {"Idempotency-Key": _key(number, step)}
     try:
         answer = client.post(path, json=body, headers=headers)
     except httpx.TransportError as error:
@@ -92,6 +93,11 @@ def _call(
     if answer.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         raise Unplayable(f"The token is not accepted: {answer.json().get('detail', '')}")
     return answer
+
+
+def _key(number: int, step: Step) -> str:
+    told = json.dumps((number, step.path, dict(step.body)), sort_keys=True)
+    return f"demo-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
 
 
 def _names(path: str) -> tuple[str, ...]:
@@ -110,4 +116,5 @@ def _in_words(answer: httpx.Response) -> str:
         return f"{answer.status_code} {body.get('gate') or body.get('code')}: {body.get('detail')}"
     if "results" in body:
         return f"{len(body['results'])} found" if body["results"] else "nothing relevant"
-    return str(body.get("outcome", "done"))
+    is_replay = "Idempotency-Replayed" in answer.headers
+    return "done before" if is_replay else str(body.get("outcome", "done"))

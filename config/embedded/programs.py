@@ -54,6 +54,16 @@ def worker(*, setup: Setup, environment: Environment) -> Program:
     )
 
 
+def session(*, environment: Environment) -> Program:
+    """Describe the demo's recorded agent session, played once at the running web server."""
+    return Program(
+        name="demo",
+        command=(sys.executable, "-W", "ignore", str(env.ROOT / "manage.py"), "demo", "--play"),
+        environment=environment,
+        folder=env.ROOT,
+    )
+
+
 def beat(*, run_folder: Path, environment: Environment) -> Program:
     """Describe the clock that wakes the recurring jobs."""
     return Program(

@@ -16,6 +16,8 @@ from config.embedded.process import After, Process
 from config.embedded.setup import Setup
 from config.embedded.starting import Starter, start_servers
 
+SESSION = "session"  # under which it is kept that the demo's session has been played
+
 
 def run(*, environment: Mapping[str, str], console: Console) -> None:
     """Start everything over the data folder and look after it until asked to stop.
@@ -61,6 +63,9 @@ def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[s
             steps.mark_done(home=home, name=step.name)
     _start_programs(starter=starter, setup=served, home=home, environment=completed)
     _greet(console=starter.console, home=home, url=served.base_url, situation=situation)
+    if setup.with_demo and SESSION not in situation.done:
+        _play_session(starter=starter, environment=completed)
+        steps.mark_done(home=home, name=SESSION)
 
 
 def _greet(*, console: Console, home: Home, url: str, situation: steps.Situation) -> None:
@@ -96,6 +101,12 @@ def _start_programs(
         ):
             starter.keep_running(program=program, is_ready=None, after=After.RESTART)
         starter.group.await_ready(web)
+
+
+def _play_session(*, starter: Starter, environment: programs.Environment) -> None:
+    starter.keep_running(
+        program=programs.session(environment=environment), is_ready=None, after=After.NOTHING
+    )
 
 
 def _stop(*, group: Group, console: Console) -> None:
