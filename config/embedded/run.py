@@ -89,18 +89,18 @@ def _do_step(*, starter: Starter, step: steps.Step, program: Program) -> None:
 def _start_programs(
     *, starter: Starter, setup: Setup, home: Home, environment: programs.Environment
 ) -> None:
-    with starter.step("web, worker and beat"):
+    with starter.step("web server"):
         web = starter.keep_running(
             program=programs.web(setup=setup, environment=environment),
             is_ready=lambda: ports.is_live(host=setup.host, port=setup.port),
             after=After.RESTART,
         )
-        for program in (
-            programs.worker(setup=setup, environment=environment),
-            programs.beat(run_folder=home.run, environment=environment),
-        ):
-            starter.keep_running(program=program, is_ready=None, after=After.RESTART)
         starter.group.await_ready(web)
+    for program in (
+        programs.worker(setup=setup, environment=environment),
+        programs.beat(run_folder=home.run, environment=environment),
+    ):
+        starter.keep_running(program=program, is_ready=None, after=After.RESTART)
 
 
 def _play_session(*, starter: Starter, environment: programs.Environment) -> None:
