@@ -54,10 +54,11 @@ HEADERS: Final = {
 def document_view(*, endpoints: tuple[Endpoint, ...]) -> Callable[[HttpRequest], HttpResponse]:
     """Return the view that answers with the document."""
 
-    def answer(request: HttpRequest) -> HttpResponse:
-        return HttpResponse(_written(endpoints), content_type=JSON)
+    @functools.cache
+    def written() -> bytes:
+        return rendering.to_json(value=document(endpoints=endpoints))
 
-    return answer
+    return lambda request: HttpResponse(written(), content_type=JSON)
 
 
 def page(request: HttpRequest) -> HttpResponse:
@@ -91,11 +92,6 @@ def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
             "schemas": dict(sorted(_schemas(endpoints).items())),
         },
     }
-
-
-@functools.cache
-def _written(endpoints: tuple[Endpoint, ...]) -> bytes:
-    return rendering.to_json(value=document(endpoints=endpoints))
 
 
 def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from accounts.errors import TooLarge
 
 LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
 LARGEST_BULK: Final = 8 * LARGEST_BODY
-LONGEST_LENGTH: Final = 18  # digits of a Content-Length
+LONGEST_LENGTH: Final = 18  # digits of a Content-Length that are looked at
 JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
@@ -31,15 +31,19 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
 
 
 def _body(request: HttpRequest, largest: int) -> bytes:
-    announced = request.META.get("CONTENT_LENGTH") or "0"
-    known = int(announced) if announced.isdecimal() and len(announced) <= LONGEST_LENGTH else 0
-    raw = b"" if known > largest else request.read(largest + 1)
-    if known > largest or len(raw) > largest:
+    is_known_large = _announced(request) > largest
+    raw = b"" if is_known_large else request.read(largest + 1)
+    if is_known_large or len(raw) > largest:
         raise TooLarge(
             detail=f"The body is larger than {largest:,} bytes.",
             hint="Split it into several requests, or use /api/v1/memories/bulk.",
         )
     return raw
+
+
+def _announced(request: HttpRequest) -> int:
+    said = request.META.get("CONTENT_LENGTH") or ""
+    return int(said[:LONGEST_LENGTH]) if said.isdecimal() else 0
 
 
 def _check_media(request: HttpRequest, media: tuple[str, ...]) -> str:

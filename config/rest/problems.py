@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import DataError, InterfaceError, OperationalError
-from django.http import Http404
+from django.http import Http404, UnreadablePostError
 from psycopg_pool import PoolTimeout, TooManyRequests
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -51,6 +51,7 @@ DRF_ERRORS: Final[tuple[tuple[type[Exception], type[CairnError]], ...]] = (
     (exceptions.ParseError, MalformedRequest),
     (PermissionDenied, Forbidden),
     (SuspiciousOperation, MalformedRequest),
+    (UnreadablePostError, MalformedRequest),
 )
 
 

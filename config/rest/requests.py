@@ -22,6 +22,10 @@ from config.rest import problems, rendering
 HEADER: Final = "X-Request-Id"
 ACCEPTED: Final = re.compile(r"[0-9A-Za-z._:-]{1,64}\Z")  # what may stand in a log line unescaped
 API: Final = "/api/"
+HEADERS: Final = {  # data, never a page: nothing may load, frame or keep it
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
 SMALLEST_COMPRESSED: Final = 4_096  # bytes; below, packing costs more than it saves
 RANDOM_BYTES: Final = 100  # of the gzip header's name, against guessing by length (BREACH)
 
@@ -70,6 +74,8 @@ def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase
     response.headers[HEADER] = request_id
     if not request.path.startswith(API) or not isinstance(response, HttpResponse):
         return response
+    for name, value in HEADERS.items():
+        response.headers[name] = value
     if _is_foreign_error(response):
         _replace(response, request_id=request_id)
     _compress(request, response)

@@ -36,3 +36,9 @@ def other_api(other_caller: Caller, clean_cache: None) -> Api:
     client = Api(token=_token(other_caller, ALL))
     client.post("projects", {"slug": "shop", "name": "Shop"})
     return client
+
+
+@pytest.fixture
+def member_api(api: Api, member_caller: Caller) -> Api:
+    """A client of another person of the same organization."""
+    return Api(token=_token(member_caller, frozenset({TokenScope.READ, TokenScope.WRITE})))

@@ -1,0 +1,62 @@
+"""Writes sent twice: done once with a key, and never mistaken for each other."""
+
+import pytest
+
+from accounts import tenancy
+from teams.models import IdempotencyKey
+from tests.support.api import STATEMENT, Api
+
+BODY = {"project": "shop", "content": STATEMENT, "type": "gotcha"}
+
+
+def test_a_write_with_a_key_is_done_once(api: Api) -> None:
+    first = api.post("memories", BODY, Idempotency_Key="k1")
+    again = api.post("memories", BODY, Idempotency_Key="k1")
+
+    assert again.content == first.content
+    assert again.status_code == 201
+    assert (again["ETag"], again["Location"]) == (first["ETag"], first["Location"])
+    assert again["Idempotency-Replayed"] == "true"
+    assert api.get(first["Location"]).json()["confirmations"] == 0
+
+
+def test_a_key_used_for_another_body_is_refused(api: Api) -> None:
+    api.post("memories", BODY, Idempotency_Key="k1")
+
+    answer = api.post("memories", {**BODY, "type": "fact"}, Idempotency_Key="k1")
+
+    assert answer.status_code == 422
+    assert answer.json()["code"] == "idempotency_mismatch"
+
+
+def test_a_refusal_is_not_kept(api: Api) -> None:
+    refused = api.post("memories", {"content": "short"}, Idempotency_Key="k1")
+    accepted = api.post("memories", BODY, Idempotency_Key="k1")
+
+    assert (refused.status_code, accepted.status_code) == (422, 201)
+
+
+def test_a_key_in_flight_is_a_conflict(api: Api, in_organization: object) -> None:
+    api.post("memories", BODY, Idempotency_Key="k1")
+    with tenancy.unit():
+        IdempotencyKey.objects.update(status=None)
+
+    answer = api.post("memories", BODY, Idempotency_Key="k1")
+
+    assert answer.status_code == 409
+    assert answer.json()["code"] == "still_running"
+
+
+def test_keys_of_two_credentials_do_not_meet(api: Api, other_api: Api) -> None:
+    mine = api.post("memories", BODY, Idempotency_Key="k1").json()
+    theirs = other_api.post("memories", BODY, Idempotency_Key="k1").json()
+
+    assert mine["memory"]["id"] != theirs["memory"]["id"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "two words", "clé"])
+def test_a_key_that_cannot_be_one_is_refused(api: Api, key: str) -> None:
+    answer = api.post("memories", BODY, Idempotency_Key=key)
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/headers/Idempotency-Key"

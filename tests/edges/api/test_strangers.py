@@ -1,0 +1,108 @@
+"""What belongs to another organization is answered exactly like what does not exist (spec 7.1)."""
+
+import re
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts.api.endpoints import Endpoint
+from config.api_urls import ENDPOINTS
+from tests.support.api import Api
+
+CANARY = "Canary: the northern warehouse keeps its master key under the third stone."
+NAMED = tuple(endpoint for endpoint in ENDPOINTS if "{id}" in endpoint.path)
+LISTS = ("memories", "projects", "jobs", "tokens", "changes", "me")
+BODIES: dict[str, Any] = {
+    "edit_memory": {"tags": ["mine"]},
+    "correct_memory": {"content": "It keeps its master key in the office now."},
+}
+
+
+@pytest.fixture
+def foreign(other_api: Api, settings: Any) -> dict[str, str]:
+    """Ids of things of the other organization, by the first part of their path."""
+    settings.EMBED_INLINE = False
+    answer = other_api.post("memories", {"project": "shop", "content": CANARY}).json()
+    token = other_api.post("tokens", {"name": "canary"}).json()["token"]
+    return {
+        "memories": answer["memory"]["id"],
+        "jobs": answer["job_id"],
+        "tokens": token["id"],
+        "projects": other_api.get("projects/shop").json()["id"],
+    }
+
+
+def _answer(api: Api, endpoint: Endpoint, identifier: str) -> tuple[int, bytes, dict[str, str]]:
+    body = BODIES.get(endpoint.name, {}) if endpoint.body else None
+    path = re.sub(r"\{(id|ref)\}", identifier, endpoint.path)
+    answer = api.call(endpoint.method, path, body, If_Match="*", X_Request_Id="same")
+    headers = {name: value for name, value in answer.items() if "RateLimit" not in name}
+    return answer.status_code, answer.content.replace(identifier.encode(), b"ID"), headers
+
+
+@pytest.mark.parametrize("endpoint", NAMED, ids=lambda endpoint: endpoint.name)
+def test_foreign_is_as_if_it_did_not_exist(
+    api: Api, foreign: dict[str, str], endpoint: Endpoint
+) -> None:
+    theirs = _answer(api, endpoint, foreign[endpoint.path.split("/")[0]])
+    nothing = _answer(api, endpoint, str(uuid4()))
+
+    assert theirs == nothing
+    assert theirs[0] == 404
+
+
+def test_a_foreign_project_is_as_if_it_did_not_exist(api: Api, foreign: dict[str, str]) -> None:
+    for path in ("projects/{}", "memories?project={}", "changes?project={}"):
+        theirs = api.get(path.format(foreign["projects"]))
+        nothing = api.get(path.format(UUID(int=7)))
+        assert (theirs.status_code, theirs.json()["title"]) == (404, nothing.json()["title"])
+
+
+def test_nothing_is_written_into_a_foreign_project(api: Api, foreign: dict[str, str]) -> None:
+    sent = {"project": foreign["projects"], "content": "A statement that is long enough."}
+
+    assert api.post("memories", sent).status_code == 404
+    assert api.post("memories/bulk", {"memories": [sent]}).status_code == 404
+    assert api.post("search", {"query": "key", "project": sent["project"]}).status_code == 404
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_no_list_shows_what_is_foreign(api: Api, foreign: dict[str, str], path: str) -> None:
+    shown = api.get(path).content.decode()
+
+    assert "Canary" not in shown
+    assert not [identifier for identifier in foreign.values() if identifier in shown]
+
+
+def test_no_search_finds_what_is_foreign(api: Api, foreign: dict[str, str]) -> None:
+    answer = api.post("search", {"query": CANARY, "threshold": 0, "limit": 100})
+
+    assert answer.json()["results"] == []
+
+
+def test_the_same_statement_is_new_in_each_organization(api: Api, foreign: dict[str, str]) -> None:
+    answer = api.post("memories", {"project": "shop", "content": CANARY, "external_id": "x"})
+
+    assert answer.json()["outcome"] == "added"
+    assert answer.json()["memory"]["id"] not in foreign.values()
+
+
+def test_a_cursor_of_another_organization_is_no_cursor(api: Api, other_api: Api) -> None:
+    for number in range(2):
+        other_api.remember(f"{CANARY} Number {number}.", type="fact")
+    cursor = other_api.get("memories?limit=1").json()["next_cursor"]
+
+    answer = api.get(f"memories?limit=1&cursor={cursor}")
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/cursor"
+
+
+def test_personal_memories_stay_personal(api: Api, member_api: Api) -> None:
+    mine = api.remember(CANARY, scope="personal", project=None)
+
+    assert member_api.get(f"memories/{mine['id']}").status_code == 404
+    assert "Canary" not in member_api.get("memories").content.decode()
+    found = member_api.post("search", {"query": CANARY, "threshold": 0}).json()["results"]
+    assert mine["id"] not in [hit["memory"]["id"] for hit in found]
