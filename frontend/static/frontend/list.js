@@ -38,7 +38,7 @@ function select(event) {
   else if (all[place]) { all[place].checked = !all[place].checked; anchor = place; }
   count();
 }
-function words(node, number) { return (number === 1 ? node.dataset.one : node.dataset.many).replace("%s", number); }
+function words(node, number) { return (number === 1 ? node.dataset.one : node.dataset.many).replace("{n}", number); }
 function count() {
   const chosen = boxes().filter((box) => box.checked).length;
   bulk.hidden = chosen === 0;

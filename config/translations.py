@@ -1,0 +1,147 @@
+"""Catalogs of the pages' languages: extract, check and compile with Babel (spec 9).
+
+No GNU gettext is needed. `check` fails on every text of the sources that a language lacks, has only
+as a guess (fuzzy), or translates with other placeholders; `compile_all` writes what Django loads.
+Run as `python -m config.translations check` or `compile`.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from django.utils.translation.template import templatize
+
+from config.env import ROOT
+
+LANGUAGES: Final = ("fr",)
+SOURCES: Final = ("accounts", "config", "frontend", "graph", "memory", "teams")
+LOCALE: Final = ROOT / "frontend" / "locale"
+PLACEHOLDER: Final = re.compile(r"%\((\w+)\)[sd]|%[sd]")
+KEYWORDS: Final = {
+    "_": None,
+    "gettext": None,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "ngettext": (1, 2),
+    "ngettext_lazy": (1, 2),
+    "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
+    "npgettext": ((1, "c"), 2, 3),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """One text to translate and where it stands; `plural` is empty when there is none."""
+
+    singular: str
+    plural: str
+    context: str | None
+    place: str
+
+
+def texts() -> tuple[Text, ...]:
+    """Return every text of the sources once, in the order of files and lines."""
+    found: dict[tuple[str | None, str], Text] = {}
+    for name in SOURCES:
+        for path in sorted((ROOT / name).rglob("*")):
+            for text in _of_file(path):
+                found.setdefault((text.context, text.singular), text)
+    return tuple(found.values())
+
+
+def check() -> tuple[str, ...]:
+    """Return one complaint per text that a language lacks, guesses or mangles."""
+    wanted = texts()
+    return tuple(
+        f"{language}: {complaint}"
+        for language in LANGUAGES
+        for complaint in _complaints(_catalog(language), wanted)
+    )
+
+
+def compile_all() -> None:
+    """Write the compiled catalog of each language, unless it is newer than its source."""
+    for language in LANGUAGES:
+        source = _path(language)
+        target = source.with_suffix(".mo")
+        if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
+            continue
+        written = target.with_suffix(".mo.new")
+        with written.open("wb") as file:
+            write_mo(file, _catalog(language))
+        written.replace(target)
+
+
+def main(*, arguments: list[str]) -> int:
+    """Run one command of the command line; return its exit code."""
+    if arguments == ["compile"]:
+        compile_all()
+        return 0
+    if arguments == ["check"]:
+        complaints = check()
+        sys.stderr.writelines(f"{line}\n" for line in complaints)
+        return 1 if complaints else 0
+    sys.stderr.write("Use: python -m config.translations compile | check\n")
+    return 2
+
+
+def _complaints(catalog: Catalog, wanted: tuple[Text, ...]) -> Iterator[str]:
+    for text in wanted:
+        message = catalog.get(text.singular, text.context)
+        if message is None or not all(_forms(message.string)):
+            yield f"{text.place}: {text.singular!r} is not translated"
+        elif message.fuzzy:
+            yield f"{text.place}: {text.singular!r} is only guessed (fuzzy)"
+        elif not all(_same_places(text, form) for form in _forms(message.string)):
+            yield f"{text.place}: {text.singular!r} is translated with other placeholders"
+
+
+def _same_places(text: Text, translated: str) -> bool:
+    offered = {*PLACEHOLDER.findall(text.singular), *PLACEHOLDER.findall(text.plural)}
+    return set(PLACEHOLDER.findall(translated)) <= offered
+
+
+def _forms(string: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
+    return (string or "",) if string is None or isinstance(string, str) else tuple(string)
+
+
+def _of_file(path: Path) -> Iterator[Text]:
+    if path.suffix == ".py":
+        source = path.read_text(encoding="utf-8")
+    elif path.suffix in {".html", ".txt"} and "templates" in path.parts:
+        lines = templatize(path.read_text(encoding="utf-8"), origin=str(path)).splitlines()
+        source = "\n".join(line.lstrip() for line in lines)
+    else:
+        return
+    encoded = BytesIO(source.encode())
+    options = {"encoding": "utf-8"}
+    for line, message, _comments, context in extract("python", encoded, KEYWORDS, (), options):
+        forms = _forms(message)
+        yield Text(
+            singular=forms[0],
+            plural=forms[1] if len(forms) > 1 else "",
+            context=context,
+            place=f"{path.relative_to(ROOT)}:{line}",
+        )
+
+
+def _catalog(language: str) -> Catalog:
+    with _path(language).open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def _path(language: str) -> Path:
+    return LOCALE / language / "LC_MESSAGES" / "django.po"
+
+
+if __name__ == "__main__":
+    sys.exit(main(arguments=sys.argv[1:]))
