@@ -3,7 +3,11 @@
 `enqueue` writes a Job in the caller's transaction and, after commit, wakes a worker through Celery.
 A lost wake-up costs only time: the sweeper on beat wakes what is due. Workers claim with FOR UPDATE
 SKIP LOCKED and count the attempt at the claim, so a job that kills its worker is quarantined after
-three claims instead of being ground forever. Leases use the database's clock.
+three claims instead of being ground forever. A job that found something it needs down gives its
+claim back and waits, so an outage quarantines nothing. Leases use the database's clock.
+
+Of jobs with one key at most one waits. Whoever finds one waiting holds it until commit, so it runs
+after their change and sees it; a running one may have looked already, so it does not count.
 """
 
 import logging
@@ -14,8 +18,8 @@ from typing import Any, Final
 from uuid import UUID
 
 from celery import current_app
-from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
@@ -28,6 +32,12 @@ log = logging.getLogger(__name__)
 MAX_CLAIMS: Final = 3  # spec 2.5
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
+POSTPONED_SECONDS: Final = 30  # ours; half the time a tripped circuit stays open
+HOLD_WAITING: Final = """
+SELECT id FROM accounts_job
+WHERE organization_id = %(organization)s AND name = %(name)s AND key = %(key)s AND state = 'queued'
+FOR SHARE
+"""
 KEEP_JOBS_DAYS: Final = 14
 KEEP_SLOTS_DAYS: Final = 2
 WAKE_TASK: Final = "cairn.wake"
@@ -86,7 +96,7 @@ def enqueue(
 ) -> UUID | None:
     """Write a job of the entered organization in the current transaction.
 
-    Returns its id, or None when an open job with the same key already does the work.
+    Returns its id, or None when a waiting job with the same key will do the work.
     """
     tenant = tenancy.current()
     job = Job(
@@ -99,10 +109,11 @@ def enqueue(
         run_after=Now() + timedelta(seconds=delay_seconds),
         created_by=created_by,
     )
-    if not Job.objects.bulk_create([job], ignore_conflicts=True) or not _exists(job.id):
-        return None
+    is_new = _insert(job)
+    while not is_new and not _hold_waiting(job):
+        is_new = _insert(job)
     transaction.on_commit(lambda: wake(queue=job.queue))
-    return job.id
+    return job.id if is_new else None
 
 
 def wake(*, queue: str) -> None:
@@ -178,11 +189,16 @@ def fail(*, held: Claim, reason: str, permanent: bool) -> None:
         _held(held).update(state=state, error=reason, finished_at=Now(), lease_until=None)
         return
     delay = FIRST_RETRY_SECONDS * 2 ** (held.attempt - 1)
-    _held(held).update(
-        state=Job.State.QUEUED,
+    _queue_again(_held(held), error=reason, run_after=Now() + timedelta(seconds=delay))
+
+
+def postpone(*, held: Claim, reason: str) -> None:
+    """Give a claim back because something the job needs is down; it is no failed attempt."""
+    _queue_again(
+        _held(held),
         error=reason,
-        lease_until=None,
-        run_after=Now() + timedelta(seconds=delay),
+        attempts=F("attempts") - 1,
+        run_after=Now() + timedelta(seconds=POSTPONED_SECONDS),
     )
 
 
@@ -193,9 +209,9 @@ def sweep() -> dict[str, int]:
     quarantined = lost.filter(attempts__gte=MAX_CLAIMS).update(
         state=Job.State.QUARANTINED, error=f"{gone}, {MAX_CLAIMS} times.", finished_at=Now()
     )
-    requeued = lost.filter(attempts__lt=MAX_CLAIMS).update(
-        state=Job.State.QUEUED, error=f"{gone}; tried again.", run_after=Now(), lease_until=None
-    )
+    again = list(lost.filter(attempts__lt=MAX_CLAIMS).order_by("id").values_list("id", flat=True))
+    for job_id in again:
+        _queue_again(lost.filter(pk=job_id), error=f"{gone}; tried again.", run_after=Now())
     due = (
         Job.objects.filter(state=Job.State.QUEUED, run_after__lte=Now())
         .order_by("queue")
@@ -204,20 +220,22 @@ def sweep() -> dict[str, int]:
     )
     for queue in due:
         wake(queue=queue)
-    return {"requeued": requeued, "quarantined": quarantined, "queues": len(due)}
+    return {"requeued": len(again), "quarantined": quarantined, "queues": len(due)}
 
 
 def retry(*, job_id: UUID) -> bool:
     """Queue a failed, quarantined or cancelled job of the entered organization again."""
-    rows = Job.objects.filter(
+    ended = Job.objects.filter(
         Q(state__in=(Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)),
         pk=job_id,
         organization_id=tenancy.current().organization_id,
-    ).update(state=Job.State.QUEUED, attempts=0, run_after=Now(), finished_at=None, error="")
-    if rows:
-        queue = Job.objects.values_list("queue", flat=True).get(pk=job_id)
-        transaction.on_commit(lambda: wake(queue=queue))
-    return rows == 1
+    )
+    queue = ended.values_list("queue", flat=True).first()
+    if queue is None:
+        return False
+    _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="")
+    transaction.on_commit(lambda: wake(queue=queue))
+    return True
 
 
 def cancel(*, job_id: UUID) -> bool:
@@ -249,9 +267,32 @@ def evict() -> None:
     Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
 
 
-def _held(held: Claim) -> Any:
+def _held(held: Claim) -> QuerySet[Job]:
     return Job.objects.filter(pk=held.id, state=Job.State.RUNNING, attempts=held.attempt)
 
 
-def _exists(job_id: UUID) -> bool:
-    return Job.objects.filter(pk=job_id).exists()
+def _insert(job: Job) -> bool:
+    Job.objects.bulk_create([job], ignore_conflicts=True)
+    return Job.objects.filter(pk=job.pk).exists()
+
+
+def _hold_waiting(job: Job) -> bool:
+    """Keep the waiting job of the same key from being claimed before this transaction ends."""
+    same = {"organization": job.organization_id, "name": job.name, "key": job.key}
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD_WAITING, same)
+        return cursor.fetchone() is not None
+
+
+def _queue_again(rows: QuerySet[Job], **changes: Any) -> None:
+    """Queue one job again, unless a job with its key waits already: then that one does the work."""
+    try:
+        with transaction.atomic():
+            rows.update(state=Job.State.QUEUED, lease_until=None, **changes)
+    except IntegrityError:
+        rows.update(
+            state=Job.State.CANCELLED,
+            error="A job that does the same waits already.",
+            finished_at=Now(),
+            lease_until=None,
+        )

@@ -14,10 +14,10 @@ from threading import Event, Thread
 from typing import Any, Final
 
 from celery import shared_task
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection
 
 from accounts import jobs, tenancy
-from accounts.errors import CairnError
+from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
 
 log = logging.getLogger(__name__)
@@ -70,6 +70,8 @@ def run(*, held: Claim) -> None:
             result = jobs.run_handler(held)
         except jobs.PermanentFailure as error:
             jobs.fail(held=held, reason=str(error), permanent=True)
+        except Unavailable as error:
+            jobs.postpone(held=held, reason=f"{error.detail} {error.hint}".strip())
         except CairnError as error:
             jobs.fail(held=held, reason=f"{error.detail} {error.hint}".strip(), permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
@@ -94,10 +96,19 @@ def _lease_kept(held: Claim) -> Iterator[None]:
 def _extend(held: Claim, stop: Event) -> None:
     try:
         while not stop.wait(HEARTBEAT_SECONDS):
-            if not jobs.heartbeat(held=held):
+            if not _is_held(held):
                 return
     finally:
         connection.close()
+
+
+def _is_held(held: Claim) -> bool:
+    try:
+        return jobs.heartbeat(held=held)
+    except DatabaseError as error:
+        log.warning("The lease of job %s was not extended: %s", held.id, type(error).__name__)
+        connection.close()
+        return True
 
 
 def _reason(error: Exception) -> str:

@@ -237,7 +237,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), ('state__in', ('queued', 'running'))), fields=('organization', 'name', 'key'), name='job_open_once'),
+            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), ('state', 'queued')), fields=('organization', 'name', 'key'), name='job_waiting_once'),
         ),
         migrations.AddConstraint(
             model_name='invitation',

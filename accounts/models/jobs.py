@@ -46,8 +46,8 @@ class Job(models.Model):
         constraints = (
             models.UniqueConstraint(
                 fields=("organization", "name", "key"),
-                condition=~Q(key="") & Q(state__in=("queued", "running")),
-                name="job_open_once",
+                condition=~Q(key="") & Q(state="queued"),
+                name="job_waiting_once",
             ),
         )
         indexes = (

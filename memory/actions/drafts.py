@@ -3,55 +3,25 @@
 Everything here happens before a memory exists. A draft that is refused leaves nothing behind.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
 from uuid import UUID
 
-from accounts.caller import Caller, Role
+from accounts.caller import Caller, Role, is_person
 from accounts.errors import FieldError, InvalidInput
+from memory.actions.fields import NewMemory, check_fields
 from memory.errors import GovernanceDenied
-from memory.intake import attributes as payloads
 from memory.intake import classify, secrets
 from memory.intake import text as texts
-from memory.intake.classify import Classification
+from memory.intake.classify import Classification, TypeBasis
 from memory.intake.secrets import Finding
-from memory.taxonomy import Governance, MemoryType, Reach, Scope, Source
+from memory.taxonomy import Governance, MemoryType, Scope
 from teams import queries as places
+from teams.errors import NotBoundToProject
 from teams.models import Project, Team, TeamMember
 
+__all__ = ["Draft", "NewMemory", "Place", "draft", "place"]
+
 MAY_WRITE_FOR_ALL = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
-LONGEST_TAG = 64  # characters, spec 10.5
-MOST_TAGS = 64  # spec 10.5
-MOST_FILES = 64
-LONGEST_FILE = 400  # characters
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewMemory:
-    """What someone wants to be remembered."""
-
-    content: str
-    source: str
-    type: str | None = None
-    project: str | None = None
-    external_id: str = ""
-    tags: tuple[str, ...] = ()
-    related_files: tuple[str, ...] = ()
-    related_modules: tuple[str, ...] = ()
-    scope: str | None = None
-    team: str | None = None
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    confidence: float | None = None
-    pinned: bool = False
-    event_at: datetime | None = None
-    reach: str = Reach.GLOBAL.value
-    phase: str = ""
-    methodology: str = ""
-    source_uri: str = ""
-    source_line: int | None = None
-    commit_sha: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,39 +49,50 @@ def draft(*, caller: Caller, new: NewMemory) -> Draft:
 
     Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
     """
-    errors = (*_text_errors(new), *_list_errors(new), *_value_errors(new))
-    if errors:
-        raise InvalidInput(
-            detail=errors[0].detail,
-            hint="Correct the named fields and send it again.",
-            errors=errors,
-        )
-    classification = classify.classify(
-        content=new.content,
-        type=MemoryType(new.type) if new.type else None,
-        tags=new.tags,
-        files=new.related_files,
-        modules=new.related_modules,
-        pinned=new.pinned,
-    )
+    check_fields(new=new)
+    classification = _classified(caller, new)
     _check_governance(caller, classification)
     return Draft(
         new=new,
         classification=classification,
         content_hash=texts.content_hash(content=new.content),
-        findings=_findings(new),
+        findings=secrets.find_secrets(text=new.content),
     )
 
 
 def place(*, caller: Caller, new: NewMemory) -> Place:
-    """Find where a memory goes. In a unit. Raises NotFound, InvalidInput."""
+    """Find where a memory goes. In a unit. Raises NotFound, InvalidInput, NotBoundToProject."""
     project = places.find_project(caller=caller, ref=new.project) if new.project else None
+    if project is None and caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; it stores nothing outside of them.",
+            hint="Name one of its projects in “project”.",
+        )
     scope = Scope(new.scope) if new.scope else _usual_scope(caller, project)
     if scope is Scope.TEAM:
         team = _team(caller, new.team)
         return Place(project=project, scope=scope, audience=team.id, team_id=team.id)
     audience = _audience(caller, scope, project)
     return Place(project=project, scope=scope, audience=audience, team_id=None)
+
+
+def _classified(caller: Caller, new: NewMemory) -> Classification:
+    seen = _classify(new, MemoryType(new.type) if new.type else None)
+    is_guess = seen.type_basis is not TypeBasis.GIVEN
+    if is_guess and seen.governance is Governance.CONSTITUTIONAL and not _may_found(caller):
+        return _classify(new, MemoryType.FACT)
+    return seen
+
+
+def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
+    return classify.classify(
+        content=new.content,
+        type=type,
+        tags=new.tags,
+        files=new.related_files,
+        modules=new.related_modules,
+        pinned=new.pinned,
+    )
 
 
 def _usual_scope(caller: Caller, project: Project | None) -> Scope:
@@ -125,7 +106,7 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
         return project.id
     if scope is Scope.PERSONAL and caller.user_id is not None:
         return caller.user_id
-    if scope is Scope.ORGANIZATION and caller.role in MAY_WRITE_FOR_ALL and _is_person(caller):
+    if scope is Scope.ORGANIZATION and _may_found(caller):
         return caller.organization_id
     reasons = {
         Scope.PROJECT: "A memory of a project needs the project; name it in “project”.",
@@ -133,10 +114,6 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
         Scope.ORGANIZATION: "Only a steward, in the dashboard, writes for the whole organization.",
     }
     raise _wrong("/scope", reasons[scope], "scope")
-
-
-def _is_person(caller: Caller) -> bool:
-    return caller.token_id is None and caller.user_id is not None
 
 
 def _team(caller: Caller, ref: str | None) -> Team:
@@ -147,10 +124,13 @@ def _team(caller: Caller, ref: str | None) -> Team:
     return row
 
 
+def _may_found(caller: Caller) -> bool:
+    """Say whether the caller may set what holds for everyone: a steward in person."""
+    return is_person(caller=caller) and caller.role in MAY_WRITE_FOR_ALL
+
+
 def _check_governance(caller: Caller, classification: Classification) -> None:
-    if classification.governance is not Governance.CONSTITUTIONAL:
-        return
-    if _is_person(caller) and caller.role in MAY_WRITE_FOR_ALL:
+    if classification.governance is not Governance.CONSTITUTIONAL or _may_found(caller):
         return
     raise GovernanceDenied(
         detail="Only a steward, in person, places a memory in the constitutional layer.",
@@ -158,65 +138,6 @@ def _check_governance(caller: Caller, classification: Classification) -> None:
     )
 
 
-def _findings(new: NewMemory) -> tuple[Finding, ...]:
-    return secrets.find_secrets(text=new.content)
-
-
-def _text_errors(new: NewMemory) -> tuple[FieldError, ...]:
-    named = [("/content", new.content), ("/external_id", new.external_id)]
-    named += [(f"/tags/{i}", tag) for i, tag in enumerate(new.tags)]
-    named += [(f"/related_files/{i}", file) for i, file in enumerate(new.related_files)]
-    named += [(f"/related_modules/{i}", name) for i, name in enumerate(new.related_modules)]
-    return tuple(
-        FieldError(pointer=pointer, detail=f"The text has a {fault.kind} character.", code="text")
-        for pointer, text in named
-        for fault in texts.check_text(text=text)[:1]
-    )
-
-
-def _list_errors(new: NewMemory) -> tuple[FieldError, ...]:
-    limits = (
-        ("tags", new.tags, MOST_TAGS, LONGEST_TAG),
-        ("related_files", new.related_files, MOST_FILES, LONGEST_FILE),
-        ("related_modules", new.related_modules, MOST_FILES, LONGEST_FILE // 2),
-    )
-    errors = []
-    for name, items, most, longest in limits:
-        if len(items) > most:
-            errors.append(_fault(f"/{name}", f"At most {most} are allowed.", "too_many"))
-        errors.extend(
-            _fault(f"/{name}/{i}", f"Use 1 to {longest} characters.", "length")
-            for i, item in enumerate(items)
-            if not 0 < len(item) <= longest
-        )
-    return tuple(errors)
-
-
-def _value_errors(new: NewMemory) -> tuple[FieldError, ...]:
-    errors = []
-    for name, value, known in (
-        ("type", new.type, MemoryType),
-        ("scope", new.scope, Scope),
-        ("reach", new.reach, Reach),
-        ("source", new.source, Source),
-    ):
-        if value and value not in {item.value for item in known}:
-            names = ", ".join(item.value for item in known)
-            errors.append(_fault(f"/{name}", f"{value!r} is not one of: {names}.", "choice"))
-    if new.confidence is not None and not 0 <= new.confidence <= 1:
-        errors.append(_fault("/confidence", "Use a number from 0 to 1.", "range"))
-    if not errors and new.type:
-        errors.extend(
-            payloads.check_attributes(type=MemoryType(new.type), attributes=new.attributes)
-        )
-    return tuple(errors)
-
-
-def _fault(pointer: str, detail: str, code: str) -> FieldError:
-    return FieldError(pointer=pointer, detail=detail, code=code)
-
-
 def _wrong(pointer: str, detail: str, code: str) -> InvalidInput:
-    return InvalidInput(
-        detail=detail, hint="Correct the named field.", errors=(_fault(pointer, detail, code),)
-    )
+    fault = FieldError(pointer=pointer, detail=detail, code=code)
+    return InvalidInput(detail=detail, hint="Correct the named field.", errors=(fault,))

@@ -9,6 +9,7 @@ import logging
 from dataclasses import dataclass
 from uuid import UUID
 
+import numpy as np
 from django.conf import settings
 
 from accounts import jobs, tenancy
@@ -115,30 +116,30 @@ def store_vectors(*, rows: tuple[tuple[Memory, str], ...], vectors: Vectors) -> 
 
 
 def enqueue(*, memory_ids: tuple[UUID, ...], name: str = "memory.embed") -> UUID | None:
-    """Queue the embedding of memories in the current unit; return the job's id."""
+    """Queue the embedding of memories in the current unit; return the job's id if it is new."""
     key = memory_ids[0].hex if len(memory_ids) == 1 else ""
     return jobs.enqueue(name, payload={"ids": [str(item) for item in memory_ids]}, key=key)
 
 
 def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
-    """Embed memories and store their vectors; return how many still existed.
+    """Embed memories and store their vectors; return how many were there and unchanged.
 
-    Raises EmbedderUnavailable when the embedder does not answer; nothing is stored then.
+    A memory that changes meanwhile is left to the job of that change. Raises EmbedderUnavailable
+    when the embedder does not answer now, PermanentFailure when asking again cannot help.
     """
     with tenancy.unit():
         found = Memory.objects.filter(pk__in=memory_ids, status="active").order_by("id")
-        rows = tuple((row, memory_text(row=row)) for row in found)
+        sent = {row.id: memory_text(row=row) for row in found}
         key = active_model().key
-    if not rows:
+    if not sent:
         return 0
-    try:
-        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
-        vectors = embedder.embed_documents(texts=tuple(text for _, text in rows))
-    except ProviderError as error:
-        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
+    vectors = dict(zip(sent, _embed(key, tuple(sent.values())), strict=True))
     with tenancy.unit():
-        store_vectors(rows=rows, vectors=vectors)
-    return len(rows)
+        now = Memory.objects.select_for_update().filter(pk__in=sent).order_by("id")
+        same = tuple((row, sent[row.id]) for row in now if memory_text(row=row) == sent[row.id])
+        if same:
+            store_vectors(rows=same, vectors=np.stack([vectors[row.id] for row, _ in same]))
+    return len(same)
 
 
 def memory_text(*, row: Memory) -> str:
@@ -154,3 +155,13 @@ def memory_text(*, row: Memory) -> str:
 def code_of(type: str) -> int:
     """Return the number under which a type is indexed."""
     return type_row(type=MemoryType(type)).code
+
+
+def _embed(key: str, contents: tuple[str, ...]) -> Vectors:
+    try:
+        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+        return embedder.embed_documents(texts=contents)
+    except ProviderError as error:
+        if not error.is_transient:
+            raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error

@@ -75,7 +75,9 @@ class _Batch:
         for item in drafts:
             by_place.setdefault(self._place(item.new), []).append(item)
         for where, items in by_place.items():
-            for row in store.active_twins(place=where, hashes={item.content_hash for item in items}):
+            for row in store.active_twins(
+                place=where, hashes={item.content_hash for item in items}
+            ):
                 self.stored.setdefault((row.audience, row.project_id, row.content_hash), row.id)
             external = {item.new.external_id for item in items} - {""}
             for row in store.active_with_external_ids(place=where, external_ids=external):
@@ -98,9 +100,7 @@ class _Batch:
                 type=drafted.classification.type,
                 secrets=drafted.findings,
             ),
-            neighborhood=Neighborhood(
-                exact_duplicate_id=twin.id if twin else exact, neighbors=()
-            ),
+            neighborhood=Neighborhood(exact_duplicate_id=twin.id if twin else exact, neighbors=()),
             thresholds=gates.Thresholds(),
         )
         if result.outcome is GateOutcome.REFUSED:
@@ -144,9 +144,7 @@ class _Batch:
 
     def _confirmed(self, memory_id: UUID, twin: Memory | None, reason: str) -> Outcome:
         if twin is not None:
-            return Outcome(
-                outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason
-            )
+            return Outcome(outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason)
         view = confirm.apply(caller=self.caller, memory_id=memory_id, now=self.now)
         return Outcome(outcome="confirmed", memory=view, gate="exact_duplicate", reason=reason)
 

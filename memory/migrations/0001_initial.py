@@ -228,7 +228,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('external_id', ''), _negated=True), ('status', 'active')), fields=('project', 'external_id'), name='memory_external_id_once', nulls_distinct=False),
+            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('external_id', ''), _negated=True), ('status', 'active')), fields=('audience', 'project', 'external_id'), name='memory_external_id_once', nulls_distinct=False),
         ),
         migrations.AddConstraint(
             model_name='memory',

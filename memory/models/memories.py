@@ -99,7 +99,7 @@ class Memory(models.Model):
                 name="memory_content_once",
             ),
             models.UniqueConstraint(
-                fields=("project", "external_id"),
+                fields=("audience", "project", "external_id"),
                 condition=~Q(external_id="") & Q(status="active"),
                 nulls_distinct=False,
                 name="memory_external_id_once",

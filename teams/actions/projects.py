@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from teams import audit, changes
-from teams.errors import SlugTaken
+from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember
 from teams.permissions import require
 from teams.queries import ProjectView, project_view
@@ -29,9 +29,11 @@ def create_project(
 ) -> ProjectView:
     """Create a project; who creates it belongs to it.
 
-    Raises InvalidInput for a slug that cannot stand in an address, SlugTaken, RoleNotSufficient.
+    Raises InvalidInput for a slug that cannot stand in an address, SlugTaken, RoleNotSufficient,
+    NotBoundToProject.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
+    _check_unbound(caller)
     _check_slug(slug)
     with tenancy.unit():
         row = Project(
@@ -57,6 +59,15 @@ def create_project(
             summary={"slug": slug, "name": row.name},
         )
         return project_view(row)
+
+
+def _check_unbound(caller: Caller) -> None:
+    if caller.bound_projects is None:
+        return
+    raise NotBoundToProject(
+        detail="This token is bound to projects and makes no others.",
+        hint="Create the project in the dashboard, or with a token that is bound to none.",
+    )
 
 
 def _check_slug(slug: str) -> None:

@@ -1,0 +1,187 @@
+"""What the fields of a candidate may hold: lengths, characters, choices, payloads, no secrets.
+
+The first thing that looks at what a caller sent (spec 2.1, 7.6, 10.5). A secret in the content is
+for the gates to refuse; one in any other field is a fault of that field. Nothing here reads a row.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from accounts.errors import FieldError, InvalidInput
+from memory.intake import attributes as payloads
+from memory.intake import secrets
+from memory.intake import text as texts
+from memory.taxonomy import MemoryType, Reach, Scope, Source
+
+LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
+    "external_id": 200,
+    "source_uri": 500,
+    "phase": 20,
+    "methodology": 40,
+    "commit_sha": 64,
+    "project": 64,
+    "team": 64,
+}
+LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each, spec 10.5
+    "tags": (64, 64),
+    "related_files": (64, 400),
+    "related_modules": (64, 200),
+}
+CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": Source}
+LARGEST_LINE: Final = 2_147_483_647  # of an integer column
+LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
+LONGEST_REASON: Final = 200  # characters, the column's
+HINT: Final = "Correct the named fields and send it again."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMemory:
+    """What someone wants to be remembered."""
+
+    content: str
+    source: str
+    type: str | None = None
+    project: str | None = None
+    external_id: str = ""
+    tags: tuple[str, ...] = ()
+    related_files: tuple[str, ...] = ()
+    related_modules: tuple[str, ...] = ()
+    scope: str | None = None
+    team: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    confidence: float | None = None
+    pinned: bool = False
+    event_at: datetime | None = None
+    reach: str = Reach.GLOBAL.value
+    phase: str = ""
+    methodology: str = ""
+    source_uri: str = ""
+    source_line: int | None = None
+    commit_sha: str = ""
+
+
+def check_fields(*, new: NewMemory) -> None:
+    """Check everything that can be checked without the store. Raises InvalidInput."""
+    errors = (
+        *_shape_errors(new),
+        *(error for pointer, text in _texts(new) for error in _text_errors(pointer, text)),
+        *_length_errors(new),
+        *_choice_errors(new),
+        *_figure_errors(new),
+    )
+    if not errors:
+        errors = (*_payload_errors(new), *_secret_errors(new))
+    if errors:
+        raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=errors)
+
+
+def check_reason(*, reason: str) -> None:
+    """Check the sentence that says why something was changed. Raises InvalidInput."""
+    errors = list(_text_errors("/reason", reason))
+    if len(reason) > LONGEST_REASON:
+        detail = f"Use at most {LONGEST_REASON} characters."
+        errors.append(_fault("/reason", detail, "length"))
+    errors += _secret_error("/reason", reason)
+    if errors:
+        raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=tuple(errors))
+
+
+def _texts(new: NewMemory) -> Iterator[tuple[str, str]]:
+    yield "/content", new.content
+    yield from _short_texts(new)
+
+
+def _short_texts(new: NewMemory) -> Iterator[tuple[str, str]]:
+    for name in LONGEST:
+        if text := getattr(new, name):
+            yield f"/{name}", text
+    for name in LISTS:
+        for position, text in enumerate(getattr(new, name)):
+            yield f"/{name}/{position}", text
+    yield from _leaves("/attributes", new.attributes)
+
+
+def _leaves(pointer: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield pointer, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield pointer, key
+            yield from _leaves(f"{pointer}/{key}", inner)
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _leaves(f"{pointer}/{position}", inner)
+
+
+def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    try:
+        written = json.dumps(new.attributes, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return (_fault("/attributes", "Use texts, finite numbers, lists and objects.", "shape"),)
+    if len(written) > LONGEST_ATTRIBUTES:
+        detail = f"Use at most {LONGEST_ATTRIBUTES} characters of JSON."
+        return (_fault("/attributes", detail, "length"),)
+    return ()
+
+
+def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
+    return tuple(
+        _fault(pointer, f"The text has a {fault.kind} character.", "text")
+        for fault in texts.check_text(text=text)[:1]
+    )
+
+
+def _length_errors(new: NewMemory) -> Iterator[FieldError]:
+    for name, longest in LONGEST.items():
+        if len(getattr(new, name) or "") > longest:
+            yield _fault(f"/{name}", f"Use at most {longest} characters.", "length")
+    for name, (most, longest) in LISTS.items():
+        entries = getattr(new, name)
+        if len(entries) > most:
+            yield _fault(f"/{name}", f"At most {most} are allowed.", "too_many")
+        for position, entry in enumerate(entries):
+            if not 0 < len(entry) <= longest:
+                yield _fault(f"/{name}/{position}", f"Use 1 to {longest} characters.", "length")
+
+
+def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
+    for name, known in CHOICES.items():
+        value = getattr(new, name)
+        if value and value not in set(known):
+            names = ", ".join(item.value for item in known)
+            yield _fault(f"/{name}", f"{value!r} is not one of: {names}.", "choice")
+
+
+def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
+    if new.confidence is not None and not 0 <= new.confidence <= 1:
+        yield _fault("/confidence", "Use a number from 0 to 1.", "range")
+    if new.source_line is not None and not 0 <= new.source_line <= LARGEST_LINE:
+        yield _fault("/source_line", "Use the number of a line.", "range")
+    if new.event_at is not None and new.event_at.tzinfo is None:
+        yield _fault("/event_at", "Name the time zone.", "time_zone")
+
+
+def _payload_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    if not new.type:
+        return ()
+    return payloads.check_attributes(type=MemoryType(new.type), attributes=new.attributes)
+
+
+def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    return tuple(
+        error for pointer, text in _short_texts(new) for error in _secret_error(pointer, text)
+    )
+
+
+def _secret_error(pointer: str, text: str) -> tuple[FieldError, ...]:
+    return tuple(
+        _fault(pointer, f"The text holds what looks like a secret: {found.kind}.", "secret")
+        for found in secrets.find_secrets(text=text)[:1]
+    )
+
+
+def _fault(pointer: str, detail: str, code: str) -> FieldError:
+    return FieldError(pointer=pointer, detail=detail, code=code)
