@@ -139,7 +139,7 @@ def asked(*, scope: dict[str, Any]) -> tuple[Asked, int]:
     """Read what a page asks for, and the last change it has seen."""
     query = parse_qs(scope["query_string"].decode("latin-1"))
     digits = query.get("cursor", [""])[0]
-    language = scope["user"].language or scope.get("cookies", {}).get("django_language", "")
+    language = query.get("language", [""])[0]
     wanted = Asked(
         user_id=scope["user"].pk,
         organization=scope["url_route"]["kwargs"]["org"],

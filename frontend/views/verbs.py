@@ -89,7 +89,9 @@ def changed(
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(reverse("memory", args=place))
     inspected = inspector.inspect(memory=memory, caller=frame.caller, now=frame.now)
-    response = base.page(request, "partials/inspector.html", {"inspected": inspected})
+    response = base.page(
+        request, "partials/inspector.html", {"inspected": inspected, "now": frame.now}
+    )
     response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
     response["HX-Trigger"] = messages.toast(text=say, undo=undo, changed="memories")
     return response

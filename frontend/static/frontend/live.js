@@ -82,7 +82,7 @@ function take(change) {
   last = change.id;
   for (const region of regions) region.receive(change);
 }
-function query() { return `${body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : ""}`; }
+function query() { return `&language=${document.documentElement.lang}${body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : ""}`; }
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
