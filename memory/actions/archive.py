@@ -7,6 +7,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
+from memory.actions.fields import check_reason
 from memory.actions.revise import check_agent_may_change, check_version
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
@@ -18,14 +19,18 @@ from teams.roles import Act
 def archive(
     *, caller: Caller, memory_id: UUID, reason: str, if_version: int | None, now: datetime
 ) -> MemoryView:
-    """Archive a memory. Raises NotFound, NotActive, ProtectedMemory, PreconditionFailed."""
+    """Archive a memory. Raises NotFound, NotActive, ProtectedMemory, PreconditionFailed.
+
+    Raises InvalidInput for a reason with a secret in it.
+    """
     require(caller=caller, act=Act.WRITE)
+    check_reason(reason=reason)
     with tenancy.unit():
         row = lock_memory(caller=caller, memory_id=memory_id)
         check_version(row=row, if_version=if_version)
         check_active(row=row)
         check_agent_may_change(caller=caller, row=row)
-        row.status, row.archived_reason = Status.ARCHIVED.value, reason[:200]
+        row.status, row.archived_reason = Status.ARCHIVED.value, reason
         row.valid_until = now
         store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
         store.announce(caller=caller, kind="memory.archived", rows=(row,))

@@ -10,6 +10,7 @@ from accounts.errors import FieldError, InvalidInput
 from memory.actions import store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import NewMemory
+from memory.actions.fields import check_reason
 from memory.actions.remember import Outcome, Prepared, decide, prepare
 from memory.actions.revise import check_agent_may_change
 from memory.errors import RefusedByGate
@@ -32,6 +33,7 @@ def correct(
     """
     require(caller=caller, act=Act.WRITE)
     _check_kind(kind)
+    check_reason(reason=reason)
     with tenancy.unit():
         old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
         new = _successor(caller, old, content)

@@ -3,12 +3,12 @@
 Everything here happens before a memory exists. A draft that is refused leaves nothing behind.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import FieldError, InvalidInput
-from memory.actions.fields import NewMemory, check_fields
+from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
 from memory.intake import classify, secrets
 from memory.intake import text as texts
@@ -85,13 +85,18 @@ def _classified(caller: Caller, new: NewMemory) -> Classification:
 
 
 def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
-    return classify.classify(
+    seen = classify.classify(
         content=new.content,
         type=type,
         tags=new.tags,
         files=new.related_files,
         modules=new.related_modules,
         pinned=new.pinned,
+    )
+    return replace(
+        seen,
+        files=fitting(name="related_files", found=seen.files),
+        modules=fitting(name="related_modules", found=seen.modules),
     )
 
 

@@ -89,6 +89,12 @@ def check_reason(*, reason: str) -> None:
         raise InvalidInput(detail=errors[0].detail, hint=HINT, errors=tuple(errors))
 
 
+def fitting(*, name: str, found: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the entries found in a text that fit into this list; given ones come first."""
+    most, longest = LISTS[name]
+    return tuple(entry for entry in found if len(entry) <= longest)[:most]
+
+
 def _texts(new: NewMemory) -> Iterator[tuple[str, str]]:
     yield "/content", new.content
     yield from _short_texts(new)

@@ -13,13 +13,21 @@ from django.db import IntegrityError, transaction
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
+from accounts.errors import Conflict
 from memory.actions import confirm, embedding, revise, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
 from memory.actions.embedding import Embedded
 from memory.intake import gates
-from memory.intake.gates import GateCandidate, GateOutcome, GateResult, Neighbor, Neighborhood
+from memory.intake.gates import (
+    Gate,
+    GateCandidate,
+    GateOutcome,
+    GateResult,
+    Neighbor,
+    Neighborhood,
+)
 from memory.models import Memory
-from memory.queries.memories import find_memory
+from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.sql import retrieval
 from teams.permissions import require
@@ -27,6 +35,8 @@ from teams.roles import Act
 
 NEIGHBORS = 5  # nearest memories compared, spec 2.1
 LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
+NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
+OVERTAKEN = (IntegrityError, Conflict)
 
 __all__ = ["NewMemory", "Outcome", "remember"]
 
@@ -62,7 +72,7 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
     try:
         with tenancy.unit(), transaction.atomic():
             return decide(caller=caller, prepared=prepared, now=now)
-    except IntegrityError:  # somebody stored the same between our look and our write: look again
+    except OVERTAKEN:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
             return decide(caller=caller, prepared=prepared, now=now)
 
@@ -70,7 +80,9 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
     drafted = draft(caller=caller, new=new)
-    return Prepared(drafted=drafted, embedded=None if drafted.findings else _embedded(drafted))
+    alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR)
+    is_hopeless = alone.outcome is GateOutcome.REFUSED
+    return Prepared(drafted=drafted, embedded=None if is_hopeless else _embedded(drafted))
 
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
@@ -80,23 +92,27 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     embedded = prepared.embedded
     if embedded is not None and embedded.key != embedding.active_model().key:
         embedded = None
-    result = gates.run(
-        candidate=GateCandidate(
-            content=drafted.new.content,
-            type=drafted.classification.type,
-            secrets=drafted.findings,
-        ),
-        neighborhood=_neighborhood(drafted, where, embedded),
-        thresholds=gates.Thresholds(),
-    )
+    result = gate(drafted=drafted, neighborhood=_neighborhood(drafted, where, embedded))
     if result.outcome is GateOutcome.REFUSED:
         return refusal(result=result)
     known = same_external(place=where, external_id=drafted.new.external_id)
     if known is not None:
-        return replace_content(caller=caller, row=known, drafted=drafted, now=now)
+        return replace_content(
+            caller=caller, row=known, drafted=drafted, twin_id=_exact_twin(result), now=now
+        )
     if result.confirmed_id is not None:
         return _confirmed(caller, result, now)
     return _added(caller, drafted, where, result, embedded, now)
+
+
+def gate(*, drafted: Draft, neighborhood: Neighborhood) -> GateResult:
+    """Send a draft through the gates."""
+    candidate = GateCandidate(
+        content=drafted.new.content,
+        type=drafted.classification.type,
+        secrets=drafted.findings,
+    )
+    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=gates.Thresholds())
 
 
 def refusal(*, result: GateResult) -> Outcome:
@@ -121,18 +137,36 @@ def same_external(*, place: Place, external_id: str) -> Memory | None:
     return store.active_with_external_ids(place=place, external_ids={external_id}).first()
 
 
-def replace_content(*, caller: Caller, row: Memory, drafted: Draft, now: datetime) -> Outcome:
-    """Bring the memory of an external id to what was sent now. In a unit."""
-    if row.content_hash == drafted.content_hash:
-        view = to_view(find_memory(caller=caller, memory_id=row.id), now=now)
+def replace_content(
+    *, caller: Caller, row: Memory, drafted: Draft, twin_id: UUID | None, now: datetime
+) -> Outcome:
+    """Bring the memory of an external id to what was sent now. In a unit.
+
+    Refused where another memory, the twin, says that already: two would say the same.
+    """
+    locked = lock_memory(caller=caller, memory_id=row.id)
+    if locked.content_hash == drafted.content_hash:
+        view = to_view(locked, now=now)
         return Outcome(outcome="confirmed", memory=view, reason="It says the same already.")
+    if twin_id is not None and twin_id != row.id:
+        return Outcome(
+            outcome="refused",
+            memory=None,
+            gate=Gate.EXACT_DUPLICATE.value,
+            reason=f"Memory {twin_id} says the same under another external id or none.",
+            hint="Archive one of the two, then send this again.",
+        )
     view = revise.apply(
         caller=caller,
-        row=row,
+        row=locked,
         changes={"content": drafted.new.content, "reason": "sent again under its external id"},
         now=now,
     )
     return Outcome(outcome="updated", memory=view, embedding="queued")
+
+
+def _exact_twin(result: GateResult) -> UUID | None:
+    return result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
 
 
 def _embedded(drafted: Draft) -> Embedded | None:

@@ -1,31 +1,62 @@
 """Remember many things at once: one transaction, one embedding job (spec 2.5).
 
-Each item meets the same gates as a single one. A near duplicate by meaning is only looked for inside
-the batch, by words: vectors do not exist until the job has run.
+Each item meets the same gates as a single one; a malformed or forbidden one is refused alone. A
+near duplicate by meaning is not looked for: vectors do not exist until the job has run. What the
+store already has is looked up and locked at once, in one order, before anything is written.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db import transaction
+
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, TooLarge
+from accounts.errors import Forbidden, InvalidInput, TooLarge
 from memory.actions import confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
 from memory.actions.remember import (
+    OVERTAKEN,
     Outcome,
+    gate,
     refusal,
     replace_content,
     schedule_recount,
 )
-from memory.intake import gates
-from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.intake.gates import GateOutcome, Neighborhood
 from memory.models import Memory
 from memory.queries.views import to_view
+from memory.taxonomy import MemoryType
 from teams.permissions import require
 from teams.roles import Act
 
 MOST = 1_000  # memories a call, spec 2.5
+
+Key = tuple[UUID, UUID | None, str]  # audience, project, content hash or external id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A checked candidate and where it will stand."""
+
+    drafted: Draft
+    place: Place
+
+    @property
+    def text_key(self) -> Key:
+        """What only one memory can have: the text, in its place."""
+        return self._key(self.drafted.content_hash)
+
+    @property
+    def external_key(self) -> Key | None:
+        """What only one memory can have: the external id, in its place; None without one."""
+        external_id = self.drafted.new.external_id
+        return self._key(external_id) if external_id else None
+
+    def _key(self, text: str) -> Key:
+        project = self.place.project
+        return (self.place.audience, project.id if project else None, text)
 
 
 def remember_all(
@@ -33,28 +64,42 @@ def remember_all(
 ) -> tuple[Outcome, ...]:
     """Send many candidates through the door; return their outcomes in order.
 
-    A malformed item is refused alone. Raises TooLarge for more than 1,000, NotFound for a project
-    the caller cannot see.
+    Raises TooLarge for more than 1,000, NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.WRITE)
     if len(new) > MOST:
         raise TooLarge(detail=f"{len(new)} memories were sent.", hint=f"Send at most {MOST}.")
     drafts = tuple(_drafted(caller, item) for item in new)
-    with tenancy.unit():
-        batch = _Batch(caller=caller, now=now)
-        batch.look(tuple(item for item in drafts if isinstance(item, Draft)))
-        outcomes = [batch.take(item) for item in drafts]
-        job_id = batch.write()
-        return tuple(_final(outcome, job_id, now) for outcome in outcomes)
+    try:
+        with tenancy.unit(), transaction.atomic():
+            return _take_all(caller, drafts, now)
+    except OVERTAKEN:  # somebody changed the same between our look and our write: look again
+        with tenancy.unit():
+            return _take_all(caller, drafts, now)
+
+
+def _take_all(
+    caller: Caller, drafts: tuple[Draft | Outcome, ...], now: datetime
+) -> tuple[Outcome, ...]:
+    batch = _Batch(caller=caller, now=now)
+    placed = tuple(batch.place(item) for item in drafts)
+    batch.look(tuple(item for item in placed if isinstance(item, Placed)))
+    outcomes = [batch.take(item) for item in placed]
+    job_id = batch.write()
+    return tuple(_final(outcome, job_id, now) for outcome in outcomes)
 
 
 def _drafted(caller: Caller, new: NewMemory) -> Draft | Outcome:
     try:
         return draft(caller=caller, new=new)
-    except InvalidInput as error:
-        return Outcome(
-            outcome="refused", memory=None, gate="input", reason=error.detail, hint=error.hint
-        )
+    except (InvalidInput, Forbidden) as error:
+        return _refused(error)
+
+
+def _refused(error: InvalidInput | Forbidden) -> Outcome:
+    return Outcome(
+        outcome="refused", memory=None, gate="input", reason=error.detail, hint=error.hint
+    )
 
 
 class _Batch:
@@ -63,51 +108,57 @@ class _Batch:
     def __init__(self, *, caller: Caller, now: datetime) -> None:
         self.caller, self.now = caller, now
         self.rows: list[Memory] = []
-        self.by_hash: dict[tuple[UUID, UUID | None, str], Memory] = {}
-        self.by_external: dict[tuple[UUID | None, str], Memory] = {}
-        self.stored: dict[tuple[UUID, UUID | None, str], UUID] = {}
-        self.stored_external: dict[tuple[UUID, UUID | None, str], Memory] = {}
+        self.new_texts: dict[Key, Memory] = {}
+        self.new_external: dict[Key, Memory] = {}
+        self.stored_texts: dict[Key, UUID] = {}
+        self.stored_external: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
 
-    def look(self, drafts: tuple[Draft, ...]) -> None:
-        """Find in one query each what the store already has of the texts and external ids sent."""
-        by_place: dict[Place, list[Draft]] = {}
-        for item in drafts:
-            by_place.setdefault(self._place(item.new), []).append(item)
-        for where, items in by_place.items():
-            for row in store.active_twins(
-                place=where, hashes={item.content_hash for item in items}
-            ):
-                self.stored.setdefault((row.audience, row.project_id, row.content_hash), row.id)
-            external = {item.new.external_id for item in items} - {""}
-            for row in store.active_with_external_ids(place=where, external_ids=external):
-                self.stored_external[row.audience, row.project_id, row.external_id] = row
-
-    def take(self, drafted: Draft | Outcome) -> Outcome | Memory:
-        """Decide one item: an outcome, or the row that will be written."""
+    def place(self, drafted: Draft | Outcome) -> Placed | Outcome:
+        """Find where one item goes. Raises NotFound for a project the caller cannot see."""
         if isinstance(drafted, Outcome):
             return drafted
-        where = self._place(drafted.new)
-        key = self._key(drafted, where)
-        known = self._known(drafted, where)
-        if known is not None:
-            return known
-        twin = self.by_hash.get(key)
-        exact = None if twin else self.stored.get(key)
-        result = gates.run(
-            candidate=GateCandidate(
-                content=drafted.new.content,
-                type=drafted.classification.type,
-                secrets=drafted.findings,
-            ),
-            neighborhood=Neighborhood(exact_duplicate_id=twin.id if twin else exact, neighbors=()),
-            thresholds=gates.Thresholds(),
-        )
+        new = drafted.new
+        key = (new.project, new.scope, new.team)
+        try:
+            where = self.places.get(key) or place(caller=self.caller, new=new)
+        except (InvalidInput, Forbidden) as error:
+            return _refused(error)
+        self.places[key] = where
+        return Placed(drafted=drafted, place=where)
+
+    def look(self, items: tuple[Placed, ...]) -> None:
+        """Find in one query a place what the store has of these texts and external ids; lock it."""
+        by_place: dict[Place, list[Draft]] = {}
+        for item in items:
+            by_place.setdefault(item.place, []).append(item.drafted)
+        for where, drafts in by_place.items():
+            hashes = {item.content_hash for item in drafts}
+            external = {item.new.external_id for item in drafts} - {""}
+            for row in store.lock_active(place=where, hashes=hashes, external_ids=external):
+                if row.type != MemoryType.EPISODE:
+                    text_key = (row.audience, row.project_id, row.content_hash)
+                    self.stored_texts.setdefault(text_key, row.id)
+                if row.external_id:
+                    self.stored_external[row.audience, row.project_id, row.external_id] = row
+
+    def take(self, item: Placed | Outcome) -> Outcome | Memory:
+        """Decide one item: an outcome, or the row that will be written."""
+        if isinstance(item, Outcome):
+            return item
+        twin = self.new_texts.get(item.text_key)
+        known_id = twin.id if twin else self.stored_texts.get(item.text_key)
+        near = Neighborhood(exact_duplicate_id=known_id, neighbors=())
+        result = gate(drafted=item.drafted, neighborhood=near)
         if result.outcome is GateOutcome.REFUSED:
             return refusal(result=result)
+        if item.external_key in self.new_external:
+            return self._said_twice(item, self.new_external[item.external_key])
+        if item.external_key in self.stored_external:
+            return self._replaced(item, self.stored_external[item.external_key], known_id)
         if result.confirmed_id is not None:
             return self._confirmed(result.confirmed_id, twin, result.reason)
-        return self._add(drafted, where, key, result.surprise)
+        return self._add(item, result.surprise)
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""
@@ -118,29 +169,35 @@ class _Batch:
         ids = tuple(row.id for row in self.rows)
         return embedding.enqueue(memory_ids=ids, name="memory.embed_bulk")
 
-    def _place(self, new: NewMemory) -> Place:
-        key = (new.project, new.scope, new.team)
-        if key not in self.places:
-            self.places[key] = place(caller=self.caller, new=new)
-        return self.places[key]
+    def _said_twice(self, item: Placed, earlier: Memory) -> Outcome:
+        if item.drafted.content_hash == earlier.content_hash:
+            view = to_view(earlier, now=self.now)
+            return Outcome(outcome="confirmed", memory=view, reason="It came twice in this call.")
+        return Outcome(
+            outcome="refused",
+            memory=None,
+            gate="input",
+            reason="This call gives the same external id two different texts.",
+            hint="Send one of them.",
+        )
 
-    @staticmethod
-    def _key(drafted: Draft, where: Place) -> tuple[UUID, UUID | None, str]:
-        project_id = where.project.id if where.project else None
-        return (where.audience, project_id, drafted.content_hash)
-
-    def _known(self, drafted: Draft, where: Place) -> Outcome | Memory | None:
-        external_id = drafted.new.external_id
-        if not external_id or drafted.findings:
-            return None
-        project_id = where.project.id if where.project else None
-        twin = self.by_external.get((project_id, external_id))
-        if twin is not None:
-            return twin
-        row = self.stored_external.get((where.audience, project_id, external_id))
-        if row is None:
-            return None
-        return replace_content(caller=self.caller, row=row, drafted=drafted, now=self.now)
+    def _replaced(self, item: Placed, row: Memory, twin_id: UUID | None) -> Outcome:
+        before = (row.audience, row.project_id, row.content_hash)
+        try:
+            outcome = replace_content(
+                caller=self.caller,
+                row=row,
+                drafted=item.drafted,
+                twin_id=twin_id,
+                now=self.now,
+            )
+        except (InvalidInput, Forbidden) as error:
+            return _refused(error)
+        if outcome.outcome == "updated":
+            self.stored_texts.pop(before, None)
+            self.stored_texts[item.text_key] = row.id
+            row.content_hash = item.drafted.content_hash
+        return outcome
 
     def _confirmed(self, memory_id: UUID, twin: Memory | None, reason: str) -> Outcome:
         if twin is not None:
@@ -148,17 +205,19 @@ class _Batch:
         view = confirm.apply(caller=self.caller, memory_id=memory_id, now=self.now)
         return Outcome(outcome="confirmed", memory=view, gate="exact_duplicate", reason=reason)
 
-    def _add(
-        self, drafted: Draft, where: Place, key: tuple[UUID, UUID | None, str], surprise: float
-    ) -> Memory:
+    def _add(self, item: Placed, surprise: float) -> Memory:
         row = store.new_row(
-            caller=self.caller, draft=drafted, place=where, surprise=surprise, now=self.now
+            caller=self.caller,
+            draft=item.drafted,
+            place=item.place,
+            surprise=surprise,
+            now=self.now,
         )
         self.rows.append(row)
-        if drafted.classification.type != "episode":
-            self.by_hash[key] = row
-        if row.external_id:
-            self.by_external[row.project_id, row.external_id] = row
+        if row.type != MemoryType.EPISODE:
+            self.new_texts[item.text_key] = row
+        if item.external_key is not None:
+            self.new_external[item.external_key] = row
         return row
 
 

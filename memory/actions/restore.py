@@ -3,14 +3,10 @@
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
-
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Conflict
 from memory.actions import embedding, store
 from memory.errors import NotActive
-from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
@@ -29,19 +25,8 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
                 hint="Only archived memories are restored.",
             )
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None
-        _save(row, now)
+        store.save_unique(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
         if not getattr(row, "is_embedded", False):
             embedding.enqueue(memory_ids=(row.id,))
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
         return to_view(row, now=now)
-
-
-def _save(row: Memory, now: datetime) -> None:
-    try:
-        with transaction.atomic():
-            store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
-    except IntegrityError as error:
-        raise Conflict(
-            detail="The same was remembered again since.",
-            hint="Confirm that memory instead, or change its text first.",
-        ) from error

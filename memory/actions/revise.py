@@ -12,13 +12,14 @@ from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from memory.actions import drafts, embedding, store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory
+from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import gates
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
-from memory.taxonomy import Governance, may_be_forgotten_by_agent, type_row
+from memory.taxonomy import Governance, Scope, may_be_forgotten_by_agent, type_row
 from teams.permissions import require
 from teams.roles import Act
 
@@ -27,6 +28,10 @@ CHANGEABLE = (
     "attributes", "external_id", "reason",
 )  # fmt: skip
 KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", "attributes")
+SAVED = (
+    *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
+    "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
+)  # fmt: skip
 
 
 def revise(
@@ -39,7 +44,8 @@ def revise(
 ) -> MemoryView:
     """Change fields of a memory; the version before stays in its history.
 
-    Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory.
+    Raises NotFound, NotActive, PreconditionFailed, InvalidInput, RefusedByGate, ProtectedMemory,
+    Conflict when another memory says the same.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
@@ -56,11 +62,11 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     if unknown:
         raise InvalidInput(detail=f"{unknown[0]} cannot be changed.", hint=", ".join(CHANGEABLE))
     drafted = _redraft(caller, row, changes)
-    _keep_version(caller, row, str(changes.get("reason", "")), now)
+    reason = str(changes.get("reason", ""))
+    check_reason(reason=reason)
+    _keep_version(caller, row, reason, now)
     _bring_to(caller, row, drafted)
-    fields = (*KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
-              "decay_half_life_days", "audience", "pinned", "external_id")  # fmt: skip
-    store.save(row=row, fields=fields, now=now)
+    store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
     embedding.enqueue(memory_ids=(row.id,))
     store.announce(
@@ -134,7 +140,7 @@ def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> No
         number=row.version,
         content=row.content,
         fields={name: getattr(row, name) for name in KEPT_IN_VERSION},
-        reason=reason[:200],
+        reason=reason,
         changed_by=caller.user_id,
         changed_agent=caller.agent,
         changed_at=now,
@@ -144,7 +150,7 @@ def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> No
 def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     new, seen = drafted.new, drafted.classification
     if new.scope != row.scope:
-        _check_widening(caller, row, str(new.scope))
+        _check_move(caller, row, str(new.scope))
         where = drafts.place(caller=caller, new=new)
         row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
     row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
@@ -155,8 +161,13 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
 
 
-def _check_widening(caller: Caller, row: Memory, scope: str) -> None:
-    if row.scope == "personal" and not is_person(caller=caller):
+def _check_move(caller: Caller, row: Memory, scope: str) -> None:
+    if scope == Scope.PERSONAL and row.author_user != caller.user_id:
+        raise Forbidden(
+            detail="Only its author makes a shared memory personal.",
+            hint="Archive it, or dispute it, if others should not see it.",
+        )
+    if row.scope == Scope.PERSONAL and not is_person(caller=caller):
         raise Forbidden(
             detail=f"Only a person moves a personal memory to the scope {scope}.",
             hint="Its author can share it in the dashboard.",

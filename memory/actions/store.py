@@ -5,9 +5,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
 
 from accounts.caller import Caller
+from accounts.errors import Conflict
 from memory.actions import embedding
 from memory.actions.drafts import Draft, Place
 from memory.formulas import importance
@@ -70,9 +72,10 @@ def new_row(
 def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     """Insert memories with their words and usage, and tell the feed. In a unit.
 
+    All writers insert in one order, so that two of them never wait for each other.
     Raises IntegrityError when one of them exists already.
     """
-    Memory.objects.bulk_create(rows)
+    Memory.objects.bulk_create(sorted(rows, key=lambda row: row.content_hash))
     MemoryUsage.objects.bulk_create([MemoryUsage(memory=row) for row in rows])
     index_words(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)
@@ -86,11 +89,26 @@ def index_words(*, rows: tuple[Memory, ...]) -> None:
 
 
 def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
-    """Save changed fields of a memory and repeat its filters where searches read them. In a unit."""
+    """Save changed fields of a memory and repeat its filters where searches look. In a unit."""
     row.updated_at = now
     row.version += 1
     row.save(update_fields=[*fields, "updated_at", "version"])
     retrieval.sync_filters(memory_ids=(row.id,))
+
+
+def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
+    """Save fields that make a memory one of a kind. In a unit.
+
+    Raises Conflict when another active memory of the place has the same text or external id.
+    """
+    try:
+        with transaction.atomic():
+            save(row=row, fields=fields, now=now)
+    except IntegrityError as error:
+        raise Conflict(
+            detail="Another memory has the same text or the same external id.",
+            hint="Confirm that memory instead, or change this one first.",
+        ) from error
 
 
 def announce(
@@ -137,6 +155,12 @@ def active_with_external_ids(*, place: Place, external_ids: set[str]) -> QuerySe
     """Return the active memories of a place with one of these external ids."""
     rows = _active(place).filter(external_id__in=external_ids)
     return rows.select_related("project").order_by("id")
+
+
+def lock_active(*, place: Place, hashes: set[str], external_ids: set[str]) -> tuple[Memory, ...]:
+    """Lock the active memories of a place with one of these texts or external ids, by id."""
+    rows = _active(place).filter(Q(content_hash__in=hashes) | Q(external_id__in=external_ids))
+    return tuple(rows.select_for_update().order_by("id"))
 
 
 def _active(place: Place) -> QuerySet[Memory]:

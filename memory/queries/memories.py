@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.models import Memory, MemoryLink
+from memory.models import Memory, MemoryLink, MemoryVersion
 from memory.queries.views import MemoryView, to_view, views_of, visible
 from memory.retrieval.filters import Filters
 from teams import queries as places
@@ -93,7 +93,7 @@ def page(
     last = views[-1] if len(found) > size else None
     return MemoryPage(
         items=views,
-        next_cursor=last and Cursor(created_at=last.created_at, memory_id=last.id),
+        next_cursor=None if last is None else _cursor_at(last),
     )
 
 
@@ -120,11 +120,16 @@ def kept_by(*, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]) -
 
 
 def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
-    """Return all versions of a memory, the present one first."""
+    """Return all versions of a memory, the present one first, each with who made it and why."""
     with tenancy.unit():
         row = find_memory(caller=caller, memory_id=memory_id)
-        earlier = row.versions.order_by("-number", "id")
-        return (_present(row), *(_earlier(version) for version in earlier))
+        ended = tuple(row.versions.order_by("-number", "id"))
+    states = ((row.version, row.content, {}), *((v.number, v.content, v.fields) for v in ended))
+    made = (*(_made_by(version) for version in ended), _first(row))
+    return tuple(
+        VersionView(number=number, content=content, fields=fields, **who)
+        for (number, content, fields), who in zip(states, made, strict=True)
+    )
 
 
 def links(*, caller: Caller, memory_id: UUID) -> tuple[LinkView, ...]:
@@ -192,28 +197,27 @@ def _any_file(pattern: str) -> Q:
     return Q(related_files__contains=[pattern]) | Q(related_files__icontains=pattern)
 
 
-def _present(row: Memory) -> VersionView:
-    return VersionView(
-        number=row.version,
-        content=row.content,
-        fields={},
-        reason="",
-        changed_by=row.author_user,
-        changed_agent=row.author_agent,
-        changed_at=row.updated_at,
-    )
+def _cursor_at(last: MemoryView) -> Cursor:
+    return Cursor(created_at=last.created_at, memory_id=last.id)
 
 
-def _earlier(version: Any) -> VersionView:
-    return VersionView(
-        number=version.number,
-        content=version.content,
-        fields=version.fields,
-        reason=version.reason,
-        changed_by=version.changed_by,
-        changed_agent=version.changed_agent,
-        changed_at=version.changed_at,
-    )
+def _made_by(before: MemoryVersion) -> dict[str, Any]:
+    """Return who ended a version, when and why: that made the next one."""
+    return {
+        "reason": before.reason,
+        "changed_by": before.changed_by,
+        "changed_agent": before.changed_agent,
+        "changed_at": before.changed_at,
+    }
+
+
+def _first(row: Memory) -> dict[str, Any]:
+    return {
+        "reason": "",
+        "changed_by": row.author_user,
+        "changed_agent": row.author_agent,
+        "changed_at": row.created_at,
+    }
 
 
 def _link(link: MemoryLink, outgoing: bool, seen: Mapping[UUID, Memory]) -> LinkView | None:
