@@ -58,7 +58,15 @@ def session(*, environment: Environment) -> Program:
     """Describe the demo's recorded agent session, played once at the running web server."""
     return Program(
         name="demo",
-        command=(sys.executable, "-W", "ignore", str(env.ROOT / "manage.py"), "demo", "--play"),
+        command=(
+            sys.executable,
+            "-W",
+            "ignore",
+            str(env.ROOT / "manage.py"),
+            "demo",
+            "--play",
+            "--skip-checks",
+        ),
         environment=environment,
         folder=env.ROOT,
     )

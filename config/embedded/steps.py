@@ -71,7 +71,7 @@ STEPS = (
     Step(
         name="demo",
         title="demo data",
-        command=(*MANAGE, "demo"),
+        command=(*MANAGE, "demo", "--skip-checks"),
         when=When.FIRST_WITH_DEMO,
     ),
 )

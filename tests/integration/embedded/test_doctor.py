@@ -64,7 +64,7 @@ def test_clock_that_never_ran_is_told() -> None:
     finding = health.check_beat()
 
     assert not finding.ok
-    assert finding.detail == "it has never run"
+    assert finding.detail == "no scheduled job has ever run"
 
 
 def test_clock_that_ran_just_now_is_well(now: Any) -> None:
