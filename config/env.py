@@ -146,6 +146,7 @@ VARIABLES = (
     Variable(name="CAIRN_PG_BIN_DIR", read=Path, default=None, says="other Postgres binaries"),
     Variable(name="CAIRN_PG_AS_USER", read=str, default="", says="user of embedded Postgres"),
     Variable(name="CAIRN_PG_SHARED_BUFFERS", read=str, default="128MB", says="its memory"),
+    Variable(name="CAIRN_TOKEN", read=str, default="", says="of agents here; not read by us"),
     Variable(name="CAIRN_CHROMIUM", read=Path, default=None, says="browser of the tests"),
     Variable(name="CAIRN_TEST_SERVERS", read=str, default="", says="used by the tests"),
 )

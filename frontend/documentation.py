@@ -69,5 +69,5 @@ def _highlight(code: str, language: str, _attributes: str) -> str:
 
 def _with_anchor(match: re.Match[str]) -> str:
     text = re.sub(r"<[^>]+>", "", match[2]).lower()
-    anchor = re.sub(r"[^a-z0-9]+", "-", text).strip("-")
+    anchor = re.sub(r"[^a-z0-9_]+", "-", text).strip("-")
     return f'<h{match[1]} id="{anchor}">{match[2]}</h{match[1]}>'
