@@ -16,10 +16,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
+from django.utils.translation import gettext as _
 
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
-from accounts.errors import CairnError
+from accounts.errors import CairnError, InvalidInput
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
 from teams import queries as places
@@ -53,6 +54,7 @@ def member(view: Inner[P]) -> Outer:
     def inside(request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         speak(request)
         try:
+            _check_text(request)
             caller = caller_from_session(user_id=person_id(request), organization_slug=org)
             with entered(caller):
                 frame = _frame(request, caller, kwargs.pop("project", None))
@@ -72,6 +74,7 @@ def person(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Outer:
     def inside(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         speak(request)
         try:
+            _check_text(request)
             return view(request, *args, **kwargs)
         except CairnError as error:
             return refusal(request=request, error=error)
@@ -142,6 +145,15 @@ def address(name: str, frame: Frame, *args: object) -> str:
     """Return the address of a page of the frame's project."""
     project = () if frame.project is None else (frame.project.slug,)
     return reverse(name, args=(frame.caller.organization_slug, *project, *args))
+
+
+def _check_text(request: HttpRequest) -> None:
+    sent = (*request.GET.lists(), *request.POST.lists())
+    if any("\x00" in value for _name, values in sent for value in values):
+        raise InvalidInput(
+            detail=_("The text contains a character that cannot be stored (NUL)."),
+            hint=_("Remove it and send the text again."),
+        )
 
 
 def _frame(request: HttpRequest, caller: Caller, project: Any) -> Frame:

@@ -1,0 +1,78 @@
+"""People in front of pages: an owner, a viewer, nobody, and a stranger; one project, one memory."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller, Role
+from accounts.models import Organization, User
+from memory.actions.remember import NewMemory, remember
+from memory.queries.views import MemoryView
+from teams.actions.projects import create_project
+from tests.support import people
+
+STATEMENT = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
+HTMX = {"HTTP_HX_REQUEST": "true"}
+
+
+def remembered(caller: Caller, content: str = STATEMENT, **fields: object) -> MemoryView:
+    """Remember something in the project `shop`, as this caller, now."""
+    new = NewMemory(content=content, source="user_taught", project="shop", **fields)  # type: ignore[arg-type]
+    with entered(caller):
+        memory = remember(caller=caller, new=new, now=datetime.now(UTC)).memory
+    assert memory is not None
+    return memory
+
+
+@pytest.fixture
+def shop(caller: Caller, clean_cache: None) -> str:
+    """The address of the project `shop`."""
+    with entered(caller):
+        create_project(caller=caller, slug="shop", name="Shop", now=datetime.now(UTC))
+    return "/o/acme/p/shop/"
+
+
+@pytest.fixture
+def memory(shop: str, caller: Caller) -> MemoryView:
+    """A memory of the project."""
+    return remembered(caller, type="gotcha", related_files=("middleware/auth.ts",), tags=("auth",))
+
+
+@pytest.fixture
+def signed_in() -> Callable[[User], Client]:
+    """Sign a person in."""
+
+    def sign_in(user: User) -> Client:
+        client = Client(raise_request_exception=False)
+        client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def owner_pages(owner: User, signed_in: Callable[[User], Client]) -> Client:
+    """The owner's browser."""
+    return signed_in(owner)
+
+
+@pytest.fixture
+def viewer_pages(organization: Organization, signed_in: Callable[[User], Client]) -> Client:
+    """The browser of someone who only reads."""
+    email = "viewer@acme.test"
+    return signed_in(people.make_person(organization=organization, email=email, role=Role.VIEWER))
+
+
+@pytest.fixture
+def stranger_pages(stranger: User, signed_in: Callable[[User], Client]) -> Client:
+    """The browser of a person of another organization."""
+    return signed_in(stranger)
+
+
+def verb(memory_id: UUID, name: str) -> str:
+    """Return the address of a verb of a memory in `shop`."""
+    return f"/o/acme/p/shop/memories/{memory_id}/{name}"

@@ -1,0 +1,113 @@
+"""Who may open which page: nobody is sent to sign in, strangers are told there is nothing."""
+
+import re
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from memory.queries.views import MemoryView
+
+PAGES = (
+    "/o/acme/",
+    "/o/acme/p/shop/",
+    "/o/acme/p/shop/figures",
+    "/o/acme/p/shop/memories",
+    "/o/acme/p/shop/memories/{memory}",
+    "/o/acme/p/shop/memories/{memory}.json",
+    "/o/acme/p/shop/memories/{memory}.md",
+    "/o/acme/p/shop/memories/{memory}/correct",
+    "/o/acme/p/shop/memories/{memory}/archive",
+    "/o/acme/p/shop/teach",
+    "/o/acme/p/shop/connections",
+    "/o/acme/p/shop/connections/steps",
+    "/o/acme/p/shop/activity",
+    "/o/acme/palette?q=token",
+    "/o/acme/changes?after=0",
+    "/o/acme/projects/new",
+    "/o/acme/settings/general",
+    "/o/acme/settings/members",
+    "/o/acme/settings/members/invite",
+    "/o/acme/settings/tokens",
+    "/o/acme/settings/tokens/new",
+)
+REQUEST_ID = re.compile(rb"<code>[0-9a-f]{32}</code>|value=\"[A-Za-z0-9]{64}\"|/[a-z0-9/.-]+\"")
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_owner_sees_the_page(owner_pages: Client, memory: MemoryView, address: str) -> None:
+    response = owner_pages.get(address.format(memory=memory.id))
+
+    assert response.status_code == 200
+    assert "no-store" in response["Cache-Control"]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nobody_is_sent_to_sign_in(client: Client, memory: MemoryView, address: str) -> None:
+    response = client.get(address.format(memory=memory.id))
+
+    assert response.status_code == 302
+    assert response["Location"].startswith("/login/?next=/o/acme/")
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_stranger_sees_what_nonexistent_looks_like(
+    stranger_pages: Client, memory: MemoryView, address: str
+) -> None:
+    page = address.format(memory=memory.id)
+
+    foreign = stranger_pages.get(page)
+    nonexistent = stranger_pages.get(page.replace("/o/acme/", "/o/nowhere/"))
+
+    assert foreign.status_code == nonexistent.status_code == 404
+    assert REQUEST_ID.sub(b"", foreign.content) == REQUEST_ID.sub(b"", nonexistent.content)
+    assert memory.content.encode() not in foreign.content
+
+
+def test_foreign_permalink_leads_nowhere(stranger_pages: Client, memory: MemoryView) -> None:
+    assert stranger_pages.get(f"/m/{memory.id}").status_code == 404
+
+
+def test_permalink_leads_to_the_memory(owner_pages: Client, memory: MemoryView) -> None:
+    response = owner_pages.get(f"/m/{memory.id}")
+
+    assert response["Location"] == f"/o/acme/p/shop/memories/{memory.id}"
+
+
+@pytest.mark.parametrize(
+    ("address", "queries"),
+    [
+        ("/o/acme/", 34),
+        ("/o/acme/p/shop/", 46),
+        ("/o/acme/p/shop/memories", 46),
+        ("/o/acme/p/shop/connections", 46),
+        ("/o/acme/p/shop/activity", 42),
+    ],
+)
+def test_page_costs_a_known_number_of_queries(
+    owner_pages: Client,
+    memory: MemoryView,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+    address: str,
+    queries: int,
+) -> None:
+    with django_assert_max_num_queries(queries):
+        response = owner_pages.get(address)
+
+    assert response.status_code == 200
+
+
+def test_every_page_forbids_scripts_of_others(owner_pages: Client, shop: str) -> None:
+    policy = owner_pages.get(shop)["Content-Security-Policy"]
+
+    assert "script-src 'self' 'nonce-" in policy
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_no_page_carries_inline_style_or_script(owner_pages: Client, memory: MemoryView) -> None:
+    for address in PAGES:
+        text = owner_pages.get(address.format(memory=memory.id)).content.decode()
+
+        assert not re.search(r"<[^>]+ (style|on[a-z]+)=", text), address
+        assert not re.search(r"<script(?![^>]+src=)", text), address

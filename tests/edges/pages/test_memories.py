@@ -1,0 +1,193 @@
+"""The memory browser: what the query box does, the verbs, correction, and history."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions.revise import revise
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from tests.edges.pages.conftest import HTMX, remembered, verb
+
+LIST = "/o/acme/p/shop/memories"
+
+
+def _now(caller: Caller, memory: MemoryView) -> MemoryView:
+    with entered(caller):
+        return memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
+
+
+def test_list_shows_what_the_filter_lets_through(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    remembered(caller, "We decided to keep amounts as integers everywhere.", type="decision")
+
+    page = owner_pages.get(LIST, {"q": "type:gotcha"}).content.decode()
+
+    assert "Token refresh" in page
+    assert "amounts as integers" not in page
+    assert "1 memory" in page
+
+
+def test_words_search_and_say_why(owner_pages: Client, memory: MemoryView) -> None:
+    page = owner_pages.get(LIST, {"q": "token refresh redis", "why": "1"}).content.decode()
+
+    assert "Token refresh" in page
+    assert "by words" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("is:purple", "Use one of active"),
+        ("type:nothing", "Use a type such as"),
+        ("conf:>7", "Write conf:&gt;0.7"),
+        ("tag:", "Write something after tag:"),
+    ],
+)
+def test_filter_that_is_none_says_what_would_be(
+    owner_pages: Client, memory: MemoryView, query: str, hint: str
+) -> None:
+    response = owner_pages.get(LIST, {"q": query})
+
+    assert response.status_code == 422
+    assert hint in response.content.decode()
+
+
+@pytest.mark.parametrize("query", ["\x00", '"', "a" * 5_000, "is:stale" * 40, "%s{{ x }}", "😀"])
+def test_odd_query_never_breaks_the_page(
+    owner_pages: Client, memory: MemoryView, query: str
+) -> None:
+    assert owner_pages.get(LIST, {"q": query}).status_code in {200, 422}
+
+
+def test_statement_is_shown_as_text_whatever_it_contains(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    remembered(caller, "The banner <script>alert(1)</script> breaks in `Safari <16>` sometimes.")
+
+    page = owner_pages.get(LIST).content.decode()
+
+    assert "<script>alert(1)" not in page
+    assert "<code>Safari &lt;16&gt;</code>" in page
+
+
+def test_peek_stands_in_the_address(owner_pages: Client, memory: MemoryView) -> None:
+    page = owner_pages.get(LIST, {"peek": str(memory.id)}).content.decode()
+
+    assert f'data-memory="{memory.id}"' in page
+    assert "split open" in page
+
+
+def test_peek_at_nothing_is_not_found(owner_pages: Client, memory: MemoryView) -> None:
+    assert owner_pages.get(LIST, {"peek": str(uuid4())}).status_code == 404
+
+
+def test_confirming_verifies(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
+    response = owner_pages.post(verb(memory.id, "confirm"), **HTMX)
+
+    assert response.status_code == 200
+    assert response["HX-Retarget"] == "#inspector"
+    assert _now(caller, memory).verification == "verified"
+
+
+def test_pinning_can_be_taken_back(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
+    owner_pages.post(verb(memory.id, "pin"))
+    pinned = _now(caller, memory).pinned
+    owner_pages.post(verb(memory.id, "unpin"))
+
+    assert pinned
+    assert not _now(caller, memory).pinned
+
+
+def test_archiving_offers_to_undo(owner_pages: Client, memory: MemoryView, caller: Caller) -> None:
+    response = owner_pages.post(verb(memory.id, "archive"), {"reason": "obsolete"}, **HTMX)
+    archived = _now(caller, memory)
+    owner_pages.post(verb(memory.id, "restore"))
+
+    assert verb(memory.id, "restore") in response["HX-Trigger"]
+    assert (archived.status, archived.archived_reason) == ("archived", "obsolete")
+    assert _now(caller, memory).status == "active"
+
+
+def test_correcting_keeps_the_old_text_readable(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    form = {"content": "Token refresh fails loudly when Redis is unreachable.", "kind": "wrong"}
+
+    response = owner_pages.post(verb(memory.id, "correct"), form, **HTMX)
+
+    old = _now(caller, memory)
+    assert response.status_code == 200
+    assert (old.status, old.content) == ("superseded", memory.content)
+
+
+def test_correcting_to_the_same_says_so(owner_pages: Client, memory: MemoryView) -> None:
+    form = {"content": memory.content, "kind": "wrong"}
+
+    response = owner_pages.post(verb(memory.id, "correct"), form, **HTMX)
+
+    assert response.status_code == 422
+    assert b"says exactly the same" in response.content
+
+
+def test_difference_marks_the_words(owner_pages: Client, memory: MemoryView) -> None:
+    form = {"content": memory.content.replace("silently", "loudly")}
+
+    page = owner_pages.post(verb(memory.id, "diff"), form).content.decode()
+
+    assert "<del>silently</del><ins>loudly</ins>" in page
+
+
+def test_earlier_version_can_come_back(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    changes = {"content": "Token refresh fails when the moon is full."}
+    now = datetime.now(UTC)
+    with entered(caller):
+        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=1, now=now)
+
+    owner_pages.post(verb(memory.id, "versions/1"))
+
+    assert _now(caller, memory).content == memory.content
+
+
+def test_selection_is_confirmed_at_once(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    second = remembered(caller, "Auth tests hang without a Redis address in the environment.")
+
+    owner_pages.post(f"{LIST}/bulk", {"memory": [memory.id, second.id], "verb": "confirm"})
+
+    assert {_now(caller, one).confirmations for one in (memory, second)} == {1}
+
+
+def test_viewer_sees_the_verbs_disabled_and_is_refused(
+    viewer_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    page = viewer_pages.get(f"{LIST}/{memory.id}").content.decode()
+    response = viewer_pages.post(verb(memory.id, "confirm"), **HTMX)
+
+    assert "Viewers read" in page
+    assert response.status_code == 403
+    assert _now(caller, memory).confirmations == 0
+
+
+def test_memory_is_not_shown_under_another_project(owner_pages: Client, memory: MemoryView) -> None:
+    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
+
+    response = owner_pages.get(f"/o/acme/p/other/memories/{memory.id}")
+
+    assert response.status_code == 404
+
+
+def test_markdown_and_json_carry_the_statement(owner_pages: Client, memory: MemoryView) -> None:
+    as_json = owner_pages.get(f"{LIST}/{memory.id}.json")
+    as_markdown = owner_pages.get(f"{LIST}/{memory.id}.md")
+
+    assert as_json.json()["content"] == memory.content
+    assert memory.content in as_markdown.content.decode()

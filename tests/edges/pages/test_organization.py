@@ -1,0 +1,190 @@
+"""Organizations, projects, members, invitations, tokens and preferences on pages."""
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller, Role
+from accounts.models import Organization, User
+from accounts.queries import members, tokens
+from teams.queries import projects
+from tests.edges.pages.conftest import HTMX
+from tests.support import people
+
+SETTINGS = "/o/acme/settings/"
+
+
+def _projects(caller: Caller) -> set[str]:
+    with entered(caller):
+        return {one.slug for one in projects(caller=caller)}
+
+
+def test_only_organization_is_gone_to_at_once(owner_pages: Client, shop: str) -> None:
+    assert owner_pages.get("/o/")["Location"] == "/o/acme/"
+
+
+def test_front_door_leads_to_sign_in(client: Client, db: None) -> None:
+    assert client.get("/")["Location"] == "/login/"
+
+
+def test_new_project_is_made_and_opened(owner_pages: Client, shop: str, caller: Caller) -> None:
+    form = {"name": "Warehouse", "slug": "warehouse"}
+
+    response = owner_pages.post("/o/acme/projects/new", form, **HTMX)
+
+    assert response["HX-Redirect"] == "/o/acme/p/warehouse/"
+    assert "warehouse" in _projects(caller)
+
+
+@pytest.mark.parametrize("slug", ["Shop!", "", "shop", "a" * 65])
+def test_wrong_project_name_is_explained_in_the_dialog(
+    owner_pages: Client, shop: str, caller: Caller, slug: str
+) -> None:
+    form = {"name": "Shop", "slug": slug}
+
+    response = owner_pages.post("/o/acme/projects/new", form, **HTMX)
+
+    assert response.status_code in {409, 422}
+    assert b'role="alert"' in response.content
+    assert _projects(caller) == {"shop"}
+
+
+def test_viewer_sees_who_can_create_projects(
+    viewer_pages: Client, organization: Organization
+) -> None:
+    assert b"Owners, admins and stewards create projects." in viewer_pages.get("/o/acme/").content
+
+
+def test_invitation_is_mailed_and_its_link_accepted(
+    owner_pages: Client, shop: str, caller: Caller, stranger_pages: Client, stranger: User
+) -> None:
+    form = {"email": stranger.email, "role": "member"}
+    page = owner_pages.post(f"{SETTINGS}members/invite", form, **HTMX).content.decode()
+    link = "/invite/" + page.split("/invite/")[1].split("<")[0]
+
+    offered = stranger_pages.get(link)
+    accepted = stranger_pages.post(link)
+
+    assert len(mail.outbox) == 1
+    assert b"Join Acme" in offered.content
+    assert accepted["Location"] == "/o/acme/"
+    assert stranger.email in {one.email for one in members(caller=caller)}
+
+
+def test_invitation_for_another_address_is_not_accepted(
+    owner_pages: Client, shop: str, caller: Caller, stranger_pages: Client
+) -> None:
+    form = {"email": "someone@else.test", "role": "member"}
+    page = owner_pages.post(f"{SETTINGS}members/invite", form, **HTMX).content.decode()
+    link = "/invite/" + page.split("/invite/")[1].split("<")[0]
+
+    response = stranger_pages.post(link)
+
+    assert response.status_code == 404
+    assert len(members(caller=caller)) == 1
+
+
+def test_unknown_invitation_is_not_open(client: Client, db: None) -> None:
+    assert client.get("/invite/nothing").status_code == 404
+
+
+def test_role_can_be_changed_and_a_member_removed(
+    owner_pages: Client, shop: str, caller: Caller, member: User
+) -> None:
+    address = f"{SETTINGS}members/{member.id}"
+
+    owner_pages.post(address, {"verb": "role", "role": "viewer"})
+    changed = {one.user_id: one.role for one in members(caller=caller)}
+    owner_pages.post(address, {"verb": "remove"})
+
+    assert changed[member.id] is Role.VIEWER
+    assert member.id not in {one.user_id for one in members(caller=caller)}
+
+
+def test_last_owner_cannot_leave(owner_pages: Client, shop: str, owner: User) -> None:
+    response = owner_pages.post(f"{SETTINGS}members/{owner.id}", {"verb": "remove"})
+
+    assert response.status_code == 409
+
+
+def test_token_is_shown_once_and_can_be_revoked(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    form = {"name": "ci", "scope": ["read"], "days": "30", "tool": "api"}
+    page = owner_pages.post(f"{SETTINGS}tokens/new", form, **HTMX).content.decode()
+    text = page.split("<pre><code>")[1].split("<")[0]
+    (made,) = tokens(caller=caller)
+
+    listed = owner_pages.get(f"{SETTINGS}tokens").content.decode()
+    owner_pages.post(f"{SETTINGS}tokens/{made.id}", {"verb": "revoke"})
+
+    assert text.startswith("crn_pat_")
+    assert text not in listed
+    assert tokens(caller=caller)[0].revoked_at is not None
+
+
+@pytest.mark.parametrize(
+    "form", [{"name": ""}, {"name": "x", "days": "9"}, {"name": "x", "days": "9999"}]
+)
+def test_wrong_token_is_explained(
+    owner_pages: Client, shop: str, caller: Caller, form: dict[str, str]
+) -> None:
+    wrong = {"scope": [], **form} if form.get("days") == "9" else {"scope": ["read"], **form}
+
+    response = owner_pages.post(f"{SETTINGS}tokens/new", wrong, **HTMX)
+
+    assert response.status_code == 422
+    assert tokens(caller=caller) == ()
+
+
+def test_connection_token_fills_every_snippet(owner_pages: Client, shop: str) -> None:
+    response = owner_pages.post(f"{shop}connections/token", {"tool": "cursor"}, **HTMX)
+    page = response.content.decode()
+
+    assert page.count("crn_pat_") >= 6
+    assert "YOUR_TOKEN" not in page
+
+
+def test_preferences_are_kept_and_used(owner_pages: Client, shop: str) -> None:
+    form = {"name": "Mia", "language": "fr", "theme": "dark", "shortcuts": "on"}
+
+    owner_pages.post("/me", form)
+    page = owner_pages.get(shop).content.decode()
+
+    assert '<html lang="fr" data-theme="dark">' in page
+    assert "Vue d’ensemble" in page
+
+
+@pytest.mark.parametrize("form", [{"language": "xx"}, {"theme": "pink"}, {"name": "a" * 101}])
+def test_wrong_preference_changes_nothing(
+    owner_pages: Client, shop: str, owner: User, form: dict[str, str]
+) -> None:
+    response = owner_pages.post("/me", form)
+
+    owner.refresh_from_db()
+    assert response.status_code == 422
+    assert (owner.language, owner.theme) == ("", "")
+
+
+def test_language_can_be_switched_before_signing_in(client: Client, db: None) -> None:
+    client.post("/language", {"language": "fr", "next": "/login/"})
+
+    assert "Se connecter" in client.get("/login/").content.decode()
+
+
+def test_language_switch_leads_nowhere_else(client: Client, db: None) -> None:
+    response = client.post("/language", {"language": "fr", "next": "https://elsewhere.test/"})
+
+    assert response["Location"] == "/"
+
+
+def test_person_of_two_organizations_may_choose(
+    owner_pages: Client, owner: User, other_organization: Organization
+) -> None:
+    people.Membership.objects.create(organization=other_organization, user=owner, role=Role.VIEWER)
+
+    page = owner_pages.get("/o/").content.decode()
+
+    assert "Acme" in page
+    assert "Globex" in page

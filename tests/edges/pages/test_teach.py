@@ -1,0 +1,90 @@
+"""The Teach panel: what is stored, what is refused, and what the live look says."""
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from memory.retrieval.filters import Filters
+from tests.edges.pages.conftest import HTMX, STATEMENT
+
+TEACH = "/o/acme/p/shop/teach"
+SECRET = "The key is AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9 today."
+
+
+def _count(caller: Caller) -> int:
+    with entered(caller):
+        return memories.count(caller=caller, filters=Filters(project="shop"))
+
+
+def test_what_is_taught_is_stored(owner_pages: Client, shop: str, caller: Caller) -> None:
+    form = {"content": STATEMENT, "type": "gotcha", "tags": "auth, redis", "files": "auth.ts"}
+
+    response = owner_pages.post(TEACH, form, **HTMX)
+
+    assert response.status_code == 204
+    assert "Remembered" in response["HX-Trigger"]
+    assert _count(caller) == 1
+
+
+def test_known_statement_is_confirmed_instead(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    response = owner_pages.post(TEACH, {"content": memory.content}, **HTMX)
+
+    assert "known already" in response["HX-Trigger"]
+    assert _count(caller) == 1
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"content": ""},
+        {"content": "ok"},
+        {"content": SECRET},
+        {"content": STATEMENT, "type": "nothing"},
+        {"content": STATEMENT, "scope": "galaxy"},
+        {"content": "a\x00b is a statement with a null in it, which nothing can store."},
+    ],
+)
+def test_refused_text_is_kept_in_the_form_and_not_stored(
+    owner_pages: Client, shop: str, caller: Caller, form: dict[str, str]
+) -> None:
+    response = owner_pages.post(TEACH, form, **HTMX)
+
+    assert response.status_code == 422
+    assert b'role="alert"' in response.content
+    assert _count(caller) == 0
+
+
+def test_look_suggests_type_and_similar(owner_pages: Client, memory: MemoryView) -> None:
+    form = {"content": "Token refresh fails silently when Redis is not reachable."}
+
+    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
+
+    assert "Looks like" in page
+    assert memory.citation[:20] in page
+
+
+def test_look_warns_of_a_secret_without_repeating_it(owner_pages: Client, shop: str) -> None:
+    page = owner_pages.post(f"{TEACH}/look", {"content": SECRET}, **HTMX).content.decode()
+
+    assert "looks like a secret" in page
+    assert "AKIAIOSFODNN7EXAMPLE" not in page
+
+
+def test_look_counts_as_no_use(owner_pages: Client, memory: MemoryView) -> None:
+    owner_pages.post(f"{TEACH}/look", {"content": memory.content}, **HTMX)
+
+    page = owner_pages.get(f"/o/acme/p/shop/memories/{memory.id}").content.decode()
+
+    assert "0 times" in page
+
+
+def test_viewer_cannot_teach(viewer_pages: Client, shop: str, caller: Caller) -> None:
+    response = viewer_pages.post(TEACH, {"content": STATEMENT}, **HTMX)
+
+    assert response.status_code == 403
+    assert _count(caller) == 0
