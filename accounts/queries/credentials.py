@@ -7,18 +7,56 @@ so what is revoked, expired or removed is refused at the next request.
 import hmac
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, Q, Subquery
+from django.db import connection
+from django.db.models import Q
 
 from accounts import rights, tokens
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import InvalidToken
-from accounts.models import Membership, Token
+from accounts.models import Token
 
 CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
+
+# One token with its organization, its owner and the owner's role now; by unique indexes, one row.
+# By hand, because building the same query through the ORM costs eight times what running it does.
+FIND_PRESENTED: Final = """
+SELECT token.id, token.digest, token.name, token.kind, token.user_id, token.scopes, token.projects,
+       token.source_interface, token.revoked_at, token.expires_at, token.last_used_at,
+       organization.id, organization.slug, organization.schema_name, organization.ready,
+       person.is_active, membership.role
+  FROM accounts_token AS token
+  JOIN accounts_organization AS organization ON organization.id = token.organization_id
+  JOIN accounts_user AS person ON person.id = token.user_id
+  LEFT JOIN accounts_membership AS membership
+    ON membership.organization_id = token.organization_id AND membership.user_id = token.user_id
+ WHERE token.lookup = %(lookup)s
+"""
+
+
+class _Presented(NamedTuple):
+    """A row of FIND_PRESENTED."""
+
+    id: UUID
+    digest: str
+    name: str
+    kind: str
+    user_id: UUID
+    scopes: list[str]
+    projects: list[UUID] | None
+    source_interface: str
+    revoked_at: datetime | None
+    expires_at: datetime
+    last_used_at: datetime | None
+    organization_id: UUID
+    organization_slug: str
+    schema_name: str
+    is_ready: bool
+    is_active: bool
+    role: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +132,7 @@ def verify(*, text: str, now: datetime) -> Credential:
     presented = tokens.digest(text=parsed.text, pepper=pepper())
     if row is None or not hmac.compare_digest(row.digest, presented):
         raise InvalidToken(detail="This token does not exist.", hint=CREATE_HINT)
-    role = row.role  # type: ignore[attr-defined]
-    _check_alive(row, role=role, now=now)
-    return _credential(row, role=Role(role))
+    return _credential(row, role=_role_alive(row, now=now))
 
 
 def pepper() -> bytes:
@@ -135,39 +171,35 @@ def token_view(row: Token) -> TokenView:
     )
 
 
-def _by_lookup(lookup_id: str) -> Token | None:
-    role = Membership.objects.filter(
-        organization_id=OuterRef("organization_id"), user_id=OuterRef("user_id")
-    )
-    return (
-        Token.objects.select_related("organization", "user")
-        .annotate(role=Subquery(role.values("role")[:1]))
-        .filter(lookup=lookup_id)
-        .first()
-    )
+def _by_lookup(lookup_id: str) -> _Presented | None:
+    with connection.cursor() as cursor:
+        cursor.execute(FIND_PRESENTED, {"lookup": lookup_id})
+        found = cursor.fetchone()
+    return None if found is None else _Presented(*found)
 
 
-def _check_alive(row: Token, *, role: str | None, now: datetime) -> None:
+def _role_alive(row: _Presented, *, now: datetime) -> Role:
     if row.revoked_at is not None:
         raise InvalidToken(detail="This token was revoked.", hint=CREATE_HINT)
     if row.expires_at <= now:
         raise InvalidToken(detail="This token has expired.", hint=CREATE_HINT)
-    if role is None or not row.user.is_active or not row.organization.ready:
+    if row.role is None or not row.is_active or not row.is_ready:
         raise InvalidToken(
             detail="The owner of this token no longer belongs to the organization.",
             hint="Use a token of someone who does.",
         )
+    return Role(row.role)
 
 
-def _credential(row: Token, *, role: Role) -> Credential:
+def _credential(row: _Presented, *, role: Role) -> Credential:
     scopes = frozenset(TokenScope(scope) for scope in row.scopes)
     return Credential(
         token_id=row.id,
         name=row.name,
         user_id=row.user_id if row.kind == tokens.TokenKind.PERSON else None,
         organization_id=row.organization_id,
-        organization_slug=row.organization.slug,
-        schema_name=row.organization.schema_name,
+        organization_slug=row.organization_slug,
+        schema_name=row.schema_name,
         role=role,
         scopes=scopes & rights.scopes_of(role=role),
         projects=None if row.projects is None else tuple(row.projects),
