@@ -38,6 +38,7 @@ SHARED_APPS = (
 TENANT_APPS = ("teams", "memory")
 INSTALLED_APPS = [*SHARED_APPS, *TENANT_APPS]
 SITE_ID = 1
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mails are unique by a constraint that ignores case
 
 MIDDLEWARE = [
     "config.rest.requests.RequestMiddleware",
@@ -54,6 +55,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SignInGuardMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "config.rest.requests.OneThreadMiddleware",  # innermost: see there
 ]
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
