@@ -57,7 +57,7 @@ def project(*, caller: Caller, ref: str) -> ProjectView:
 
 def find_project(*, caller: Caller, ref: str) -> Project:
     """Return the row of a project by slug or id, for actions. Raises NotFound."""
-    by_id = _as_uuid(ref)
+    by_id = as_uuid(ref)
     wanted = {"slug": ref} if by_id is None else {"id": by_id}
     row = _visible_projects(caller).filter(**wanted).first()
     if row is None:
@@ -105,6 +105,14 @@ def project_view(row: Project) -> ProjectView:
     )
 
 
+def as_uuid(ref: str) -> UUID | None:
+    """Return a reference as an id, None when it is a short name."""
+    try:
+        return UUID(ref)
+    except ValueError:
+        return None
+
+
 def _visible_projects(caller: Caller) -> QuerySet[Project]:
     sight = visibility.sight_of(caller=caller)
     return Project.objects.filter(visibility.projects_q(sight=sight))
@@ -130,10 +138,3 @@ def _change_view(row: Change) -> ChangeView:
         summary=row.summary,
         created_at=row.created_at,
     )
-
-
-def _as_uuid(ref: str) -> UUID | None:
-    try:
-        return UUID(ref)
-    except ValueError:
-        return None

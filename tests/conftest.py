@@ -8,14 +8,29 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from django.apps import apps
 from django.core.cache import cache
+from django.db.models.signals import post_migrate
+from pytest_django.plugin import DjangoDbBlocker
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
-from accounts.models import Organization, User
+from accounts.models import Organization, SchemaStep, User
 from tests.support import people
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
+    """Put the steps of the tenant schema back whenever a test that commits has emptied tables."""
+    with django_db_blocker.unblock():
+        steps = tuple(SchemaStep.objects.all())
+
+    def put_back(**_: object) -> None:
+        SchemaStep.objects.bulk_create(steps, ignore_conflicts=True)
+
+    post_migrate.connect(put_back, sender=apps.get_app_config("accounts"), weak=False)
 
 
 @pytest.fixture

@@ -77,6 +77,7 @@ def _successor(caller: Caller, old: Memory, content: str) -> NewMemory:
         related_files=tuple(old.related_files),
         related_modules=tuple(old.related_modules),
         scope=old.scope,
+        team=str(old.team_id) if old.team_id else None,
         attributes=old.attributes,
         pinned=old.pinned,
         reach=old.reach,

@@ -123,7 +123,9 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
 
 def _team(caller: Caller, ref: str | None) -> Team:
     mine = TeamMember.objects.filter(user_id=caller.user_id).values("team_id")
-    row = Team.objects.filter(slug=ref or "", id__in=mine).first()
+    by_id = places.as_uuid(ref or "")
+    wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
+    row = Team.objects.filter(id__in=mine, **wanted).first()
     if row is None:
         raise _wrong("/team", "Name a team you belong to in “team”.", "team")
     return row

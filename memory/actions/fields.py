@@ -33,6 +33,7 @@ LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each, 
 CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": Source}
 LARGEST_LINE: Final = 2_147_483_647  # of an integer column
 LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
+DEEPEST: Final = 32  # levels of nesting, spec 10.5
 LONGEST_REASON: Final = 200  # characters, the column's
 HINT: Final = "Correct the named fields and send it again."
 
@@ -65,8 +66,7 @@ class NewMemory:
 
 def check_fields(*, new: NewMemory) -> None:
     """Check everything that can be checked without the store. Raises InvalidInput."""
-    errors = (
-        *_shape_errors(new),
+    errors = _shape_errors(new) or (
         *(error for pointer, text in _texts(new) for error in _text_errors(pointer, text)),
         *_length_errors(new),
         *_choice_errors(new),
@@ -111,21 +111,31 @@ def _short_texts(new: NewMemory) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(pointer: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield every text of a payload, names included, with a pointer to it."""
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, Mapping):
+        yield from ((pointer, key) for key in value)
         for key, inner in value.items():
-            yield pointer, key
             yield from _leaves(f"{pointer}/{key}", inner)
     elif isinstance(value, list | tuple):
         for position, inner in enumerate(value):
             yield from _leaves(f"{pointer}/{position}", inner)
 
 
+def _is_deeper(value: Any, *, than: int) -> bool:
+    if not isinstance(value, Mapping | list | tuple):
+        return False
+    inner = value.values() if isinstance(value, Mapping) else value
+    return than == 0 or any(_is_deeper(item, than=than - 1) for item in inner)
+
+
 def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
+    if _is_deeper(new.attributes, than=DEEPEST):
+        return (_fault("/attributes", f"Nest at most {DEEPEST} levels.", "depth"),)
     try:
         written = json.dumps(new.attributes, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
         return (_fault("/attributes", "Use texts, finite numbers, lists and objects.", "shape"),)
     if len(written) > LONGEST_ATTRIBUTES:
         detail = f"Use at most {LONGEST_ATTRIBUTES} characters of JSON."

@@ -1,0 +1,32 @@
+"""A project, and the callers that write into it."""
+
+from datetime import datetime
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from teams.actions.projects import create_project
+from teams.models import Team, TeamMember
+from tests.support import memories
+
+
+@pytest.fixture
+def store(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
+    """The slug of a project without memories."""
+    return create_project(caller=caller, slug="store", name="Store", now=now).slug
+
+
+@pytest.fixture
+def agent(member_caller: Caller) -> Caller:
+    """An agent with the member's token."""
+    return memories.as_agent(member_caller)
+
+
+@pytest.fixture
+def team(caller: Caller, in_organization: tenancy.Tenant) -> str:
+    """The slug of a team the owner belongs to."""
+    with tenancy.unit():
+        row = Team.objects.create(slug="platform", name="Platform")
+        TeamMember.objects.create(team=row, user_id=caller.user_id)
+    return row.slug

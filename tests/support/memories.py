@@ -1,0 +1,42 @@
+"""Candidates, agents and short ways to store something for tests."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from accounts.caller import Caller, Role
+from memory.actions.remember import NewMemory, Outcome, remember
+from memory.queries.views import MemoryView
+
+REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
+CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
+PARSER = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+
+
+def new(content: str = REDIS, **given: Any) -> NewMemory:
+    """Return a candidate that a person taught."""
+    return NewMemory(**{"content": content, "source": "user_taught", **given})
+
+
+def stored(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -> MemoryView:
+    """Store a memory and return it."""
+    memory = sent(caller, now, content, **given).memory
+    assert memory is not None
+    return memory
+
+
+def sent(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -> Outcome:
+    """Send a candidate through the door."""
+    return remember(caller=caller, new=new(content, **given), now=now)
+
+
+def as_agent(caller: Caller, **given: Any) -> Caller:
+    """Return the caller that an agent with the person's token is."""
+    agent = {"token_id": uuid4(), "agent": "claude-code", "source_interface": "claude-code"}
+    return replace(caller, **{**agent, **given})
+
+
+def as_role(caller: Caller, role: Role) -> Caller:
+    """Return the same person in another role."""
+    return replace(caller, role=role)
