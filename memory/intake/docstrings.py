@@ -29,7 +29,7 @@ def read(*, source: str, path: str) -> tuple[Statement, ...]:
     first, _, rest = docstring.partition("\n\n")
     purpose = _purpose(texts.normalized(text=first), path, start)
     essay = markdown.read(text=f"# {path}\n\n{_with_drawings_fenced(rest)}", path=path)
-    offset = start + first.count("\n")
+    offset = start + first.count("\n") - 1
     return (purpose, *(_of_module(statement, offset) for statement in essay))
 
 

@@ -22,6 +22,7 @@ LONGEST_CODE = 1_200  # characters of a fenced block that is kept, ours
 LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe, ours
 SHORT_ITEM = 40  # characters; a list of such items is one passage, ours
 LONGEST_LISTED = 500  # characters of such a passage with its addresses, ours
+LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item, ours
 RUN_IN_LEVEL = 7  # of a bold opening that serves as a heading
 STEPS_SHARE = 0.5  # of numbered items that begin like an instruction, ours
 
@@ -173,8 +174,8 @@ class _Walk:
             steps = tuple("\n".join((item.text, *item.code)) for item in items)
             text = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
             self._add(PassageKind.STEPS, text, node, lead=lead, steps=steps)
-        elif _are_short(items):
-            self._add(PassageKind.ITEM, _listed(items), node, lead=lead)
+        elif _are_short(items) and len(listed := _listed(items)) <= LONGEST_FOLDED:
+            self._add(PassageKind.ITEM, listed, node, lead=lead)
         else:
             for item in items:
                 self._list_item(item, node, lead)

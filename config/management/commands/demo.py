@@ -36,7 +36,6 @@ LOOPBACK: Final = "127.0.0.1"
 class Command(BaseCommand):
     """Bring the demo in through the product's own doors."""
 
-    requires_system_checks = ()
     help = "Load Cairn's own documentation, the documents of a folder, or replay a session."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
