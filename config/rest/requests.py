@@ -62,24 +62,6 @@ class RequestMiddleware:
         return _leave(request, await self.get_response(request))
 
 
-class OneThreadMiddleware:
-    """Innermost and synchronous only, so that Django runs all layers in one thread.
-
-    Otherwise each layer under ASGI changes threads twice a request: 2 to 3 ms of 8 (measured).
-    """
-
-    sync_capable = True
-    async_capable = False
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        """Keep the view."""
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer one request."""
-        return self.get_response(request)
-
-
 def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
     request_id = offered if ACCEPTED.match(offered) else uuid4().hex

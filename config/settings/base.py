@@ -55,7 +55,6 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "accounts.middleware.SignInGuardMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "config.rest.requests.OneThreadMiddleware",  # innermost: see there
 ]
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
