@@ -112,14 +112,16 @@ def enqueue(
     is_new = _insert(job)
     while not is_new and not _hold_waiting(job):
         is_new = _insert(job)
-    transaction.on_commit(lambda: wake(queue=job.queue))
+    if is_new or not delay_seconds:
+        transaction.on_commit(lambda: wake(queue=job.queue, delay_seconds=delay_seconds))
     return job.id if is_new else None
 
 
-def wake(*, queue: str) -> None:
+def wake(*, queue: str, delay_seconds: int = 0) -> None:
     """Tell a worker that its queue has work. A broker that is away is logged; the sweeper helps."""
+    later = {"countdown": delay_seconds} if delay_seconds else {}
     try:
-        current_app.send_task(WAKE_TASK, args=[queue], queue=queue, ignore_result=True)
+        current_app.send_task(WAKE_TASK, args=[queue], queue=queue, ignore_result=True, **later)
     except (OperationalError, OSError) as error:
         log.warning("No worker woken for %s: %s; the sweeper will.", queue, error)
 
