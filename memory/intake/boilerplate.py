@@ -2,7 +2,8 @@
 
 import re
 
-MINIMUM_WORDS = 3  # of two letters and more, ours
+MINIMUM_WORDS = 3  # of two letters and more, with what leads to them; ours
+MINIMUM_OWN_WORDS = 2  # ours
 
 _SECTIONS = re.compile(
     r"(?:(?:the )?(?:mit|apache|bsd|gpl) )?licen[cs](?:e|ing)s?(?: .{0,30})?|copyright|contributors"
@@ -21,7 +22,8 @@ _LINES = re.compile(
     r"|table of contents|this file is (?:auto|generated)|do not edit)",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"`[^`\n]+`|^```.*?^```", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(r"`[^`\n]+`")
 _ADDRESS = re.compile(r"\w+://\S+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -31,11 +33,18 @@ def is_section(*, heading: str) -> bool:
     return _SECTIONS.fullmatch(heading.strip(" :")) is not None
 
 
-def is_text(*, text: str) -> bool:
-    """Say whether a text is boilerplate, or too little to mean anything."""
+def is_text(*, text: str, context: str) -> bool:
+    """Say whether a text is boilerplate, or with its context too little to mean anything."""
     if _LINES.match(text.strip(" *_-—\n")):
         return True
-    code = len(_CODE.findall(text))
+    own = _weight(text)
+    return own < MINIMUM_OWN_WORDS or own + _weight(context) < MINIMUM_WORDS
+
+
+def _weight(text: str) -> int:
+    """Count words, code spans and addresses; a fenced block alone is enough for a statement."""
+    fences = MINIMUM_OWN_WORDS * len(_FENCE.findall(text))
+    spans = len(_SPAN.findall(_FENCE.sub(" ", text)))
     addresses = len(_ADDRESS.findall(text))
-    words = len(_WORD.findall(_ADDRESS.sub(" ", _CODE.sub(" ", text))))
-    return words + code + addresses < MINIMUM_WORDS and not (code and words)
+    prose = _ADDRESS.sub(" ", _SPAN.sub(" ", _FENCE.sub(" ", text)))
+    return fences + spans + addresses + len(_WORD.findall(prose))

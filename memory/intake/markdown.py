@@ -81,7 +81,7 @@ def _statement(
     prose = _DECORATION.sub("", part[:3]).lstrip() + part[3:]
     text = "\n".join(piece for piece in (prose, *passage.code) if piece)
     lead = " — ".join(_shortened(words) for words in passage.lead)
-    if boilerplate.is_text(text=f"{lead} {text}"):
+    if boilerplate.is_text(text=text, context=f"{' '.join(headings[1:])} {lead}"):
         return None
     context = _context(headings, path, f"{lead} {text}")
     content = _joined((context, lead), text)
@@ -124,7 +124,8 @@ def _context(headings: tuple[str, ...], path: str, said: str) -> str:
     telling = [
         heading
         for heading in own
-        if heading.lower() not in _GENERIC and not _is_said(heading, known)
+        if heading.lower() not in {*_GENERIC, PurePosixPath(path).name.lower()}
+        and not _is_said(heading, known)
     ]
     if len(telling) > 2:
         telling = [telling[0], telling[-1]]

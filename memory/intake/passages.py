@@ -20,7 +20,8 @@ from memory.intake import inline, sentences
 
 LONGEST_CODE = 1_200  # characters of a fenced block that is kept, ours
 LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe, ours
-SHORT_ITEM = 40  # characters; a list of such items is one passage, ours
+SHORT_ITEM = 40  # characters of a label or a name, ours
+NAME_WORDS = 3  # a list of such names is one passage, ours
 LONGEST_LISTED = 500  # characters of such a passage with its addresses, ours
 LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item, ours
 RUN_IN_LEVEL = 7  # of a bold opening that serves as a heading
@@ -39,6 +40,12 @@ _IMPERATIVE = re.compile(
     r"|open|pick|prepare|publish|pull|push|put|read|register|release|remove|rename|restart|run|save"
     r"|select|send|set|sign|start|stop|submit|switch|tag|test|then|update|upload|use|verify|wait"
     r"|write)\b",
+    re.IGNORECASE,
+)
+
+
+_RULE = re.compile(
+    r"(?:never|always|no|not|do|don.t|avoid|prefer|keep|only|must|every|all|ensure|follow|one|max)\b",
     re.IGNORECASE,
 )
 
@@ -174,7 +181,7 @@ class _Walk:
             steps = tuple("\n".join((item.text, *item.code)) for item in items)
             text = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
             self._add(PassageKind.STEPS, text, node, lead=lead, steps=steps)
-        elif _are_short(items) and len(listed := _listed(items)) <= LONGEST_FOLDED:
+        elif _are_names(items) and len(listed := _listed(items)) <= LONGEST_FOLDED:
             self._add(PassageKind.ITEM, listed, node, lead=lead)
         else:
             for item in items:
@@ -277,13 +284,16 @@ def _are_steps(items: tuple[_Item, ...]) -> bool:
     return ordered >= STEPS_SHARE * len(items)
 
 
-def _are_short(items: tuple[_Item, ...]) -> bool:
+def _are_names(items: tuple[_Item, ...]) -> bool:
     return len(items) > 1 and all(
-        len(inline.without_addresses(text=item.text)) <= SHORT_ITEM
-        and not item.code
-        and not item.nested
+        _is_name(inline.without_addresses(text=item.text)) and not item.code and not item.nested
         for item in items
     )
+
+
+def _is_name(text: str) -> bool:
+    is_short = len(text) <= SHORT_ITEM and len(text.split()) <= NAME_WORDS
+    return is_short and not _RULE.match(text) and not _IMPERATIVE.match(text)
 
 
 def _listed(items: tuple[_Item, ...]) -> str:

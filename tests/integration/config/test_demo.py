@@ -1,0 +1,168 @@
+"""Documents of a folder become memories, and a second run confirms them (spec 8.3, 10.1)."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import Caller, TokenScope
+from config import env
+from config.demo import own, play
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from memory.retrieval.filters import Filters
+from teams.actions.projects import create_project
+from tests.conftest import NOW
+
+RULES = b"""\
+# CLAUDE.md
+
+- NEVER log a token
+- Prefer small modules
+
+## Gotchas
+
+- CI runs no migrations
+"""
+CODE_PAGE = "# Über uns\n\nDer Schlüssel läuft nach einem Tag ab, weil er klein ist.\n".encode(
+    "cp1252"
+)
+SECRET = b"# Setup\n\nThe key is AKIA" + b"Z7QK3MPL9WXV2RTD, keep it well.\n"
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def credentials(caller: Caller, tmp_path: Path) -> Path:
+    """The file of an installation with one project."""
+    create_project(caller=caller, slug="shop", name="Shop", now=NOW)
+    scopes = frozenset({TokenScope.READ, TokenScope.WRITE})
+    token = create_token(caller=caller, new=NewToken(name="first", scopes=scopes), now=NOW).text
+    path = tmp_path / "credentials.json"
+    path.write_text(json.dumps({"url": "http://127.0.0.1:1", "token": token, "project": "shop"}))
+    return path
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder as one finds them."""
+    root = tmp_path / "tree"
+    for path, data in {
+        "CLAUDE.md": RULES,
+        "docs/deep/er/über.md": CODE_PAGE,
+        "docs/logo.md": b"\x89PNG\x00\x00",
+        "docs/setup.md": SECRET,
+        "notes.md": b"# Not a document of the project\n\nThis is not read at all.\n",
+        "node_modules/x/README.md": b"# x\n\nSomebody else's words, not read.\n",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    return root
+
+
+def _run(credentials: Path, *arguments: str) -> str:
+    out = StringIO()
+    call_command("demo", *arguments, f"--credentials={credentials}", stdout=out, skip_checks=True)
+    return out.getvalue()
+
+
+def _stored(caller: Caller) -> tuple[MemoryView, ...]:
+    filters = Filters(project="shop")
+    return memories.page(caller=caller, filters=filters, cursor=None, limit=100, now=NOW).items
+
+
+def test_documents_become_typed_memories_with_their_place(
+    caller: Caller, credentials: Path, tree: Path
+) -> None:
+    _run(credentials, f"--from={tree}")
+
+    told = {
+        (item.type, item.content, item.source_uri, item.source_line) for item in _stored(caller)
+    }
+    assert told == {
+        ("requirement", "NEVER log a token", "CLAUDE.md", 3),
+        ("preference", "Prefer small modules", "CLAUDE.md", 4),
+        ("gotcha", "Gotchas: CI runs no migrations", "CLAUDE.md", 8),
+        (
+            "fact",
+            "Über uns: Der Schlüssel läuft nach einem Tag ab, weil er klein ist.",
+            "docs/deep/er/über.md",
+            3,
+        ),
+    }
+
+
+def test_what_is_not_stored_is_told(credentials: Path, tree: Path) -> None:
+    said = _run(credentials, f"--from={tree}")
+
+    assert "Not read: docs/logo.md (binary)." in said
+    assert "1 refused (secrets 1)" in said
+    assert b"AKIA".decode() not in said
+
+
+def test_a_second_run_confirms_instead_of_storing_twice(
+    caller: Caller, credentials: Path, tree: Path
+) -> None:
+    _run(credentials, f"--from={tree}")
+    before = {item.id for item in _stored(caller)}
+
+    said = _run(credentials, f"--from={tree}")
+
+    assert "0 added, 4 confirmed" in said
+    assert {item.id for item in _stored(caller)} == before
+
+
+def test_imported_memories_say_so(caller: Caller, credentials: Path, tree: Path) -> None:
+    _run(credentials, f"--from={tree}")
+
+    origins = {(item.source, item.source_interface) for item in _stored(caller)}
+    assert origins == {("import", "import")}
+
+
+def test_a_project_that_is_missing_is_made(credentials: Path, tree: Path, caller: Caller) -> None:
+    _run(credentials, f"--from={tree}", "--project=website")
+
+    filters = Filters(project="website")
+    assert memories.count(caller=caller, filters=filters) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("missing", "is not a folder"), (".", "holds no README")]
+)
+def test_a_folder_without_documents_is_one_sentence(
+    credentials: Path, tmp_path: Path, name: str, says: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(CommandError, match=says):
+        _run(credentials, f"--from={tmp_path / 'empty' / name}")
+
+
+def test_a_missing_credentials_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="make run"):
+        _run(tmp_path / "none.json")
+
+
+def test_playing_without_a_server_is_one_sentence(credentials: Path) -> None:
+    with pytest.raises(CommandError, match="does not answer"):
+        _run(credentials, "--play", "--pace=0")
+
+
+def test_the_recorded_session_only_builds_on_what_it_kept() -> None:
+    kept: set[str] = set()
+
+    for step in play.read():
+        assert {part[1:-1] for part in step.path.split("/") if part.startswith("{")} <= kept
+        kept |= {step.keep} - {""}
+
+
+def test_cairns_own_statements_name_files_that_exist() -> None:
+    told = own.candidates(project="shop")
+
+    assert len(told) > 300
+    assert all((env.ROOT / item.source_uri).is_file() for item in told)
+    assert len({item.external_id for item in told}) == len(told)
