@@ -259,7 +259,7 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
             " * %(seconds)s), now() ON CONFLICT DO NOTHING",
             {"name": name, "seconds": interval_seconds},
         )
-        return cursor.rowcount == 1
+        return bool(cursor.rowcount == 1)
 
 
 def evict() -> None:
@@ -280,7 +280,7 @@ def _insert(job: Job) -> bool:
 
 def _hold_waiting(job: Job) -> bool:
     """Keep the waiting job of the same key from being claimed before this transaction ends."""
-    same = {"organization": job.organization_id, "name": job.name, "key": job.key}
+    same: dict[str, Any] = {"organization": job.organization_id, "name": job.name, "key": job.key}
     with connection.cursor() as cursor:
         cursor.execute(HOLD_WAITING, same)
         return cursor.fetchone() is not None

@@ -26,7 +26,7 @@ HEARTBEAT_SECONDS: Final = 15  # a quarter of the lease
 TIME_LIMIT_SECONDS: Final = 900  # a job that runs longer is killed with its process
 
 
-@shared_task(name=jobs.WAKE_TASK, time_limit=TIME_LIMIT_SECONDS, ignore_result=True)
+@shared_task(name=jobs.WAKE_TASK, time_limit=TIME_LIMIT_SECONDS, ignore_result=True)  # type: ignore[untyped-decorator]
 def wake(queue: str) -> None:
     """Run the most urgent due job of a queue, if there is one."""
     close_old_connections()
@@ -37,7 +37,7 @@ def wake(queue: str) -> None:
     jobs.wake(queue=queue)
 
 
-@shared_task(name="cairn.sweep", ignore_result=True)
+@shared_task(name="cairn.sweep", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep(interval_seconds: int) -> None:
     """Hand on jobs whose worker is gone, and wake the queues that have due work."""
     close_old_connections()
@@ -47,7 +47,7 @@ def sweep(interval_seconds: int) -> None:
             log.warning("Jobs whose worker was gone: %s", found)
 
 
-@shared_task(name="cairn.evict", ignore_result=True)
+@shared_task(name="cairn.evict", ignore_result=True)  # type: ignore[untyped-decorator]
 def evict(interval_seconds: int) -> None:
     """Forget finished jobs and slots past their time."""
     close_old_connections()

@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 from accounts.job_names import QUEUES
 from config.schedule import BEAT

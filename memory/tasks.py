@@ -35,7 +35,7 @@ def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
     return {"words": upkeep.refresh_lexicon()}
 
 
-@shared_task(name="cairn.merge_access", ignore_result=True)
+@shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
 def merge_access(interval_seconds: int) -> None:
     """Move every organization's access log into its usage counts; one that fails stops no other."""
     close_old_connections()

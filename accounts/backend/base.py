@@ -12,7 +12,7 @@ from typing import Any
 from django_tenants.postgresql_backend import base
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
+class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-tenants has no types
     """A connection whose schema is chosen by a transaction, not by the session."""
 
     sets_session_schema = False

@@ -56,9 +56,7 @@ class Job(models.Model):
                 condition=Q(state="queued"),
                 name="job_due",
             ),
-            models.Index(
-                fields=("lease_until",), condition=Q(state="running"), name="job_leased"
-            ),
+            models.Index(fields=("lease_until",), condition=Q(state="running"), name="job_leased"),
             models.Index(fields=("organization", "-created_at", "id"), name="job_of_organization"),
         )
         ordering = ("-created_at", "id")

@@ -13,7 +13,7 @@ from accounts.identifiers import new_id
 ROLES = [(role.value, role.value) for role in Role]
 
 
-class Plan(models.Model):
+class Plan(models.Model):  # type: ignore[django-manager-missing]  # through django-tenants
     """Limits an organization has; nothing means no limit."""
 
     name = models.CharField(max_length=40, unique=True)
@@ -27,7 +27,7 @@ class Plan(models.Model):
         ordering = ("name", "id")
 
 
-class Organization(TenantMixin):
+class Organization(TenantMixin):  # type: ignore[misc]  # django-tenants has no types
     """A tenant: one Postgres schema that holds everything it owns."""
 
     auto_create_schema = False
@@ -47,7 +47,7 @@ class Organization(TenantMixin):
         ordering = ("slug", "id")
 
 
-class Domain(DomainMixin):
+class Domain(DomainMixin):  # type: ignore[misc]  # django-tenants has no types
     """A host name of an organization's own."""
 
     class Meta:

@@ -11,7 +11,9 @@ CACHES = {
         "LOCATION": REDIS_URL,
         "OPTIONS": {
             "socket_timeout": REDIS_TIMEOUT_S,
-            **({} if REDIS_URL.startswith("unix:") else {"socket_connect_timeout": REDIS_TIMEOUT_S}),
+            **(
+                {} if REDIS_URL.startswith("unix:") else {"socket_connect_timeout": REDIS_TIMEOUT_S}
+            ),
         },
     }
 }

@@ -17,6 +17,7 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from memory.actions import embedding
 from memory.actions.embedding import Embedded
+from memory.intake.text import check_text
 from memory.queries.views import MemoryView, views_of
 from memory.retrieval import explain, fusion, query, relevance
 from memory.retrieval.candidates import Candidate
@@ -173,6 +174,7 @@ def _check(request: SearchRequest) -> None:
     wrong_type = next((name for name in request.types if name not in known), None)
     faults = (
         ("/query", not request.query.strip(), "Write what to look for."),
+        ("/query", bool(check_text(text=request.query)), "Leave out unstorable characters."),
         ("/query", len(request.query) > LONGEST_QUERY, f"Use at most {LONGEST_QUERY} characters."),
         ("/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."),
         ("/types", wrong_type is not None, f"{wrong_type!r} is not a type of memory."),

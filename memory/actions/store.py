@@ -164,11 +164,7 @@ def lock_active(*, place: Place, hashes: set[str], external_ids: set[str]) -> tu
 
 
 def _active(place: Place) -> QuerySet[Memory]:
-    return Memory.objects.filter(
-        audience=place.audience,
-        project_id=place.project.id if place.project else None,
-        status="active",
-    )
+    return Memory.objects.filter(audience=place.audience, project=place.project, status="active")
 
 
 def _words(row: Memory) -> str:

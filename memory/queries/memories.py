@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from memory.intake.text import check_text
 from memory.models import Memory, MemoryLink, MemoryVersion
 from memory.queries.views import MemoryView, to_view, views_of, visible
 from memory.retrieval.filters import Filters
@@ -155,12 +156,20 @@ def _found(rows: QuerySet[Memory]) -> Memory:
 
 
 def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
+    if not _can_be_stored(filters):
+        return Memory.objects.none()
     rows = visible(caller=caller).filter(_condition(filters))
     if filters.project is not None:
         rows = rows.filter(project_id=places.find_project(caller=caller, ref=filters.project).id)
     for file in filters.files:
         rows = rows.filter(_any_file(file))
     return rows
+
+
+def _can_be_stored(filters: Filters) -> bool:
+    """Say whether a memory could have these words at all; Postgres refuses to compare others."""
+    words = (*filters.tags, *filters.files, *filters.modules, *filters.types, filters.author or "")
+    return not any(check_text(text=word) for word in words)
 
 
 def _condition(filters: Filters) -> Q:

@@ -98,7 +98,9 @@ def visible(*, caller: Caller) -> QuerySet[Memory]:
     )
 
 
-def views_of(*, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime) -> dict[UUID, MemoryView]:
+def views_of(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> dict[UUID, MemoryView]:
     """Read the visible ones of these memories in one statement, by id. In a unit.
 
     The hot end of every search: the same view as `to_view`, without the cost of model instances.

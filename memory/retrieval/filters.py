@@ -6,6 +6,7 @@ without a key are what to search for. An unknown key or a wrong value says where
 
 import shlex
 from dataclasses import dataclass, replace
+from typing import Any
 
 from accounts.errors import FieldError, InvalidInput
 from memory.taxonomy import MemoryType, Status
@@ -101,7 +102,8 @@ def _with(filters: Filters, key: str, value: str) -> Filters:
     if key == "by":
         return replace(filters, author=value)
     field = {"tag": "tags", "file": "files", "module": "modules"}[key]
-    return replace(filters, **{field: (*getattr(filters, field), *values)})
+    added: dict[str, Any] = {field: (*getattr(filters, field), *values)}
+    return replace(filters, **added)
 
 
 def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
@@ -109,7 +111,7 @@ def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
         if value not in STATES:
             raise _wrong("is", value, f"use one of {', '.join(STATES)}")
     flags = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}
-    chosen = {flags[value]: True for value in values if value in flags}
+    chosen: dict[str, Any] = {flags[value]: True for value in values if value in flags}
     kept = tuple(value for value in values if value not in flags)
     status = tuple(Status) if "any" in kept else kept or (Status.ACTIVE.value,)
     return replace(filters, status=tuple(str(item) for item in status), **chosen)
@@ -132,7 +134,8 @@ def _with_confidence(filters: Filters, value: str) -> Filters:
     if not 0 <= number <= 1:
         raise _wrong("conf", value, "write conf:>0.7 or conf:<0.4")
     field = "minimum_confidence" if sign == ">" else "maximum_confidence"
-    return replace(filters, **{field: number})
+    bound: dict[str, Any] = {field: number}
+    return replace(filters, **bound)
 
 
 def _terms(filters: Filters) -> list[str]:

@@ -45,7 +45,7 @@ def execute(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> int
 def _fetched(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        return cursor.fetchall()
+        return list(cursor.fetchall())
 
 
 def _statement(file: str, name: str) -> str:

@@ -1,7 +1,7 @@
 -- name: candidates
 -- The candidates of one search: at most dense_limit + keyword_limit rows. Exact scans over the live
 -- rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at 10,000 rows.
-SELECT memory_id, cosine, bm25, matched
+SELECT memory_id, cosine, coalesce(bm25, 0), coalesce(matched, 0)
 FROM "{schema}".find_candidates(
     %(model)s::smallint, %(query)s::halfvec, %(words)s, %(audiences)s::uuid[], %(bound)s::uuid[],
     %(projects)s::uuid[], %(types)s::smallint[], %(moment)s::timestamptz,

@@ -1,0 +1,8 @@
+"""Benchmarks: they print times and ratios, and are never part of the test command."""
+
+import os
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.test")
+django.setup()

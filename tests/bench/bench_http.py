@@ -8,14 +8,14 @@ import os
 import subprocess
 import sys
 import time
-
-from tests.bench import bench_search as base
+from functools import partial
 
 import httpx
 from django.utils import timezone
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
+from tests.bench import bench_search as base
 
 PORT = 8931
 URL = f"http://127.0.0.1:{PORT}"
@@ -31,7 +31,7 @@ def main(*, count: int) -> None:
     caller = base.people.as_caller(organization=organization, user=user, role=base.Role.OWNER)
     texts = base.docstrings(count=count)
     with base.people.entered(organization=organization):
-        base._fill(caller, texts)
+        base.fill(caller, texts)
         token = _token(caller)
         server = _serve()
         try:
@@ -64,11 +64,11 @@ def _measure(caller: Caller, texts: tuple[str, ...], token: str) -> None:
     queries = base.queries(texts)
     bare = [base.bare_time(caller, text) for text in queries]
     with httpx.Client(base_url=URL, headers={"Authorization": f"Bearer {token}"}) as client:
-        whole = [base._timed(lambda: _search(client, text)) for text in queries]
-        adds = [base._timed(lambda: _add(client, number)) for number in range(50)]
-    base._show("bare SQL", bare, bare)
-    base._show("HTTP search", whole, bare)
-    base._show("HTTP add", adds, bare)
+        whole = [base.timed(partial(_search, client, text)) for text in queries]
+        adds = [base.timed(partial(_add, client, number)) for number in range(50)]
+    base.show("bare SQL", bare, bare)
+    base.show("HTTP search", whole, bare)
+    base.show("HTTP add", adds, bare)
 
 
 def _search(client: httpx.Client, text: str) -> None:

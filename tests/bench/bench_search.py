@@ -4,31 +4,24 @@ Run: `.venv/bin/python -m tests.bench.bench_search 10000`. Prints milliseconds (
 ratio to the bare statement measured in the same rounds.
 """
 
-import os
 import statistics
 import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
-import django
-
-django.setup()
+from functools import partial
 
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
 from accounts import tenancy
-from accounts.caller import ALL_SCOPES, Caller, Role
-from accounts.models import Organization
+from accounts.caller import Caller, Role
 from memory.actions import embedding, upkeep
-from memory.actions.remember_all import remember_all
 from memory.actions.drafts import NewMemory
+from memory.actions.remember_all import remember_all
 from memory.actions.search import SearchRequest, search
 from memory.models import Memory
-from memory.providers import registry
 from memory.retrieval import query
 from memory.sql import retrieval
 from memory.sql.retrieval import Question
@@ -49,11 +42,12 @@ def main(*, count: int) -> None:
     caller = people.as_caller(organization=organization, user=user, role=Role.OWNER)
     with people.entered(organization=organization):
         texts = docstrings(count=count)
-        _fill(caller, texts)
+        fill(caller, texts)
         _measure(caller, texts)
 
 
-def _fill(caller: Caller, texts: tuple[str, ...]) -> None:
+def fill(caller: Caller, texts: tuple[str, ...]) -> None:
+    """Store and embed the texts as memories of a project."""
     create_project(caller=caller, slug="bench", name="Bench", now=NOW)
     started = time.perf_counter()
     added = 0
@@ -104,7 +98,7 @@ def bare_time(caller: Caller, text: str) -> float:
             dense_limit=30,
             keyword_limit=20,
         )
-        return _timed(lambda: retrieval.candidates(question=question, sight=sight))
+        return timed(partial(retrieval.candidates, question=question, sight=sight))
 
 
 def _measure(caller: Caller, texts: tuple[str, ...]) -> None:
@@ -112,18 +106,20 @@ def _measure(caller: Caller, texts: tuple[str, ...]) -> None:
     for text in queries(texts):
         bare.append(bare_time(caller, text))
         request = SearchRequest(query=text)
-        whole.append(_timed(lambda: search(caller=caller, request=request, now=NOW)))
-    _show("bare SQL", bare, bare)
-    _show("search()", whole, bare)
+        whole.append(timed(partial(search, caller=caller, request=request, now=NOW)))
+    show("bare SQL", bare, bare)
+    show("search()", whole, bare)
 
 
-def _timed(call: Callable[[], object]) -> float:
+def timed(call: Callable[[], object]) -> float:
+    """Return how many milliseconds a call takes."""
     started = time.perf_counter()
     call()
     return (time.perf_counter() - started) * 1_000
 
 
-def _show(name: str, times: list[float], base: list[float]) -> None:
+def show(name: str, times: list[float], base: list[float]) -> None:
+    """Print median, 95th percentile and the ratio of medians to a base."""
     p95 = statistics.quantiles(times, n=20)[-1]
     p50, ratio = statistics.median(times), statistics.median(times) / statistics.median(base)
     print(f"{name:>10}: p50 {p50:6.2f} ms  p95 {p95:6.2f} ms  ratio {ratio:.2f}")

@@ -58,9 +58,12 @@ def test_a_schema_name_not_of_ours_is_refused(organization: Organization) -> Non
 def test_the_path_is_public_again_after_a_unit_that_failed() -> None:
     organization = people.make_organization(slug="acme")
 
-    with pytest.raises(ZeroDivisionError), people.entered(organization=organization):
-        with tenancy.unit():
-            raise ZeroDivisionError
+    with (
+        pytest.raises(ZeroDivisionError),
+        people.entered(organization=organization),
+        tenancy.unit(),
+    ):
+        raise ZeroDivisionError
 
     with connection.cursor() as cursor:
         cursor.execute("SHOW search_path")
