@@ -59,7 +59,7 @@ def find_project(*, caller: Caller, ref: str) -> Project:
     """Return the row of a project by slug or id, for actions. Raises NotFound."""
     by_id = as_uuid(ref)
     wanted = {"slug": ref} if by_id is None else {"id": by_id}
-    row = _visible_projects(caller).filter(**wanted).first()
+    row = _visible_projects(caller).filter(**wanted).first() if ref.isprintable() else None
     if row is None:
         raise NotFound(
             detail=f"There is no project {ref!r}.",

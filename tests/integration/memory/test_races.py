@@ -1,0 +1,152 @@
+"""Many at once: equal texts make one row, no update is lost, the feed is in order (spec 10.5)."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts.caller import Caller
+from accounts.errors import PreconditionFailed
+from accounts.models import Organization
+from memory.actions.confirm import confirm
+from memory.actions.remember_all import remember_all
+from memory.actions.revise import revise
+from memory.queries import memories as queries
+from memory.retrieval.filters import Filters
+from teams import queries as places
+from tests.support.memories import CARTS, REDIS, new, sent, stored
+from tests.support.racing import race_inside
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_organization")]
+
+
+def count(caller: Caller) -> int:
+    return queries.count(caller=caller, filters=Filters())
+
+
+def test_fifty_threads_storing_one_text_make_one_memory(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    def store_it(_: int) -> Any:
+        return sent(caller, now, project=store)
+
+    found = race_inside(organization, store_it, times=50)
+
+    assert sorted(outcome.outcome for outcome in found) == ["added", *["confirmed"] * 49]
+    assert count(caller) == 1
+    [memory] = {outcome.memory.id for outcome in found}
+    assert queries.get(caller=caller, memory_id=memory, now=now).confirmations == 49
+
+
+def test_fifty_threads_sending_one_external_id_make_one_memory(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    def store_it(number: int) -> Any:
+        content = f"The build number of the store is {number} today."
+        return sent(caller, now, content, project=store, external_id="build")
+
+    found = race_inside(organization, store_it, times=50)
+
+    assert {outcome.outcome for outcome in found} <= {"added", "updated", "confirmed"}
+    assert count(caller) == 1
+
+
+def test_fifty_writers_of_one_memory_lose_no_update(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+
+    def add_tag(number: int) -> int:
+        refused = 0
+        while True:
+            seen = queries.get(caller=caller, memory_id=memory.id, now=now)
+            changes = {"tags": [*seen.tags, f"n{number}"]}
+            try:
+                revise(
+                    caller=caller,
+                    memory_id=memory.id,
+                    changes=changes,
+                    if_version=seen.version,
+                    now=now,
+                )
+            except PreconditionFailed:
+                refused += 1
+            else:
+                return refused
+
+    race_inside(organization, add_tag, times=50)
+
+    after = queries.get(caller=caller, memory_id=memory.id, now=now)
+    assert set(after.tags) == {f"n{number}" for number in range(50)}
+    assert after.version == 51
+    assert len(queries.history(caller=caller, memory_id=memory.id)) == 51
+
+
+def test_fifty_confirmations_are_all_counted(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+
+    race_inside(
+        organization, lambda _: confirm(caller=caller, memory_id=memory.id, now=now), times=50
+    )
+
+    after = queries.get(caller=caller, memory_id=memory.id, now=now)
+    assert (after.confirmations, after.version) == (50, 51)
+
+
+def test_batches_that_overlap_in_opposite_orders_all_succeed(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    items = [new(f"Overlapping fact number {n} of the store.", project=store) for n in range(40)]
+
+    def store_them(number: int) -> Any:
+        ordered = items if number % 2 else items[::-1]
+        return remember_all(caller=caller, new=tuple(ordered), now=now)
+
+    found = race_inside(organization, store_them, times=14)
+
+    added = [item for outcomes in found for item in outcomes if item.outcome == "added"]
+    assert len(added) == 40
+    assert count(caller) == 40
+
+
+def test_singles_and_batches_do_not_lock_each_other_out(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, REDIS, project=store)
+    stored(caller, now, CARTS, project=store)
+    pair = (new(REDIS, project=store), new(CARTS, project=store))
+
+    def write(number: int) -> Any:
+        if number % 2:
+            return remember_all(caller=caller, new=pair if number % 4 == 1 else pair[::-1], now=now)
+        return sent(caller, now, (REDIS, CARTS)[number % 4 // 2], project=store)
+
+    race_inside(organization, write, times=60)
+
+    assert count(caller) == 2
+
+
+def test_a_reader_of_the_feed_misses_nothing_while_others_write(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    start = places.newest_change(caller=caller)
+
+    def write_or_read(number: int) -> tuple[int, ...]:
+        if number % 7:
+            stored(caller, now, f"Fact number {number} about the change feed.", project=store)
+            return ()
+        seen: list[int] = []
+        cursor = start
+        for _ in range(40):
+            for change in places.changes_since(caller=caller, after=cursor, limit=100):
+                seen.append(change.id)
+                cursor = change.id
+        return tuple(seen)
+
+    readers = [seen for seen in race_inside(organization, write_or_read, times=70) if seen]
+
+    everything = [item.id for item in places.changes_since(caller=caller, after=start, limit=200)]
+    assert len(everything) == 60
+    assert all(list(seen) == everything[: len(seen)] for seen in readers)
