@@ -19,7 +19,7 @@ def create(ask: Ask) -> Answer:
 
 def create_all(ask: Ask) -> Answer:
     """Remember many things; each has an outcome of its own, in order."""
-    project = ask.body["project"]
+    project = ask.body["project"] or ask.query["project"]
     new = tuple(
         inputs.new_memory(caller=ask.caller, body=one, project=project)
         for one in ask.body["memories"]
@@ -81,13 +81,13 @@ ENDPOINTS: Final = (
         summary="Remember up to 1,000 things at once",
         says=(
             "All in one transaction, embedded by one background job. Also takes NDJSON "
-            "(application/x-ndjson), one memory a line."
+            "(application/x-ndjson), one memory a line, with the project in the query."
         ),
         scope=TokenScope.WRITE,
         run=create_all,
         body=inputs.NEW_MEMORIES,
         example={"project": "shop", "memories": [examples.SENT, {"content": "Hmm."}]},
-        query=(waiting.WAIT,),
+        query=(waiting.WAIT, inputs.PROJECT),
         idempotent=True,
         bulk=True,
         lines="memories",

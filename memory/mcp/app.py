@@ -36,6 +36,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 PATH: Final = "/mcp"
 METADATA: Final = "/.well-known/oauth-protected-resource"
 LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
+LONGEST_PROJECT: Final = 64  # characters, the slug's
 PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
 
@@ -129,7 +130,7 @@ def _caller(headers: Headers, peer: str) -> Caller:
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
     """Return the project of calls that name none: the address's, else the token's only one."""
     if asked:
-        return asked[0]
+        return strict.check_text(text=asked[0][:LONGEST_PROJECT], pointer="/project")
     bound = caller.bound_projects or ()
     return str(bound[0]) if len(bound) == 1 else None
 

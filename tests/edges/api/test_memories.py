@@ -71,18 +71,24 @@ def test_a_bulk_answers_in_order_with_refusals_beside_successes(api: Api) -> Non
 
 
 def test_a_bulk_can_be_sent_as_lines(api: Api) -> None:
-    lines = "\n".join(json.dumps({"content": text}) for text in OTHERS) + "\n"
+    lines = "\n".join(json.dumps({"content": text}) for text in OTHERS).encode()
+    kind = {"Content_Type": "application/x-ndjson"}
 
-    answer = api.call(
-        "POST",
-        "memories/bulk",
-        "\n".join(
-            json.dumps({**json.loads(line), "project": "shop"}) for line in lines.splitlines()
-        ).encode(),
-        Content_Type="application/x-ndjson",
-    )
+    answer = api.call("POST", "memories/bulk?project=shop", lines, **kind)
 
     assert [one["outcome"] for one in answer.json()["outcomes"]] == ["added"] * 3
+    assert len(api.get("memories?project=shop").json()["items"]) == 3
+
+
+def test_a_fault_in_a_line_is_named_and_nothing_is_stored(api: Api) -> None:
+    lines = b'{"content": "A statement that is long enough."}\n{"content": NaN}'
+    kind = {"Content_Type": "application/x-ndjson"}
+
+    answer = api.call("POST", "memories/bulk", lines, **kind)
+
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["pointer"] == "/1/content"
+    assert api.get("memories").json()["items"] == []
 
 
 def test_pages_hold_everything_once(api: Api) -> None:

@@ -106,3 +106,20 @@ def test_personal_memories_stay_personal(api: Api, member_api: Api) -> None:
     assert "Canary" not in member_api.get("memories").content.decode()
     found = member_api.post("search", {"query": CANARY, "threshold": 0}).json()["results"]
     assert mine["id"] not in [hit["memory"]["id"] for hit in found]
+
+
+def test_a_token_bound_to_a_project_reaches_nothing_else(api: Api) -> None:
+    inside = api.remember()
+    other = api.post("projects", {"slug": "api", "name": "API"}).json()
+    outside = api.post("memories", {"project": "api", "content": CANARY}).json()["memory"]
+    shop = api.get("projects/shop").json()
+    made = api.post("tokens", {"name": "bound", "projects": [shop["id"]]}).json()
+    bound = Api(token=made["text"])
+
+    assert bound.get(f"memories/{inside['id']}").status_code == 200
+    assert bound.get(f"memories/{outside['id']}").status_code == 404
+    assert bound.get(f"projects/{other['id']}").status_code == 404
+    assert [one["slug"] for one in bound.get("projects").json()["items"]] == ["shop"]
+    assert "Canary" not in bound.get("changes").content.decode()
+    found = bound.post("search", {"query": CANARY, "threshold": 0}).json()["results"]
+    assert {hit["memory"]["id"] for hit in found} <= {inside["id"]}

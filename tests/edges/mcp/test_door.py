@@ -49,6 +49,19 @@ def test_a_foreign_origin_is_refused(address: str, place: Place) -> None:
     assert answer.status_code == 403
 
 
+@pytest.mark.parametrize("project", ["%00", "%ff", "x" * 5_000])
+def test_a_hostile_project_in_the_address_is_refused(
+    address: str, place: Place, project: str
+) -> None:
+    headers = {"Authorization": f"Bearer {place.token}", "Accept": "application/json"}
+    url = f"{address}/mcp?project={project}"
+
+    answer = httpx.post(url, content=_call("list_recent"), headers=headers)
+
+    assert answer.status_code < 500
+    assert '"isError":false' not in answer.text.replace(" ", "")
+
+
 HOSTILE = {
     "NUL": _call("add_memory", content="NUL \x00 in a statement that is long enough"),
     "lone surrogate": _call("add_memory", content="half \ud800 of a character, long enough"),

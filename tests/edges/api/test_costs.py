@@ -1,0 +1,31 @@
+"""How many statements each call costs, after the first use of its token: none grows unnoticed."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.support.api import STATEMENT, Api
+
+COSTS = {
+    "me": ("GET", "me", None, 1),
+    "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 12),
+    "list": ("GET", "memories?project=shop", None, 9),
+    "projects": ("GET", "projects", None, 7),
+    "changes": ("GET", "changes?after=0", None, 7),
+    "jobs": ("GET", "jobs", None, 2),
+    "remember": ("POST", "memories", {"project": "shop", "content": f"{STATEMENT} Twice."}, 26),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_call_costs_no_more_statements(api: Api, name: str) -> None:
+    method, path, body, most = COSTS[name]
+    api.remember()
+    api.call("GET", "me")
+
+    with CaptureQueriesContext(connection) as queries:
+        answer = api.call(method, path, body)
+
+    told = [query["sql"][:100] for query in queries.captured_queries]
+    assert answer.status_code < 300
+    assert len(told) <= most, "\n".join(told)
