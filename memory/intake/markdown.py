@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from memory.intake import boilerplate, document_types, passages, sentences
+from memory.intake import boilerplate, document_types, gates, passages, sentences
 from memory.intake import text as texts
 from memory.intake.passages import Passage, PassageKind
 from memory.taxonomy import MemoryType
@@ -85,6 +85,8 @@ def _statement(
         return None
     context = _context(headings, path, f"{lead} {text}")
     content = _joined((context, lead), text)
+    if len(content) < gates.MINIMUM_LENGTH:
+        content = f"{headings[-1] if headings else PurePosixPath(path).name}: {content}"
     if len(content) > LONGEST_CONTENT:
         return None
     return Statement(

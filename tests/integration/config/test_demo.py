@@ -84,7 +84,7 @@ def test_documents_become_typed_memories_with_their_place(
         (item.type, item.content, item.source_uri, item.source_line) for item in _stored(caller)
     }
     assert told == {
-        ("requirement", "NEVER log a token", "CLAUDE.md", 3),
+        ("requirement", "CLAUDE.md: NEVER log a token", "CLAUDE.md", 3),
         ("preference", "Prefer small modules", "CLAUDE.md", 4),
         ("gotcha", "Gotchas: CI runs no migrations", "CLAUDE.md", 8),
         (
