@@ -1,11 +1,13 @@
 """Wait for background work inside a request, bounded, holding nothing meanwhile (spec 8.1).
 
 Between two looks the database connection goes back to the pool: a handful of waiting callers would
-otherwise take all of them. In a surrounding transaction (tests) it stays, because it must.
+otherwise take all of them. In a surrounding transaction (tests) it stays, because it must. A thread
+cannot be given back, so only some may wait at a time.
 """
 
 import time
 from collections.abc import Callable
+from threading import BoundedSemaphore
 from typing import Final, TypeVar
 from uuid import UUID
 
@@ -17,6 +19,7 @@ from accounts.queries import work
 
 LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
 PAUSE_SECONDS: Final = 0.2
+MOST_WAITING: Final = 8  # calls of one process, half of its threads; the rest must stay usable
 ENDED: Final = frozenset({"done", "failed", "quarantined", "cancelled"})
 WAIT: Final = Field(
     name="wait",
@@ -25,17 +28,21 @@ WAIT: Final = Field(
     default=0,
 )
 Found = TypeVar("Found")
+_places = BoundedSemaphore(MOST_WAITING)
 
 
 def until(*, look: Callable[[], Found | None], seconds: int) -> Found | None:
-    """Look until there is something or the time is over; return the last that was seen."""
-    ends_at = time.monotonic() + seconds
+    """Look until there is something or the time is over; return the last that was seen.
+
+    When `MOST_WAITING` others wait already, looks once: waiting is a courtesy to the caller.
+    """
     found = look()
-    while not found and time.monotonic() < ends_at:
-        _let_go()
-        time.sleep(PAUSE_SECONDS)
-        found = look()
-    return found
+    if found or not seconds or not _places.acquire(blocking=False):
+        return found
+    try:
+        return _wait(look, time.monotonic() + seconds)
+    finally:
+        _places.release()
 
 
 def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
@@ -44,6 +51,15 @@ def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
         return False
     job = until(look=lambda: _ended(caller, job_id), seconds=seconds)
     return job is not None and job.state == "done"
+
+
+def _wait(look: Callable[[], Found | None], ends_at: float) -> Found | None:
+    found = None
+    while not found and time.monotonic() < ends_at:
+        _let_go()
+        time.sleep(PAUSE_SECONDS)
+        found = look()
+    return found
 
 
 def _ended(caller: Caller, job_id: UUID) -> work.JobView | None:

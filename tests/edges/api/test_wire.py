@@ -122,3 +122,18 @@ def test_a_write_waits_until_a_worker_has_embedded_it(
 
     assert asked.result().json()["embedding"] == "stored"
     assert asked.result().json()["memory"]["embedded"] is True
+
+
+def test_those_who_wait_leave_room_for_others(address: str, place: Place) -> None:
+    headers = {"Authorization": f"Bearer {place.token}"}
+    newest = httpx.get(f"{address}/api/v1/changes?limit=200", headers=headers).json()["next_after"]
+    url = f"{address}/api/v1/changes?wait=3&after={newest}"
+
+    with ThreadPoolExecutor(24) as pool:
+        waiting = [pool.submit(httpx.get, url, headers=headers, timeout=20) for _ in range(24)]
+        others = [httpx.get(f"{address}/api/v1/me", headers=headers) for _ in range(3)]
+        still_waiting = [one for one in waiting if not one.done()]
+        answers = [one.result() for one in waiting]
+
+    assert {answer.status_code for answer in others + answers} == {200}
+    assert still_waiting
