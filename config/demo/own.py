@@ -19,6 +19,10 @@ from memory.taxonomy import MemoryType, Source
 PACKAGES: Final = ("accounts", "config", "frontend", "graph", "memory", "teams")
 NOT_TOLD: Final = frozenset({"migrations", "tests"})
 DEPENDENCIES: Final = "pyproject.toml"
+EXAMPLES: Final = frozenset({  # pages made of sample calls, which are not true of this project
+    "README.md", "01-overview.md", "02-quick-start.md", "04-agents.md", "05-query-box.md",
+    "07-api-guide.md",
+})  # fmt: skip
 
 _REASON = re.compile(r'^\s*"(?P<package>[\w.\[\],-]+)==(?P<version>[\w.]+)",\s*#\s*(?P<reason>.+)$')
 
@@ -34,6 +38,8 @@ def candidates(*, project: str) -> tuple[NewMemory, ...]:
 
 def _documents(project: str) -> Iterator[NewMemory]:
     for document in folder.documents(folder=env.ROOT):
+        if Path(document.path).name in EXAMPLES:
+            continue
         tag = folder.tag_of(path=document.path)
         for statement in markdown.read(text=document.text, path=document.path):
             yield of_statement(

@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 
 SESSION: Final = Path(__file__).with_name("session.jsonl")
-AGENT: Final = "claude-code/2.1 demo"
+AGENT: Final = "demo-agent"
 TIMEOUT_SECONDS: Final = 30.0
 REPEATED: Final = ("/confirm", "/search")  # calls that may happen twice
 
@@ -70,7 +70,7 @@ def play(
 
 def client(*, url: str, token: str) -> httpx.Client:
     """Return the client that speaks as the demo's agent."""
-    headers = {"Authorization": f"Bearer {token}", "User-Agent": AGENT}
+    headers = {"Authorization": f"Bearer {token}", "X-Cairn-Agent": AGENT}
     return httpx.Client(
         base_url=f"{url}/api/v1", headers=headers, timeout=TIMEOUT_SECONDS, trust_env=False
     )
