@@ -5,6 +5,7 @@ Run as a program with the site's environment; prints what a test needs to sign i
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import django
 
@@ -21,22 +22,9 @@ from memory.models import Memory  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import people  # noqa: E402
 
-MEMORIES = (
-    ("gotcha", "Token refresh fails silently when Redis is slow. Catch `ECONNREFUSED` and fall back to re-login.", ("middleware/auth.ts",), ("auth", "redis")),
-    ("decision", "Sessions are JWTs; Redis holds only the deny-list, so edge nodes stay stateless.", ("auth/tokens.ts",), ("auth",)),
-    ("dead_end", "Optimistic refresh with two Redis keys double-writes under load; we removed it in March.", ("auth/refresh.ts",), ("auth",)),
-    ("error_pattern", "Auth tests hang without REDIS_URL because the client retries forever.", ("tests/auth/setup.ts",), ("tests",)),
-    ("workflow_recipe", "Adding a new auth provider: config entry, callback route, mapper, button, test, changelog.", ("auth/providers/index.ts",), ("auth",)),
-    ("requirement", "A cart survives sign-in: the anonymous cart is merged, never dropped.", ("cart/merge.ts",), ("cart",)),
-    ("fact", "Stripe webhooks arrive twice about once a day; the handler must be idempotent.", ("billing/webhook.ts",), ("billing",)),
-    ("preference", "Amounts are integers of the smallest unit everywhere; formatting happens in the view.", ("billing/money.ts",), ("billing",)),
-    ("pattern", "Feature flags are read once per request and passed down, so that tests set them without patching.", ("flags/read.ts",), ()),
-    ("gotcha", "The search index lags writes by two seconds; after creating a product, read it from the database.", ("search/index.ts",), ("search",)),
-    ("module_insight", "The checkout module is the only one that may talk to the payment provider.", ("checkout/pay.ts",), ("checkout",)),
-    ("decision", "Use Postgres advisory locks for cart merges instead of a queue.", ("cart/merge.ts",), ("cart", "postgres")),
-    ("fix", "Flaky end-to-end tests stopped when the clock was frozen before login instead of after.", ("tests/e2e/login.ts",), ("tests",)),
-    ("tool", "Run `pnpm db:reset` before the integration tests; it drops and seeds the database.", ("package.json",), ("tests",)),
-)  # fmt: skip
+MEMORIES = tuple(
+    line.split("\t") for line in Path(__file__).with_name("memories.tsv").read_text().splitlines()
+)  # type, content, files, tags; the newest first
 
 
 def main() -> None:
@@ -63,7 +51,8 @@ def _fill(caller: Caller, now: datetime) -> None:
     for place, (kind, content, files, tags) in enumerate(reversed(MEMORIES)):
         new = NewMemory(
             content=content, type=kind, project="storefront", source="user_taught",
-            related_files=files, tags=tags,
+            related_files=tuple(files.split(",")),
+            tags=tuple(tag for tag in tags.split(",") if tag),
         )  # fmt: skip
         moment = now - timedelta(days=40 - 2.9 * place)
         outcome = remember(caller=caller, new=new, now=moment)

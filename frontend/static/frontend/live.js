@@ -105,5 +105,6 @@ async function poll() {
   timer = setTimeout(poll, POLL_MS);
 }
 if (body.dataset.live) connect();
+document.addEventListener("cairn:drop", () => socket?.close());
 addEventListener("pagehide", () => { if (socket) { socket.onclose = null; socket.close(); } });
 addEventListener("pageshow", (event) => { if (event.persisted && body.dataset.live) connect(); });

@@ -153,7 +153,7 @@ def test_preferences_are_kept_and_used(owner_pages: Client, shop: str) -> None:
     page = owner_pages.get(shop).content.decode()
 
     assert '<html lang="fr" data-theme="dark">' in page
-    assert "Vue d’ensemble" in page
+    assert "Souvenirs" in page
 
 
 @pytest.mark.parametrize("form", [{"language": "xx"}, {"theme": "pink"}, {"name": "a" * 101}])

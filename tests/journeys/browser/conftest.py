@@ -1,0 +1,99 @@
+"""Fixtures for a real Chromium, found by path; the pytest plugin of Playwright is not used."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.support.site import ROOT, Site
+
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+)  # fmt: skip
+SCREENSHOTS = ROOT / "var" / "screenshots"
+PATIENCE_MS = 15_000
+WIDE = {"width": 1440, "height": 860}
+PHONE = {"width": 360, "height": 740}
+
+Open = Callable[..., Page]
+
+
+def chromium() -> str:
+    """Return the path of a Chromium, or skip saying what is missing."""
+    given = os.environ.get("CAIRN_CHROMIUM")
+    found = given or next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("No Chromium; install it or name it by CAIRN_CHROMIUM")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The browser of the run."""
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def session_of_mia(browser: Browser, running_site: Site) -> dict[str, object]:
+    """The cookies of the owner, signed in through the page once."""
+    context = browser.new_context(base_url=running_site.url)
+    page = context.new_page()
+    page.goto("/login/")
+    page.fill("[name=login]", running_site.email)
+    page.fill("[name=password]", running_site.password)
+    page.click("main button[type=submit]")
+    page.wait_for_url("**/o/acme/**", timeout=PATIENCE_MS)
+    state = dict(context.storage_state())
+    context.close()
+    return state
+
+
+@pytest.fixture
+def open_page(
+    browser: Browser, running_site: Site, session_of_mia: dict[str, object]
+) -> Iterator[Open]:
+    """Open a page as the owner; the test fails when the page reports an error of a script."""
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def open_page(address: str, **options: object) -> Page:
+        settings = {"viewport": WIDE, "color_scheme": "light", "locale": "en-US", **options}
+        context = browser.new_context(
+            base_url=running_site.url, storage_state=session_of_mia, **settings
+        )  # type: ignore[arg-type]
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda said: _note(faults, said.type, said.text))
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+@pytest.fixture
+def keep() -> Callable[[Page, str], None]:
+    """Keep a screenshot under var/screenshots."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+
+    def save(page: Page, name: str) -> None:
+        page.screenshot(path=Path(SCREENSHOTS, f"{name}.png"))
+
+    return save
+
+
+def _note(faults: list[str], kind: str, text: str) -> None:
+    if kind == "error" and "status of 4" not in text:
+        faults.append(text)

@@ -1,0 +1,107 @@
+"""Every page in both themes and languages, wide and on a phone: no fault of access; pictures kept."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.journeys.browser.conftest import PHONE, WIDE
+
+pytestmark = pytest.mark.browser
+PROJECT = "/o/acme/p/storefront/"
+CHECK = Path(__file__).with_name("accessibility.js").read_text()
+SETTLE_MS = 250  # fragments and drawings are in place; nothing is asserted about the time
+Open = Callable[..., Page]
+
+PAGES = {
+    "organizations": "/o/?choose",
+    "organization": "/o/acme/",
+    "overview": PROJECT,
+    "overview-empty": "/o/acme/p/warehouse/",
+    "memories": f"{PROJECT}memories",
+    "memories-search": f"{PROJECT}memories?q=redis+refresh&why=1",
+    "memories-none": f"{PROJECT}memories?q=tag:nothing",
+    "memories-wrong": f"{PROJECT}memories?q=is:purple",
+    "teach": f"{PROJECT}teach",
+    "connections": f"{PROJECT}connections",
+    "activity": f"{PROJECT}activity",
+    "new-project": "/o/acme/projects/new",
+    "general": "/o/acme/settings/general",
+    "members": "/o/acme/settings/members",
+    "tokens": "/o/acme/settings/tokens",
+    "new-token": "/o/acme/settings/tokens/new",
+    "me": "/me",
+    "docs": "/docs/",
+    "missing": "/nothing",
+    "two-factors": "/2fa/",
+}
+LOOKS = {
+    "light": {"viewport": WIDE, "color_scheme": "light", "locale": "en-US"},
+    "dark": {"viewport": WIDE, "color_scheme": "dark", "locale": "en-US"},
+    "french": {"viewport": WIDE, "color_scheme": "light", "locale": "fr-FR"},
+    "phone": {"viewport": PHONE, "color_scheme": "dark", "locale": "fr-FR", "is_mobile": True},
+}
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_pages_have_no_fault_of_access(
+    open_page: Open, keep: Callable[[Page, str], None], look: str
+) -> None:
+    page = open_page(PROJECT, **LOOKS[look])
+    faults = {}
+
+    for name, address in PAGES.items():
+        page.goto(address)
+        page.wait_for_timeout(SETTLE_MS)
+        keep(page, f"{name}-{look}")
+        faults[name] = page.evaluate(CHECK)
+
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_inspector_and_dialogs_have_no_fault_of_access(
+    open_page: Open, keep: Callable[[Page, str], None], look: str
+) -> None:
+    page = open_page(f"{PROJECT}memories", **LOOKS[look])
+    faults = {}
+
+    page.locator(".list .open").first.click()
+    page.wait_for_selector("#inspector .statement")
+    keep(page, f"inspector-{look}")
+    faults["inspector"] = page.evaluate(CHECK)
+    page.locator("#inspector [data-key=e]").click()
+    page.wait_for_selector("#modal[open] #correct-diff")
+    page.wait_for_timeout(SETTLE_MS)
+    keep(page, f"correct-{look}")
+    faults["correct"] = page.evaluate(CHECK)
+
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_focus_is_always_seen(open_page: Open, scheme: str) -> None:
+    page = open_page(f"{PROJECT}memories", color_scheme=scheme)
+    unseen = []
+
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        unseen += page.evaluate(
+            "() => { const node = document.activeElement; const row = node.closest('.row');"
+            " const rings = [node, row].filter(Boolean).map((one) => getComputedStyle(one));"
+            " const seen = rings.some((s) => s.outlineStyle !== 'none');"
+            " return node === document.body || seen ? [] : [node.outerHTML.slice(0, 80)]; }"
+        )
+
+    assert unseen == []
+
+
+def test_motion_stops_when_less_is_asked_for(open_page: Open) -> None:
+    page = open_page(PROJECT, reduced_motion="reduce")
+
+    durations = page.evaluate(
+        "[...document.querySelectorAll('*')].map((n) => getComputedStyle(n).transitionDuration)"
+    )
+
+    assert all(float(each.split("s")[0]) < 0.01 for each in durations)

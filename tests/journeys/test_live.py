@@ -1,0 +1,197 @@
+"""The live socket against a real server: who may listen, and that nothing is missed or doubled."""
+
+import json
+from collections.abc import Callable
+from uuid import uuid4
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from tests.support.site import Site
+
+PATIENCE_S = 15
+SESSION = "cairn"
+
+
+def sign_in(site: Site, email: str) -> httpx.Client:
+    """Return a browser-like client, signed in."""
+    client = httpx.Client(base_url=site.url, follow_redirects=True)
+    client.get("/login/")
+    form = {
+        "login": email,
+        "password": site.password,
+        "csrfmiddlewaretoken": client.cookies["cairn-csrf"],
+    }
+    assert client.post("/login/", data=form).status_code == 200
+    return client
+
+
+def listen(site: Site, client: httpx.Client | None, *, query: str, org: str = "acme",
+           origin: str = "") -> ClientConnection:  # fmt: skip
+    """Open the socket as a page of this person would."""
+    session = client.cookies.get(SESSION) if client else ""
+    return connect(
+        f"{site.url.replace('http', 'ws')}/ws/o/{org}/?{query}",
+        additional_headers={"Cookie": f"{SESSION}={session}"},
+        origin=origin or site.url,  # type: ignore[arg-type]
+    )
+
+
+def cursor(client: httpx.Client) -> int:
+    """Return the newest change this person can see."""
+    changes, last = [{"id": 0}], 0
+    while changes:
+        changes = client.get(f"/o/acme/changes?after={last}").json()["changes"]
+        last = changes[-1]["id"] if changes else last
+    return last
+
+
+def teach(agent: httpx.Client, **fields: str) -> str:
+    """Remember something new through REST; return its id."""
+    content = f"The nightly export named {uuid4().hex} must finish before the backup starts."
+    body = {"project": "storefront", "content": content, "type": "requirement", **fields}
+    answer = agent.post("memories", json=body)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["memory"]["id"])
+
+
+def heard(socket: ClientConnection, wanted: Callable[[dict[str, object]], bool]) -> list[int]:
+    """Return the ids of the messages up to the wanted one."""
+    ids = []
+    while True:
+        message = json.loads(socket.recv(timeout=PATIENCE_S))
+        ids.append(message["id"])
+        if wanted(message):
+            return ids
+
+
+@pytest.fixture
+def mia(running_site: Site) -> httpx.Client:
+    """The owner's browser."""
+    return sign_in(running_site, running_site.email)
+
+
+def test_change_made_by_an_agent_is_heard(
+    running_site: Site, mia: httpx.Client, agent: httpx.Client
+) -> None:
+    with listen(running_site, mia, query=f"cursor={cursor(mia)}") as socket:
+        memory_id = teach(agent)
+
+        message = json.loads(socket.recv(timeout=PATIENCE_S))
+        while message["object"] != memory_id:
+            message = json.loads(socket.recv(timeout=PATIENCE_S))
+
+    assert message["kind"] == "memory.created"
+    assert f'id="row-{memory_id}"' in message["html"]["row"]
+    assert "laptop" in message["html"]["feed"] or "claude-code" in message["html"]["feed"]
+
+
+def test_what_happened_while_away_is_heard_once(
+    running_site: Site, mia: httpx.Client, agent: httpx.Client
+) -> None:
+    start = cursor(mia)
+    first = teach(agent)
+    with listen(running_site, mia, query=f"cursor={start}") as socket:
+        before = heard(socket, lambda message: message["object"] == first)
+    second = teach(agent)
+
+    with listen(running_site, mia, query=f"cursor={before[-1]}") as socket:
+        after = heard(socket, lambda message: message["object"] == second)
+
+    assert sorted({*before, *after}) == before + after
+
+
+def test_pages_of_another_project_hear_nothing_of_this_one(
+    running_site: Site, mia: httpx.Client, agent: httpx.Client
+) -> None:
+    query = f"cursor={cursor(mia)}&project=warehouse"
+    with listen(running_site, mia, query=query) as socket:
+        teach(agent)
+        wanted = teach(agent, project="warehouse")
+
+        ids = heard(socket, lambda message: message["object"] == wanted)
+
+    assert len(ids) == 1
+
+
+def test_personal_memory_is_not_heard_by_colleagues(
+    running_site: Site, agent: httpx.Client
+) -> None:
+    jon = sign_in(running_site, "jon@acme.test")
+    with listen(running_site, jon, query=f"cursor={cursor(jon)}") as socket:
+        hidden = teach(agent, scope="personal")
+        wanted = teach(agent)
+
+        objects = []
+        while not objects or objects[-1] != wanted:
+            objects.append(json.loads(socket.recv(timeout=PATIENCE_S))["object"])
+
+    assert hidden not in objects
+
+
+@pytest.mark.parametrize("org", ["acme", "nowhere"])
+def test_stranger_is_sent_away_from_any_organization_alike(running_site: Site, org: str) -> None:
+    eve = sign_in(running_site, running_site.stranger)
+
+    with (
+        listen(running_site, eve, query="cursor=0", org=org) as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=PATIENCE_S)
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4403
+
+
+def test_nobody_is_sent_to_sign_in(running_site: Site) -> None:
+    with (
+        listen(running_site, None, query="cursor=0") as socket,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        socket.recv(timeout=PATIENCE_S)
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4401
+
+
+def test_page_of_another_origin_is_refused(running_site: Site, mia: httpx.Client) -> None:
+    with (
+        pytest.raises(InvalidStatus),
+        listen(running_site, mia, query="cursor=0", origin="http://elsewhere.test"),
+    ):
+        pass
+
+
+def test_socket_ends_with_the_session(
+    running_site: Site, mia: httpx.Client, agent: httpx.Client
+) -> None:
+    with listen(running_site, mia, query=f"cursor={cursor(mia)}") as socket:
+        token = mia.cookies["cairn-csrf"]
+        mia.post("/logout/", data={"csrfmiddlewaretoken": token})
+        teach(agent)
+
+        with pytest.raises(ConnectionClosed) as closed:
+            heard(socket, lambda message: False)
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 4401
+
+
+def test_odd_cursor_starts_at_the_beginning(running_site: Site, mia: httpx.Client) -> None:
+    with listen(running_site, mia, query="cursor=" + "9" * 400) as socket:
+        first = json.loads(socket.recv(timeout=PATIENCE_S))
+
+    assert first["kind"] == "project.created"
+
+
+def test_polling_page_gives_the_same_messages(
+    running_site: Site, mia: httpx.Client, agent: httpx.Client
+) -> None:
+    start = cursor(mia)
+    memory_id = teach(agent)
+
+    messages = mia.get(f"/o/acme/changes?after={start}&project=storefront").json()["changes"]
+
+    assert memory_id in {message["object"] for message in messages}
