@@ -7,10 +7,10 @@ Django, sockets only with a session and from our own origin.
 import os
 from typing import Any
 
-from django.core.asgi import get_asgi_application
+from config import handlers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
-django_application = get_asgi_application()  # loads the apps; the imports below need them
+django_application = handlers.application()  # loads the apps; the imports below need them
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import URLRouter  # noqa: E402
