@@ -22,7 +22,10 @@ LONGEST_PATH = 150  # characters of a path inside an id
 BELOW = " \u203a "  # between headings
 DIGEST_LENGTH = 16  # hexadecimal digits
 
-_NUMBERING = re.compile(r"\A(?:(?:\d+|[A-Z])(?:\.\d+)*[.)]?\s+|step \d+[.:)]?\s*)", re.IGNORECASE)
+_NUMBERING = re.compile(
+    r"\A(?:(?:\d{1,2}|[A-Z])(?:\.\d+)*[.)]\s+|\d{1,2}(?:\.\d+)+\s+|step \d+[.:)]?\s*)",
+    re.IGNORECASE,
+)
 _DECORATION = re.compile("[\U0001f000-\U0001faff\u2300-\u27bf\u2b00-\u2bff\ufe0f\u200d#]+")
 _GENERIC = frozenset({
     "about", "additional notes", "basics", "background", "description", "details", "example",
