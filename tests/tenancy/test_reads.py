@@ -1,0 +1,318 @@
+"""Every read path, asked by everybody, gives nothing of a scope or organization that is not theirs.
+
+A world holds one memory in each place, its text naming that place. `READS` is the table of all read
+paths; a test fails when a public query is missing from it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from inspect import getmembers, isfunction, signature
+from itertools import product
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import CairnError, NotFound
+from accounts.models import Organization
+from memory.actions.browse import browse
+from memory.actions.correct import correct
+from memory.actions.preview import preview
+from memory.actions.search import SearchRequest, search
+from memory.queries import connections, memories, overview
+from memory.retrieval.filters import Filters
+from teams import queries as places
+from teams.actions.projects import create_project
+from teams.models import Team, TeamMember
+from tests.support import people
+from tests.support.memories import as_agent, new, stored
+
+PLACES = ("public", "closed", "personal", "team", "everyone")
+SEEN = {  # who sees the memories of which places
+    "owner": {"public", "closed", "personal", "team", "everyone"},
+    "member": {"public", "everyone"},
+    "agent of the member": {"public", "everyone"},
+    "bound to the open project": {"public", "personal", "team"},  # of its owner, in there
+    "bound to nothing": set(),
+    "service token": {"public", "everyone"},
+    "admin": {"public", "closed", "everyone"},
+    "stranger": set(),
+}
+EVERYTHING = Filters(status=("active", "superseded", "archived"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Who can ask, and what there is: the ids of memories and projects by place."""
+
+    callers: dict[str, Caller]
+    memory_ids: dict[str, UUID]
+    project_ids: dict[str, UUID]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """One question: who asks, about what, when."""
+
+    caller: Caller
+    memory_id: UUID
+    project: str
+    now: datetime
+
+
+Read = Callable[[Asking], Any]
+ABOUT_ALL: dict[str, Read] = {
+    "memories.page": lambda a: memories.page(
+        caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
+    ),
+    "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
+    "overview.by_project": lambda a: overview.by_project(caller=a.caller),
+    "queries.projects": lambda a: places.projects(caller=a.caller),
+    "queries.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
+    "queries.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
+    "queries.newest_change": lambda a: places.newest_change(caller=a.caller),
+    "search.search": lambda a: search(
+        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
+    ),
+    "browse.browse": lambda a: browse(
+        caller=a.caller, filters=Filters(text="canary"), cursor=None, limit=100, now=a.now
+    ),
+}
+ABOUT_A_MEMORY: dict[str, Read] = {
+    "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
+    "memories.history": lambda a: memories.history(caller=a.caller, memory_id=a.memory_id),
+    "memories.links": lambda a: memories.links(caller=a.caller, memory_id=a.memory_id),
+}
+ABOUT_SOME_IDS: dict[str, Read] = {
+    "memories.by_ids": lambda a: memories.by_ids(
+        caller=a.caller, memory_ids=(a.memory_id,), now=a.now
+    ),
+    "memories.kept_by": lambda a: memories.kept_by(
+        caller=a.caller, filters=EVERYTHING, memory_ids=(a.memory_id,)
+    ),
+}
+ABOUT_A_PROJECT: dict[str, Read] = {
+    "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
+    "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
+    "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
+    "queries.project": lambda a: places.project(caller=a.caller, ref=a.project),
+    "queries.changes_since of one": lambda a: places.changes_since(
+        caller=a.caller, after=0, limit=5, project=a.project
+    ),
+    "queries.newest_change of one": lambda a: places.newest_change(
+        caller=a.caller, project=a.project
+    ),
+    "search.search in one": lambda a: search(
+        caller=a.caller, request=SearchRequest(query="canary", project=a.project), now=a.now
+    ),
+    "memories.page of one": lambda a: memories.page(
+        caller=a.caller, filters=Filters(project=a.project), cursor=None, limit=9, now=a.now
+    ),
+    "preview.preview": lambda a: preview(
+        caller=a.caller, new=new("A canary that sings.", project=a.project), now=a.now
+    ),
+}
+READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
+COMPLETE = {  # reads that tell of every memory, text or citation
+    "memories.page",
+    "queries.changes_since",
+    "queries.latest_changes",
+    "search.search",
+}
+INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
+    "memories.find_memory",
+    "memories.lock_memory",
+    "queries.find_project",
+}
+
+
+@pytest.fixture
+def world(
+    caller: Caller,
+    member_caller: Caller,
+    other_caller: Caller,
+    organization: Organization,
+    other_organization: Organization,
+    now: datetime,
+) -> World:
+    """Memories of the owner in every place; the member is in no closed project and no team."""
+    with people.entered(organization=organization):
+        open_id, closed_id = _projects(caller, now)
+        ids = _memories(caller, now)
+    with people.entered(organization=other_organization):
+        _projects(other_caller, now)
+    admin = people.make_person(organization=organization, email="a@acme.test", role=Role.ADMIN)
+    callers = {
+        "owner": caller,
+        "member": member_caller,
+        "agent of the member": as_agent(member_caller),
+        "bound to the open project": as_agent(caller, bound_projects=(open_id,)),
+        "bound to nothing": as_agent(caller, bound_projects=()),
+        "service token": as_agent(member_caller, user_id=None),
+        "admin": people.as_caller(organization=organization, user=admin, role=Role.ADMIN),
+        "stranger": other_caller,
+    }
+    projects = {"public": open_id, "closed": closed_id}
+    return World(callers=callers, memory_ids=ids, project_ids=projects)
+
+
+def _projects(caller: Caller, now: datetime) -> tuple[UUID, UUID]:
+    made = (
+        create_project(caller=caller, slug=slug, name=slug, open_to_all=slug == "public", now=now)
+        for slug in ("public", "closed")
+    )
+    first, second = made
+    return first.id, second.id
+
+
+def _memories(caller: Caller, now: datetime) -> dict[str, UUID]:
+    with tenancy.unit():
+        team = Team.objects.create(slug="core", name="Core")
+        TeamMember.objects.create(team=team, user_id=caller.user_id)
+    given: dict[str, dict[str, Any]] = {
+        "public": {"project": "public"},
+        "closed": {"project": "closed"},
+        "personal": {"project": "public", "scope": "personal"},
+        "team": {"project": "public", "scope": "team", "team": "core"},
+        "everyone": {"scope": "organization"},
+    }
+    return {place: _corrected(caller, now, place, given[place]) for place in PLACES}
+
+
+def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any]) -> UUID:
+    """Store a memory that has a history and a link; return the newer one."""
+    old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
+    fixed = f"{place}-canary sings here now, and that is it."
+    outcome = correct(
+        caller=caller, memory_id=old.id, content=fixed, kind="wrong", reason="", now=now
+    )
+    assert outcome.memory is not None
+    return outcome.memory.id
+
+
+@pytest.fixture
+def ask(world: World, now: datetime) -> Callable[..., Any]:
+    """Ask as one of the callers, in their own organization."""
+
+    def asking(who: str, read: Read, *, memory_id: UUID | None = None, project: str = "") -> Any:
+        caller = world.callers[who]
+        question = Asking(caller=caller, memory_id=memory_id or uuid4(), project=project, now=now)
+        with tenancy.enter(
+            organization_id=caller.organization_id,
+            slug=caller.organization_slug,
+            schema_name=caller.schema_name,
+        ):
+            return read(question)
+
+    return asking
+
+
+def told(answer: Any) -> set[str]:
+    return {place for place in PLACES if f"{place}-canary" in repr(answer)}
+
+
+def refusal(ask: Callable[..., Any], *question: Any, **about: Any) -> tuple[Any, ...]:
+    with pytest.raises(CairnError) as refused:
+        ask(*question, **about)
+    error = refused.value
+    return (type(error), error.detail, error.hint, error.errors)
+
+
+@pytest.mark.parametrize("read", ABOUT_ALL)
+def test_what_is_told_of_everything_is_what_one_may_see(
+    ask: Callable[..., Any], world: World, read: str
+) -> None:
+    for who, seen in SEEN.items():
+        answer = ask(who, ABOUT_ALL[read])
+
+        if read in COMPLETE:
+            assert told(answer) == seen, who
+        assert told(answer) <= seen, who
+        if "closed" not in seen:
+            assert str(world.project_ids["closed"]) not in repr(answer), who
+
+
+def test_counts_count_what_one_may_see(ask: Callable[..., Any]) -> None:
+    counted = {who: ask(who, ABOUT_ALL["memories.count"]) for who in SEEN}
+
+    assert counted == {who: 2 * len(seen) for who, seen in SEEN.items()}
+
+
+@pytest.mark.parametrize("read", ABOUT_A_MEMORY)
+def test_a_foreign_memory_is_as_if_it_did_not_exist(
+    ask: Callable[..., Any], world: World, read: str
+) -> None:
+    function = ABOUT_A_MEMORY[read]
+    for who, place in product(SEEN, PLACES):
+        memory_id = world.memory_ids[place]
+        if place in SEEN[who]:
+            ask(who, function, memory_id=memory_id)
+            continue
+        nobody = refusal(ask, who, function, memory_id=uuid4())
+        assert nobody[0] is NotFound
+        assert refusal(ask, who, function, memory_id=memory_id) == nobody, (who, place)
+
+
+@pytest.mark.parametrize("read", ABOUT_SOME_IDS)
+def test_foreign_ids_are_left_out(ask: Callable[..., Any], world: World, read: str) -> None:
+    function = ABOUT_SOME_IDS[read]
+    for who, seen in SEEN.items():
+        answers = {place: ask(who, function, memory_id=world.memory_ids[place]) for place in PLACES}
+
+        assert {place for place, answer in answers.items() if answer} == seen, who
+
+
+@pytest.mark.parametrize("read", ABOUT_A_PROJECT)
+def test_a_foreign_project_is_as_if_it_did_not_exist(
+    ask: Callable[..., Any], world: World, read: str
+) -> None:
+    function = ABOUT_A_PROJECT[read]
+    for who, (slug, project_id) in product(SEEN, world.project_ids.items()):
+        if slug in SEEN[who]:
+            assert told(ask(who, function, project=slug)) <= SEEN[who]
+            continue
+        missing = str(uuid4())
+        nobody = refusal(ask, who, function, project=missing)
+        foreign = refusal(ask, who, function, project=str(project_id))
+        assert repr(foreign).replace(str(project_id), missing) == repr(nobody), (who, slug)
+
+
+def test_a_preview_shows_no_neighbor_of_somebody_else(
+    ask: Callable[..., Any], world: World
+) -> None:
+    def near(asking: Asking) -> Any:
+        text = "personal-canary sings here now, and that is it!"
+        return preview(caller=asking.caller, new=new(text, project="public"), now=asking.now)
+
+    for who in ("member", "admin", "service token"):
+        answer = ask(who, near)
+        assert told(answer.similar) <= SEEN[who]
+
+
+def test_a_memory_is_not_reached_through_its_link(ask: Callable[..., Any], world: World) -> None:
+    links = ask("owner", ABOUT_A_MEMORY["memories.links"], memory_id=world.memory_ids["team"])
+    assert links
+
+    for who in ("member", "stranger", "bound to nothing"):
+        other = links[0].other_id
+        with pytest.raises(NotFound):
+            ask(who, ABOUT_A_MEMORY["memories.get"], memory_id=other)
+
+
+def test_every_read_path_is_in_the_table() -> None:
+    modules = (memories, overview, connections, places)
+    public = {name for module in modules for name in _asked_by_callers(module)}
+    covered = {name.partition(" ")[0] for name in READS}
+
+    assert public - covered == INTERNAL
+
+
+def _asked_by_callers(module: Any) -> Iterator[str]:
+    short = module.__name__.rpartition(".")[2]
+    for name, function in getmembers(module, isfunction):
+        is_own = function.__module__ == module.__name__
+        if is_own and name[0] != "_" and "caller" in signature(function).parameters:
+            yield f"{short}.{name}"
