@@ -1,0 +1,171 @@
+"""Many organizations at once in one process: no read sees another one, nothing is left behind."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connection
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.models import Organization
+from memory.queries import memories
+from memory.retrieval.filters import Filters
+from tests.support import people
+from tests.support.memories import stored
+from tests.support.racing import race
+
+ORGANIZATIONS = 6
+READS = 5_040  # in all
+PAGE = 10
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Look = Callable[[int], bool]
+
+
+@pytest.fixture
+def worlds(transactional_db: None, now: datetime) -> list[tuple[Organization, Caller]]:
+    """Organizations with two memories each, whose texts name the organization."""
+    made = []
+    for number in range(ORGANIZATIONS):
+        organization = people.make_organization(slug=f"org{number}")
+        user = people.make_person(
+            organization=organization, email=f"o{number}@x.test", role=Role.OWNER
+        )
+        caller = people.as_caller(organization=organization, user=user, role=Role.OWNER)
+        with people.entered(organization=organization):
+            stored(caller, now, f"canary-org{number} sings the first song.")
+            stored(caller, now, f"canary-org{number} has another one to sing.", tags=("x",))
+        made.append((organization, caller))
+    return made
+
+
+@pytest.fixture
+def look(worlds: list[tuple[Organization, Caller]], now: datetime) -> Look:
+    """Read in one of the organizations; say whether all that was seen is its own."""
+
+    def read(number: int) -> bool:
+        organization, caller = worlds[number % ORGANIZATIONS]
+        with people.entered(organization=organization):
+            page = memories.page(caller=caller, filters=Filters(), cursor=None, limit=PAGE, now=now)
+        own = f"canary-{organization.slug} "
+        return len(page.items) == 2 and all(item.content.startswith(own) for item in page.items)
+
+    return read
+
+
+@pytest.mark.slow
+def test_threads_never_see_another_organization(look: Look) -> None:
+    seen = race(look, times=READS, threads=16)
+
+    assert seen.count(False) == 0
+    assert len(seen) == READS
+
+
+async def _in_turns(work: Look, times: int) -> list[bool]:
+    async def one(number: int) -> bool:
+        own = await sync_to_async(work, thread_sensitive=number % 2 == 0)(number)
+        await asyncio.sleep(0)
+        return own and await sync_to_async(work, thread_sensitive=number % 2 == 1)(number)
+
+    return await asyncio.gather(*(one(number) for number in range(times)))
+
+
+def test_coroutines_never_see_another_organization(look: Look) -> None:
+    def closing(number: int) -> bool:
+        try:
+            return look(number)
+        finally:
+            connection.close()
+
+    seen = asyncio.run(_in_turns(closing, 150))
+
+    assert seen == [True] * 150
+
+
+def test_a_task_that_waits_stays_in_its_organization(
+    worlds: list[tuple[Organization, Caller]],
+) -> None:
+    async def stay(organization: Organization) -> bool:
+        with people.entered(organization=organization):
+            for _ in range(20):
+                await asyncio.sleep(0)
+                if tenancy.current().organization_id != organization.id:
+                    return False
+        return True
+
+    async def all_at_once() -> list[bool]:
+        return await asyncio.gather(*(stay(organization) for organization, _ in worlds * 5))
+
+    assert all(asyncio.run(all_at_once()))
+
+
+def path_now() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW search_path")
+        return str(cursor.fetchone()[0])
+
+
+def settings_now() -> dict[str, str]:
+    """What SET would change for whoever gets this connection next."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
+        return dict(cursor.fetchall())
+
+
+def test_a_unit_leaves_no_setting_behind(
+    worlds: list[tuple[Organization, Caller]], look: Look
+) -> None:
+    connection.close()
+    before = (path_now(), settings_now())
+
+    for number in range(ORGANIZATIONS):
+        assert look(number)
+        assert (path_now(), settings_now()) == before
+
+    assert before[0] == "public"
+
+
+def test_a_failed_unit_leaves_no_setting_behind(
+    worlds: list[tuple[Organization, Caller]],
+) -> None:
+    before = settings_now()
+
+    def fail() -> float:
+        with tenancy.unit():
+            assert worlds[0][0].schema_name in path_now()
+            return 1 / (len(worlds) - ORGANIZATIONS)
+
+    with people.entered(organization=worlds[0][0]):
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                fail()
+            assert (path_now(), settings_now()) == ("public", before)
+
+
+def test_whoever_gets_the_connection_next_starts_in_public(look: Look) -> None:
+    def read_and_tell(number: int) -> tuple[str, bool, str, bool]:
+        first = path_now()
+        own = look(number)
+        return first, own, path_now(), getattr(connection, "unit_of", None) is None
+
+    found = race(read_and_tell, times=120, threads=16)
+
+    assert set(found) == {("public", True, "public", True)}
+
+
+def test_a_unit_inside_a_unit_joins_it_and_ends_with_it(
+    worlds: list[tuple[Organization, Caller]],
+) -> None:
+    ended: list[str] = []
+    with people.entered(organization=worlds[0][0]), tenancy.unit():
+        with tenancy.unit():
+            tenancy.at_end_of_unit(lambda: ended.append(path_now()))
+        assert ended == []
+        assert worlds[0][0].schema_name in path_now()
+
+    assert worlds[0][0].schema_name in ended[0]
+    assert path_now() == "public"

@@ -1,0 +1,136 @@
+"""What all organizations share, cache, locks, groups, jobs and logs, names the one it is of."""
+
+import logging
+import re
+from datetime import datetime
+
+import pytest
+from django.core.cache import cache
+
+from accounts import jobs, tasks, tenancy
+from accounts.caller import Caller
+from accounts.jobs import Claim
+from accounts.models import Job, Organization
+from config.telemetry import LineFormatter
+from memory.actions.search import SearchRequest, search
+from tests.support import people
+from tests.support.memories import REDIS, stored
+
+GROUP_NAME = re.compile(r"[A-Za-z0-9._-]{1,99}\Z")  # what a channel layer takes
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: tenancy.key("x"),
+        lambda: tenancy.group("x"),
+        lambda: tenancy.cached("x"),
+        lambda: tenancy.remember("x", value=1, seconds=1),
+        tenancy.current,
+        lambda: tenancy.at_end_of_unit(lambda: None),
+    ],
+    ids=["key", "group", "cached", "remember", "current", "at_end_of_unit"],
+)
+def test_outside_of_an_organization_nothing_is_named(use: object) -> None:
+    with pytest.raises(tenancy.NoTenant):
+        use()  # type: ignore[operator]
+
+
+def test_two_organizations_share_no_name(
+    organization: Organization, other_organization: Organization
+) -> None:
+    names = []
+    for one in (organization, other_organization):
+        with people.entered(organization=one):
+            names += [tenancy.key("calls", "x"), tenancy.group("changes")]
+
+    assert len(set(names)) == 4
+    assert all(GROUP_NAME.match(name) for name in names[1::2])
+
+
+@pytest.mark.usefixtures("clean_cache")
+def test_a_cached_value_stays_in_its_organization(
+    organization: Organization, other_organization: Organization
+) -> None:
+    with people.entered(organization=organization):
+        tenancy.remember("count", value=7, seconds=60)
+        assert tenancy.cached("count") == 7
+
+    with people.entered(organization=other_organization):
+        assert tenancy.cached("count") is None
+
+
+@pytest.mark.usefixtures("clean_cache")
+def test_a_value_that_a_mixed_up_connection_returns_is_not_believed(
+    organization: Organization, other_organization: Organization
+) -> None:
+    with people.entered(organization=other_organization):
+        theirs = tenancy.key("count")
+    with people.entered(organization=organization):
+        tenancy.remember("count", value=7, seconds=60)
+        cache.set(theirs, cache.get(tenancy.key("count")), 60)
+
+    with people.entered(organization=other_organization):
+        assert tenancy.cached("count") is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("in_organization")
+def test_a_job_runs_in_the_organization_that_enqueued_it(
+    organization: Organization, other_organization: Organization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran_in: list[tenancy.Tenant] = []
+
+    def note(claim: Claim) -> dict[str, int]:
+        ran_in.append(tenancy.current())
+        return {}
+
+    monkeypatch.setitem(jobs._handlers, "memory.embed", note)
+    with tenancy.unit():
+        jobs.enqueue("memory.embed", payload={})
+
+    with people.outside():
+        tasks.wake("interactive")
+
+    assert [tenant.organization_id for tenant in ran_in] == [organization.id]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_names_a_foreign_memory_touches_nothing(
+    caller: Caller,
+    organization: Organization,
+    other_organization: Organization,
+    now: datetime,
+) -> None:
+    with people.entered(organization=organization):
+        memory = stored(caller, now)
+    with people.entered(organization=other_organization), tenancy.unit():
+        jobs.enqueue("memory.embed", payload={"ids": [str(memory.id)]})
+
+    tasks.wake("interactive")
+
+    job = Job.objects.get(organization=other_organization)
+    assert (job.state, job.result) == ("done", {"embedded": 0, "gone": 1})
+
+
+@pytest.mark.usefixtures("in_organization")
+def test_a_job_carries_ids_and_no_content(caller: Caller, now: datetime) -> None:
+    stored(caller, now)
+
+    carried = [repr(job.payload) for job in Job.objects.all()]
+    assert not any(word in text for text in carried for word in ("Redis", "ECONNREFUSED"))
+
+
+@pytest.mark.usefixtures("in_organization")
+def test_a_log_line_names_the_organization_and_holds_no_content(
+    caller: Caller, organization: Organization, now: datetime, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    stored(caller, now)
+    search(caller=caller, request=SearchRequest(query="token refresh ECONNREFUSED"), now=now)
+    logging.getLogger("memory").warning("Something happened")
+
+    lines = [LineFormatter().format(record) for record in caplog.records]
+    assert organization.id.hex in lines[-1].replace("-", "") or organization.slug in lines[-1]
+    product = [line for line in lines if "django.db" not in line]
+    assert not any(word in line for line in product for word in (REDIS, "ECONNREFUSED"))
