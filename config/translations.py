@@ -64,7 +64,7 @@ def check() -> tuple[str, ...]:
     return tuple(
         f"{language}: {complaint}"
         for language in LANGUAGES
-        for complaint in _complaints(_catalog(language), wanted)
+        for complaint in complaints(catalog=catalog(language=language), wanted=wanted)
     )
 
 
@@ -77,8 +77,26 @@ def compile_all() -> None:
             continue
         written = target.with_suffix(".mo.new")
         with written.open("wb") as file:
-            write_mo(file, _catalog(language))
+            write_mo(file, catalog(language=language))
         written.replace(target)
+
+
+def complaints(*, catalog: Catalog, wanted: tuple[Text, ...]) -> Iterator[str]:
+    """Yield one sentence per text that the catalog lacks, guesses or mangles."""
+    for text in wanted:
+        message = catalog.get(text.singular, text.context)
+        if message is None or not all(_forms(message.string)):
+            yield f"{text.place}: {text.singular!r} is not translated"
+        elif message.fuzzy:
+            yield f"{text.place}: {text.singular!r} is only guessed (fuzzy)"
+        elif not all(_same_places(text, form) for form in _forms(message.string)):
+            yield f"{text.place}: {text.singular!r} is translated with other placeholders"
+
+
+def catalog(*, language: str) -> Catalog:
+    """Return the catalog of a language."""
+    with _path(language).open("rb") as file:
+        return read_po(file, locale=language)
 
 
 def main(*, arguments: list[str]) -> int:
@@ -92,17 +110,6 @@ def main(*, arguments: list[str]) -> int:
         return 1 if complaints else 0
     sys.stderr.write("Use: python -m config.translations compile | check\n")
     return 2
-
-
-def _complaints(catalog: Catalog, wanted: tuple[Text, ...]) -> Iterator[str]:
-    for text in wanted:
-        message = catalog.get(text.singular, text.context)
-        if message is None or not all(_forms(message.string)):
-            yield f"{text.place}: {text.singular!r} is not translated"
-        elif message.fuzzy:
-            yield f"{text.place}: {text.singular!r} is only guessed (fuzzy)"
-        elif not all(_same_places(text, form) for form in _forms(message.string)):
-            yield f"{text.place}: {text.singular!r} is translated with other placeholders"
 
 
 def _same_places(text: Text, translated: str) -> bool:
@@ -132,11 +139,6 @@ def _of_file(path: Path) -> Iterator[Text]:
             context=context,
             place=f"{path.relative_to(ROOT)}:{line}",
         )
-
-
-def _catalog(language: str) -> Catalog:
-    with _path(language).open("rb") as file:
-        return read_po(file, locale=language)
 
 
 def _path(language: str) -> Path:
