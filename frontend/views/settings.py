@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.actions.invitations import invite as send_invitation
 from accounts.actions.invitations import resend_invitation, revoke_invitation
-from accounts.actions.members import change_role, leave, remove_member
+from accounts.actions.members import change_role
 from accounts.actions.organizations import rename_organization
 from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate_token
 from accounts.caller import Role, TokenScope
@@ -20,6 +20,7 @@ from accounts.queries import tokens as token_list
 from accounts.rights import manages, outranks, scopes_of
 from frontend.views import base
 from frontend.views.base import Frame
+from teams.actions.members import leave, remove_member
 
 
 @base.member

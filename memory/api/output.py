@@ -78,6 +78,7 @@ _SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "last_accessed_at": maybe(MOMENT),
     "embedded": TRUTH,
 }
+SHOWN_DIGITS: Final = 4  # of confidences and values between 0 and 1
 _OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
@@ -128,9 +129,13 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def memory(view: MemoryView) -> dict[str, Any]:
     """Return a memory; `project` is its slug, null for none."""
-    shown = {"project": view.project_slug or None, "project_id": view.project_id}
+    shown: dict[str, Any] = {
+        "project": view.project_slug or None,
+        "project_id": view.project_id,
+    }
     for name in NAMES:
-        shown[name] = getattr(view, name)
+        value = getattr(view, name)
+        shown[name] = round(value, SHOWN_DIGITS) if isinstance(value, float) else value
     return shown
 
 

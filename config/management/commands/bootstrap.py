@@ -31,7 +31,7 @@ EMAIL: Final = "owner@cairn.localhost"
 ORGANIZATION: Final = ("home", "Home")
 PROJECT: Final = ("cairn", "Cairn")
 TOKEN_NAME: Final = "First token"  # noqa: S105 - a name, shown in lists
-SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
+SCOPES: Final = frozenset(TokenScope)  # the file also holds the password of the same owner
 PASSWORD_BYTES: Final = 15  # 120 bits, 20 characters
 
 

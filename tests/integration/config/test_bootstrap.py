@@ -35,7 +35,7 @@ def test_the_credentials_work(tmp_path: Path) -> None:
         assert [project.slug for project in projects(caller=caller)] == [written["project"]]
     assert json.loads(printed) == written
     assert caller.organization_slug == written["organization"] == "home"
-    assert {str(scope) for scope in caller.scopes} == {"read", "write", "index"}
+    assert {str(scope) for scope in caller.scopes} == {"read", "write", "index", "admin"}
 
 
 def test_the_owner_signs_in_and_operates(tmp_path: Path) -> None:
