@@ -91,6 +91,7 @@ def _replace(response: HttpResponse, *, request_id: str) -> None:
     problem = problems.of_status(status=response.status_code, request_id=request_id)
     response.content = rendering.to_json(value=problem)
     response.headers["Content-Type"] = problems.MEDIA_TYPE
+    _measure(response)
 
 
 def _compress(request: HttpRequest, response: HttpResponse) -> None:
@@ -100,5 +101,10 @@ def _compress(request: HttpRequest, response: HttpResponse) -> None:
         return
     response.content = compress_string(response.content, max_random_bytes=RANDOM_BYTES)
     response.headers["Content-Encoding"] = "gzip"
+    _measure(response)
+
+
+def _measure(response: HttpResponse) -> None:
+    """Say the length anew where an inner layer has said it; a server cuts off what differs."""
     if "Content-Length" in response:
         response.headers["Content-Length"] = str(len(response.content))

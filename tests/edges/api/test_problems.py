@@ -28,6 +28,7 @@ def test_an_error_is_a_problem_document(
     assert problem["type"] == f"/docs/errors/#{code}"
     assert problem["hint"]
     assert problem["request_id"] == answer["X-Request-Id"]
+    assert int(answer["Content-Length"]) == len(answer.content)
 
 
 def test_a_request_id_given_is_kept_and_a_wrong_one_replaced(api: Api) -> None:
