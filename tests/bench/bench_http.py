@@ -11,13 +11,18 @@ import time
 from functools import partial
 
 import httpx
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
+from accounts.models import User
 from tests.bench import bench_search as base
 
 PORT = 8931
+PAGES = ("/o/bench/", "/o/bench/p/bench/", "/o/bench/p/bench/memories")
 URL = f"http://127.0.0.1:{PORT}"
 
 
@@ -69,6 +74,25 @@ def _measure(caller: Caller, texts: tuple[str, ...], token: str) -> None:
     base.show("bare SQL", bare, bare)
     base.show("HTTP search", whole, bare)
     base.show("HTTP add", adds, bare)
+    with httpx.Client(base_url=URL, cookies=_session(caller)) as browser:
+        for path in PAGES:
+            times = [base.timed(partial(_page, browser, path)) for _ in range(30)]
+            base.show(path, times, bare)
+
+
+def _session(caller: Caller) -> dict[str, str]:
+    session = SessionStore()
+    user = User.objects.get(pk=caller.user_id)
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    return {settings.SESSION_COOKIE_NAME: str(session.session_key)}
+
+
+def _page(client: httpx.Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200, answer.status_code
 
 
 def _search(client: httpx.Client, text: str) -> None:

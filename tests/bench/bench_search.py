@@ -122,7 +122,7 @@ def show(name: str, times: list[float], base: list[float]) -> None:
     """Print median, 95th percentile and the ratio of medians to a base."""
     p95 = statistics.quantiles(times, n=20)[-1]
     p50, ratio = statistics.median(times), statistics.median(times) / statistics.median(base)
-    print(f"{name:>10}: p50 {p50:6.2f} ms  p95 {p95:6.2f} ms  ratio {ratio:.2f}")
+    print(f"{name:>26}: p50 {p50:6.2f} ms  p95 {p95:6.2f} ms  ratio {ratio:.2f}")
 
 
 if __name__ == "__main__":
