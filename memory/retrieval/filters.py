@@ -4,7 +4,7 @@ Pure. Text becomes Filters, Filters become the same text again, and chips for th
 without a key are what to search for. An unknown key or a wrong value says where and what would do.
 """
 
-import shlex
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from accounts.errors import FieldError, InvalidInput
 from memory.taxonomy import MemoryType, Status
 
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
+PART = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')  # up to a space outside of quotes
 KEYS = ("is", "type", "tag", "file", "module", "by", "conf")
 
 
@@ -53,13 +54,16 @@ def parse(*, text: str, project: str | None = None) -> Filters:
     """Read the query box. Raises FilterError naming the part and what would be right."""
     filters = Filters(project=project)
     words: list[str] = []
-    for part in _parts(text):
+    states: list[str] = []
+    for part in PART.findall(text):
         key, colon, value = part.partition(":")
-        if colon and key in KEYS:
-            filters = _with(filters, key, value)
-        else:
+        if not colon or key not in KEYS:
             words.append(part)
-    return replace(filters, text=" ".join(words))
+        elif key == "is":
+            states.extend(_values(key, value))
+        else:
+            filters = _with(filters, key, value.replace('"', ""))
+    return replace(_with_states(filters, tuple(states)), text=" ".join(words))
 
 
 def render(*, filters: Filters) -> str:
@@ -77,26 +81,17 @@ def chips(*, filters: Filters) -> tuple[Chip, ...]:
     )
 
 
-def _parts(text: str) -> list[str]:
-    lexer = shlex.shlex(text, posix=True)
-    lexer.whitespace_split = True
-    lexer.quotes = '"'
-    lexer.escape = ""
-    lexer.commenters = ""
-    try:
-        return list(lexer)
-    except ValueError:
-        return text.replace('"', " ").split()
-
-
-def _with(filters: Filters, key: str, value: str) -> Filters:
+def _values(key: str, value: str) -> tuple[str, ...]:
     values = tuple(item for item in value.split(",") if item)
     if not values:
         raise _wrong(key, value, f"write something after {key}:")
-    if key == "is":
-        return _with_states(filters, values)
+    return values
+
+
+def _with(filters: Filters, key: str, value: str) -> Filters:
+    values = _values(key, value)
     if key == "type":
-        return replace(filters, types=_types(values))
+        return replace(filters, types=(*filters.types, *_types(values)))
     if key == "conf":
         return _with_confidence(filters, value)
     if key == "by":
@@ -112,7 +107,7 @@ def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
             raise _wrong("is", value, f"use one of {', '.join(STATES)}")
     flags = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}
     chosen: dict[str, Any] = {flags[value]: True for value in values if value in flags}
-    kept = tuple(value for value in values if value not in flags)
+    kept = tuple(dict.fromkeys(value for value in values if value not in flags))
     status = tuple(Status) if "any" in kept else kept or (Status.ACTIVE.value,)
     return replace(filters, status=tuple(str(item) for item in status), **chosen)
 
@@ -148,9 +143,9 @@ def _terms(filters: Filters) -> list[str]:
     if filters.author:
         terms.append(_quoted("by", filters.author))
     if filters.minimum_confidence is not None:
-        terms.append(f"conf:>{filters.minimum_confidence:g}")
+        terms.append(f"conf:>{filters.minimum_confidence!r}".removesuffix(".0"))
     if filters.maximum_confidence is not None:
-        terms.append(f"conf:<{filters.maximum_confidence:g}")
+        terms.append(f"conf:<{filters.maximum_confidence!r}".removesuffix(".0"))
     return terms
 
 
@@ -173,7 +168,7 @@ def _states(filters: Filters) -> list[str]:
 
 
 def _quoted(key: str, value: str) -> str:
-    return f'{key}:"{value}"' if " " in value else f"{key}:{value}"
+    return f'{key}:"{value}"' if any(map(str.isspace, value)) else f"{key}:{value}"
 
 
 def _wrong(key: str, value: str, hint: str) -> FilterError:
