@@ -5,6 +5,7 @@ as a guess (fuzzy), or translates with other placeholders; `compile_all` writes 
 Run as `python -m config.translations check` or `compile`.
 """
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ def compile_all() -> None:
         target = source.with_suffix(".mo")
         if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:
             continue
-        written = target.with_suffix(".mo.new")
+        written = target.with_suffix(f".mo.{os.getpid()}")  # tests compile at once
         with written.open("wb") as file:
             write_mo(file, catalog(language=language))
         written.replace(target)

@@ -16,9 +16,15 @@ from pytest_django.plugin import DjangoDbBlocker
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization, SchemaStep, User
+from config import translations
 from tests.support import people
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+
+def pytest_configure() -> None:
+    """Compile the catalogs: pages are tested in every language."""
+    translations.compile_all()
 
 
 @pytest.fixture(scope="session")

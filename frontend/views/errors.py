@@ -1,12 +1,19 @@
 """Pages for what went wrong: each says what failed, what to do, and the request id (spec 9.3)."""
 
 import logging
+import sys
+from typing import Final
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
+
+AWAY: Final = (OperationalError, InterfaceError, RedisError)
+RETRY_S: Final = 5
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -20,9 +27,16 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Say that the fault is ours; nothing here touches the database or the session."""
+    """Say that the fault is ours, or that a server of ours is away (503).
+
+    Nothing here touches the database or the session.
+    """
     context = {"request_id": getattr(request, "request_id", "")}
-    return HttpResponse(render_to_string("500.html", context), status=500)
+    if not isinstance(sys.exception(), AWAY):
+        return HttpResponse(render_to_string("500.html", context), status=500)
+    response = HttpResponse(render_to_string("503.html", context), status=503)
+    response["Retry-After"] = str(RETRY_S)
+    return response
 
 
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -15,14 +15,13 @@ from frontend import inspector, messages
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
-from memory.actions.archive import archive
 from memory.actions.confirm import confirm
 from memory.actions.pin import pin
 from memory.actions.restore import restore
+from memory.actions.together import do_all
 from memory.queries.views import MemoryView
 
 Verb = Callable[[Frame, UUID], MemoryView]
-LARGEST_SELECTION: Final = 200  # memories a bulk request may name
 
 
 def _confirm(frame: Frame, memory_id: UUID) -> MemoryView:
@@ -41,19 +40,12 @@ def _restore(frame: Frame, memory_id: UUID) -> MemoryView:
     return restore(caller=frame.caller, memory_id=memory_id, now=frame.now)
 
 
-def _archive(frame: Frame, memory_id: UUID) -> MemoryView:
-    return archive(
-        caller=frame.caller, memory_id=memory_id, reason="", if_version=None, now=frame.now
-    )
-
-
 VERBS: Final[Mapping[str, tuple[Verb, Name]]] = {
     "confirm": (_confirm, gettext_lazy("Confirmed.")),
     "pin": (_pin, gettext_lazy("Pinned.")),
     "unpin": (_unpin, gettext_lazy("Unpinned.")),
     "restore": (_restore, gettext_lazy("Restored.")),
 }
-BULK: Final[Mapping[str, Verb]] = {"confirm": _confirm, "pin": _pin, "archive": _archive}
 
 
 @require_POST
@@ -69,16 +61,16 @@ def verb(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> Http
 @require_POST
 @base.member
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Do one verb to every selected memory; the first that refuses ends it with its reason."""
-    chosen = request.POST.getlist("memory")
-    act = BULK.get(request.POST.get("verb", ""))
-    if act is None or not 0 < len(chosen) <= LARGEST_SELECTION:
-        raise Http404
-    for memory_id in _ids(chosen):
-        act(frame, memory_id)
-    say = ngettext("%(count)d memory done.", "%(count)d memories done.", len(chosen))
+    """Do one verb to every selected memory: to all of them or, when one refuses, to none."""
+    done = do_all(
+        caller=frame.caller,
+        verb=request.POST.get("verb", ""),
+        memory_ids=_ids(request.POST.getlist("memory")),
+        now=frame.now,
+    )
+    say = ngettext("%(count)d memory done.", "%(count)d memories done.", done)
     to = base.address("memories", frame)
-    return base.done(request, to=to, say=say % {"count": len(chosen)}, changed="memories")
+    return base.done(request, to=to, say=say % {"count": done}, changed="memories")
 
 
 def changed(

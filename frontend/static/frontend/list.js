@@ -45,7 +45,13 @@ function count() {
   const label = bulk.querySelector("[data-one]");
   label.textContent = words(label, chosen);
 }
+function expect(event) {
+  if (event.detail.target !== inspector || split.classList.contains("open")) return;
+  inspector.innerHTML = '<div class="in" aria-busy="true"><div class="skel"></div><div class="skel"></div><div class="skel"></div></div>';
+  split.classList.add("open");
+}
 if (list) {
+  document.addEventListener("htmx:beforeRequest", expect);
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== inspector) return;
     const id = inspector.querySelector("[data-memory]")?.dataset.memory;

@@ -17,9 +17,17 @@ class LiveRegion extends HTMLElement {
   }
 
   prepend_soon() {
+    if (this.getBoundingClientRect().top < 0) return this.offer();
     if (this.timer) return;
     this.timer = setTimeout(() => { this.timer = 0; this.prepend_all(); }, this.fresh ? GAP_MS : 0);
     this.fresh = true;
+  }
+
+  offer() {
+    this.pill ??= Object.assign(document.createElement("button"), { className: "pill", type: "button" });
+    this.pill.textContent = `${this.dataset.new} (${this.waiting.length})`;
+    this.pill.onclick = () => { this.pill.remove(); this.parentElement.scrollIntoView({ block: "center" }); this.prepend_all(); };
+    this.before(this.pill);
   }
 
   prepend_all() {

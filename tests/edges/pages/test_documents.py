@@ -62,6 +62,15 @@ def test_broken_page_names_the_request(db: None) -> None:
     assert response["X-Request-Id"] in response.content.decode()
 
 
+@override_settings(ROOT_URLCONF="tests.edges.pages.broken_urls")
+def test_page_without_its_database_says_to_try_again(db: None) -> None:
+    response = Client(raise_request_exception=False).get("/away")
+
+    assert response.status_code == 503
+    assert response["Retry-After"] == "5"
+    assert b"A part of Cairn is away" in response.content
+
+
 def test_form_without_a_token_is_refused_with_a_page(shop: str, owner_pages: Client) -> None:
     client = Client(enforce_csrf_checks=True)
     client.cookies = owner_pages.cookies

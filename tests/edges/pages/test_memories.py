@@ -166,6 +166,26 @@ def test_selection_is_confirmed_at_once(
     assert {_now(caller, one).confirmations for one in (memory, second)} == {1}
 
 
+def test_selection_with_one_that_refuses_changes_none(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    chosen = [str(memory.id), str(uuid4())]
+
+    response = owner_pages.post(f"{LIST}/bulk", {"memory": chosen, "verb": "confirm"})
+
+    assert response.status_code == 404
+    assert _now(caller, memory).confirmations == 0
+
+
+@pytest.mark.parametrize(
+    "form", [{"verb": "confirm"}, {"verb": "delete", "memory": "x"}, {"memory": ["no-id"]}]
+)
+def test_odd_selection_is_refused(
+    owner_pages: Client, memory: MemoryView, form: dict[str, object]
+) -> None:
+    assert owner_pages.post(f"{LIST}/bulk", form).status_code == 422
+
+
 def test_viewer_sees_the_verbs_disabled_and_is_refused(
     viewer_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:

@@ -1,4 +1,4 @@
-"""Every page in both themes and languages, wide and on a phone: no fault of access; pictures kept."""
+"""Every page in both themes and languages, wide and on a phone: no fault of access."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -74,6 +74,18 @@ def test_list_offers_what_is_new_and_rows_change_in_place(
     expect(page.locator("#news")).to_have_text("1 change: show it")
 
 
+def test_reader_further_down_is_offered_what_is_new(open_page: Open, agent: httpx.Client) -> None:
+    page = open_page(f"{PROJECT}activity", viewport={"width": 900, "height": 400})
+    expect(page.locator("[data-live-state]")).to_contain_text("Live")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    statement = _statement()
+
+    agent.post("memories", json={"project": "storefront", "content": statement})
+    page.locator(".pill").click()
+
+    expect(page.locator("#feed .row").nth(1)).to_contain_text(statement[:12])
+
+
 def test_live_page_says_when_the_line_is_down_and_catches_up(
     open_page: Open, agent: httpx.Client
 ) -> None:
