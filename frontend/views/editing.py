@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
@@ -16,6 +15,8 @@ from memory.actions.archive import archive as archive_memory
 from memory.actions.correct import correct as correct_memory
 from memory.actions.revise import revise
 from memory.queries import memories
+from memory.queries.views import MemoryView
+from teams.roles import Act, allows
 
 
 @base.member
@@ -54,7 +55,7 @@ def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpRespo
 
 @base.member
 def archive(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
-    """Ask why, and archive; the toast offers to restore."""
+    """Ask why, and archive; the toast offers to restore to whoever may."""
     if request.method != "POST":
         memory = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
         return base.dialog(request, "partials/archive.html", {"memory": memory})
@@ -65,8 +66,8 @@ def archive(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
         if_version=None,
         now=frame.now,
     )
-    place = (frame.caller.organization_slug, memory.project_slug, memory.id, "restore")
-    return changed(request, frame, memory, say=_("Archived."), undo=reverse("verb", args=place))
+    undo = base.address("verb", frame, memory.id, "restore") if _may_restore(frame, memory) else ""
+    return changed(request, frame, memory, say=_("Archived."), undo=undo)
 
 
 @require_POST
@@ -87,3 +88,8 @@ def restore_version(
         now=frame.now,
     )
     return changed(request, frame, memory, say=_("The earlier text is back."))
+
+
+def _may_restore(frame: Frame, memory: MemoryView) -> bool:
+    is_own = memory.author_user == frame.caller.user_id
+    return is_own or allows(role=frame.caller.role, act=Act.RESTORE)

@@ -5,7 +5,6 @@ from typing import Final
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
@@ -77,9 +76,8 @@ def changed(
     request: HttpRequest, frame: Frame, memory: MemoryView, *, say: str, undo: str = ""
 ) -> HttpResponse:
     """Answer a change of one memory: its inspector anew, and a toast."""
-    place = (frame.caller.organization_slug, memory.project_slug, memory.id)
     if not request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseRedirect(reverse("memory", args=place))
+        return HttpResponseRedirect(base.address("memory", frame, memory.id))
     inspected = inspector.inspect(memory=memory, caller=frame.caller, now=frame.now)
     response = base.page(
         request, "partials/inspector.html", {"inspected": inspected, "now": frame.now}

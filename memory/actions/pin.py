@@ -1,4 +1,4 @@
-"""Pin a memory, so that it never fades; or let go of it."""
+"""Pin a memory, so that it never fades; or let go of it (spec 1.4)."""
 
 from datetime import datetime
 from uuid import UUID
@@ -7,6 +7,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
+from memory.actions.revise import check_agent_may_change
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import MemoryType, governance_of
@@ -15,11 +16,16 @@ from teams.roles import Act
 
 
 def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
-    """Set or take away the pin. Raises NotFound, NotActive, RoleNotSufficient."""
+    """Set or take away the pin.
+
+    A pin protects, so an agent takes away none that it may not change. Raises NotFound, NotActive,
+    ProtectedMemory, RoleNotSufficient.
+    """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         row = lock_memory(caller=caller, memory_id=memory_id)
         check_active(row=row)
+        check_agent_may_change(caller=caller, row=row)
         row.pinned = pinned
         row.governance = governance_of(
             type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned

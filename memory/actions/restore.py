@@ -1,4 +1,4 @@
-"""Restore an archived memory."""
+"""Restore an archived memory: one's own, or as a steward anybody's (spec 7.2)."""
 
 from datetime import datetime
 from uuid import UUID
@@ -6,6 +6,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import embedding, store
+from memory.actions.revise import is_author
 from memory.errors import NotActive
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
@@ -15,10 +16,15 @@ from teams.roles import Act
 
 
 def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
-    """Bring an archived memory back. Raises NotFound, NotActive, Conflict with a newer twin."""
+    """Bring an archived memory back.
+
+    Raises NotFound, RoleNotSufficient, NotActive, Conflict with a newer twin.
+    """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         row = lock_memory(caller=caller, memory_id=memory_id)
+        if not is_author(caller=caller, row=row):
+            require(caller=caller, act=Act.RESTORE)
         if row.status != Status.ARCHIVED:
             raise NotActive(
                 detail=f"This memory is {row.status}, not archived.",

@@ -91,13 +91,17 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
     """Return unless an agent would change what only people may. Raises ProtectedMemory."""
     free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
-    own = caller.user_id is not None and row.author_user == caller.user_id
-    if is_person(caller=caller) or free or own:
+    if is_person(caller=caller) or free or is_author(caller=caller, row=row):
         return
     raise ProtectedMemory(
         detail="This memory is protected; an agent may not change it.",
         hint="Ask a person to change it in the dashboard, or dispute it.",
     )
+
+
+def is_author(*, caller: Caller, row: Memory) -> bool:
+    """Say whether the caller, or the person it acts for, wrote a memory."""
+    return caller.user_id is not None and row.author_user == caller.user_id
 
 
 def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Draft:

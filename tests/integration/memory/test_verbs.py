@@ -154,6 +154,32 @@ def test_an_agent_forgets_facts_and_no_decisions(
         archived(agent, decision, now)
 
 
+def test_an_agent_takes_away_no_pin_that_protects(
+    caller: Caller, agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
+
+    with pytest.raises(ProtectedMemory):
+        pin(caller=agent, memory_id=memory.id, pinned=False, now=now)
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now).pinned
+
+
+def test_only_stewards_restore_what_others_wrote(
+    caller: Caller, member_caller: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    own = stored(member_caller, now, CARTS, project=store)
+    archived(caller, memory, now)
+    archived(caller, own, now)
+
+    with pytest.raises(RoleNotSufficient):
+        restore(caller=member_caller, memory_id=memory.id, now=now)
+
+    assert restore(caller=member_caller, memory_id=own.id, now=now).status == "active"
+    steward = memories.as_role(member_caller, Role.STEWARD)
+    assert restore(caller=steward, memory_id=memory.id, now=now).status == "active"
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_viewer_does_none_of_it(
     caller: Caller, memory: MemoryView, now: datetime, verb: str
