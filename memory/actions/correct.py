@@ -14,6 +14,7 @@ from memory.actions.fields import check_reason
 from memory.actions.remember import Outcome, Prepared, decide, prepare
 from memory.actions.revise import check_agent_may_change
 from memory.errors import RefusedByGate
+from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.models import Memory, MemoryLink
 from memory.queries.memories import find_memory, lock_memory
 from memory.taxonomy import LinkKind, Source, Status
@@ -21,7 +22,6 @@ from teams.permissions import require
 from teams.roles import Act
 
 KINDS: Final = ("outdated", "too_broad", "wrong", "not_here")
-SUPERSEDED_CONFIDENCE: Final = 0.3  # spec 2.4
 
 
 def correct(
@@ -29,7 +29,8 @@ def correct(
 ) -> Outcome:
     """Put a corrected memory in the place of a wrong one.
 
-    Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory.
+    Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, and Conflict when
+    somebody stores the same at the same moment.
     """
     require(caller=caller, act=Act.WRITE)
     _check_kind(kind)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
@@ -36,7 +36,6 @@ from teams.roles import Act
 NEIGHBORS = 5  # nearest memories compared, spec 2.1
 LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
 NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
-OVERTAKEN = (IntegrityError, Conflict)
 
 __all__ = ["NewMemory", "Outcome", "remember"]
 
@@ -72,7 +71,7 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
     try:
         with tenancy.unit(), transaction.atomic():
             return decide(caller=caller, prepared=prepared, now=now)
-    except OVERTAKEN:  # somebody changed the same between our look and our write: look again
+    except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
             return decide(caller=caller, prepared=prepared, now=now)
 
@@ -95,7 +94,7 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     result = gate(drafted=drafted, neighborhood=_neighborhood(drafted, where, embedded))
     if result.outcome is GateOutcome.REFUSED:
         return refusal(result=result)
-    known = same_external(place=where, external_id=drafted.new.external_id)
+    known = store.same_external(place=where, external_id=drafted.new.external_id)
     if known is not None:
         return replace_content(
             caller=caller, row=known, drafted=drafted, twin_id=_exact_twin(result), now=now
@@ -128,13 +127,6 @@ def schedule_recount() -> None:
     jobs.enqueue(
         "memory.refresh_lexicon", payload={}, key="lexicon", delay_seconds=LEXICON_DELAY_SECONDS
     )
-
-
-def same_external(*, place: Place, external_id: str) -> Memory | None:
-    """Return the active memory of the project that carries this external id. In a unit."""
-    if not external_id:
-        return None
-    return store.active_with_external_ids(place=place, external_ids={external_id}).first()
 
 
 def replace_content(

@@ -13,11 +13,10 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Forbidden, InvalidInput, TooLarge
+from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from memory.actions import confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
 from memory.actions.remember import (
-    OVERTAKEN,
     Outcome,
     gate,
     refusal,
@@ -73,7 +72,7 @@ def remember_all(
     try:
         with tenancy.unit(), transaction.atomic():
             return _take_all(caller, drafts, now)
-    except OVERTAKEN:  # somebody changed the same between our look and our write: look again
+    except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
             return _take_all(caller, drafts, now)
 

@@ -73,9 +73,12 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     """Insert memories with their words and usage, and tell the feed. In a unit.
 
     All writers insert in one order, so that two of them never wait for each other.
-    Raises IntegrityError when one of them exists already.
+    Raises Conflict when one of them exists already.
     """
-    Memory.objects.bulk_create(sorted(rows, key=lambda row: row.content_hash))
+    try:
+        Memory.objects.bulk_create(sorted(rows, key=lambda row: row.content_hash))
+    except IntegrityError as error:
+        raise _not_unique() from error
     MemoryUsage.objects.bulk_create([MemoryUsage(memory=row) for row in rows])
     index_words(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)
@@ -105,10 +108,7 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
         with transaction.atomic():
             save(row=row, fields=fields, now=now)
     except IntegrityError as error:
-        raise Conflict(
-            detail="Another memory has the same text or the same external id.",
-            hint="Confirm that memory instead, or change this one first.",
-        ) from error
+        raise _not_unique() from error
 
 
 def announce(
@@ -118,43 +118,29 @@ def announce(
     rows: tuple[Memory, ...],
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write audit and change feed entries of what happened to memories. In a unit."""
-    for row in rows[:1] if len(rows) == 1 else ():
-        audit.append(
-            act=kind,
-            object_type="memory",
-            object_id=str(row.id),
-            caller=caller,
-            details=details,
-        )
-    if len(rows) > 1:
-        audit.append(
-            act=f"{kind}.bulk",
-            object_type="memory",
-            object_id=str(rows[0].id),
-            caller=caller,
-            details={"memories": len(rows), "last": str(rows[-1].id)},
-        )
+    """Write audit and change feed entries of what happened to memories, at least one. In a unit."""
+    is_bulk = len(rows) > 1
+    audit.append(
+        act=f"{kind}.bulk" if is_bulk else kind,
+        object_type="memory",
+        object_id=str(rows[0].id),
+        caller=caller,
+        details={"memories": len(rows), "last": str(rows[-1].id)} if is_bulk else details,
+    )
     changes.append_all(caller=caller, entries=tuple(_entry(kind, row) for row in rows))
 
 
 def exact_duplicate(*, place: Place, content_hash: str) -> UUID | None:
     """Return the active memory of the same place with the same normalized content."""
-    twins = active_twins(place=place, hashes={content_hash})
-    return twins.values_list("id", flat=True).first()
+    twins = _active(place).filter(content_hash=content_hash).exclude(type=MemoryType.EPISODE.value)
+    return twins.order_by("id").values_list("id", flat=True).first()
 
 
-def active_twins(*, place: Place, hashes: set[str]) -> QuerySet[Memory]:
-    """Return the active memories of a place, episodes apart, with one of these content hashes."""
-    rows = _active(place).filter(content_hash__in=hashes)
-    wanted = rows.exclude(type=MemoryType.EPISODE.value).order_by("id")
-    return wanted.only("id", "audience", "project_id", "content_hash")
-
-
-def active_with_external_ids(*, place: Place, external_ids: set[str]) -> QuerySet[Memory]:
-    """Return the active memories of a place with one of these external ids."""
-    rows = _active(place).filter(external_id__in=external_ids)
-    return rows.select_related("project").order_by("id")
+def same_external(*, place: Place, external_id: str) -> Memory | None:
+    """Return the active memory of the place that carries this external id."""
+    if not external_id:
+        return None
+    return _active(place).filter(external_id=external_id).order_by("id").first()
 
 
 def lock_active(*, place: Place, hashes: set[str], external_ids: set[str]) -> tuple[Memory, ...]:
@@ -165,6 +151,13 @@ def lock_active(*, place: Place, hashes: set[str], external_ids: set[str]) -> tu
 
 def _active(place: Place) -> QuerySet[Memory]:
     return Memory.objects.filter(audience=place.audience, project=place.project, status="active")
+
+
+def _not_unique() -> Conflict:
+    return Conflict(
+        detail="Another memory has the same text or the same external id.",
+        hint="Confirm that memory instead, or change this one first.",
+    )
 
 
 def _words(row: Memory) -> str:
