@@ -17,6 +17,10 @@ WORKER_HALTS = (
 )
 BEAT_HALTS = (Halt(signal=signal.SIGTERM, seconds=3),)
 CELERY = ("-m", "celery", "-q", "-A", "config")
+SERVER = (  # addresses that callers name themselves are read by Cairn, with CAIRN_TRUSTED_PROXIES
+    *("-m", "uvicorn", "config.asgi:application", "--no-proxy-headers"),
+    *("--ws", "websockets-sansio", "--lifespan", "on", "--log-level", "warning"),
+)
 ROOT_WARNING = "ignore:You're running the worker with superuser"  # containers do so by design
 
 Environment = tuple[tuple[str, str], ...]
@@ -27,9 +31,8 @@ def web(*, setup: Setup, environment: Environment) -> Program:
     return Program(
         name="web",
         command=(
-            *(sys.executable, "-m", "uvicorn", "config.asgi:application"),
+            *(sys.executable, *SERVER),
             *("--host", setup.host, "--port", str(setup.port)),
-            *("--ws", "websockets-sansio", "--lifespan", "on", "--log-level", "warning"),
             *("--timeout-keep-alive", str(KEEP_ALIVE_SECONDS)),
             *("--timeout-graceful-shutdown", str(GRACEFUL_WEB_SECONDS)),
         ),

@@ -20,6 +20,7 @@ from urllib.request import urlopen
 
 import psycopg
 
+from config.embedded import programs
 from tests.support import servers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -50,8 +51,8 @@ def running(*, log: Path) -> Iterator[Site]:
     seeded = json.loads(_run("-m", "tests.support.seed", environment=environment))
     with log.open("wb") as output:
         server = subprocess.Popen(
-            [sys.executable, "-m", "uvicorn", "config.asgi:application", "--host", "127.0.0.1",
-             "--port", environment["CAIRN_PORT"], "--ws", "websockets-sansio"],
+            [sys.executable, *programs.SERVER, "--host", "127.0.0.1",
+             "--port", environment["CAIRN_PORT"]],
             env=environment, cwd=ROOT, stdout=output, stderr=output,
         )  # fmt: skip
         try:
