@@ -2,7 +2,8 @@
 
 Outside of a unit the query is embedded; inside of one, a single statement returns the candidates of
 every path with visibility and filters applied inside each; fusion and relevance are pure; then the
-chosen memories are read, and their ids go to the access log.
+chosen memories are read, and their ids go to the access log. An organization whose vectors are of
+another model than the installation's is looked at twice: no model is asked inside of a unit.
 """
 
 import time
@@ -72,6 +73,14 @@ class SearchAnswer:
     profile: str
 
 
+class _OtherModel(Exception):
+    """The organization's vectors are of another model than the query's."""
+
+    def __init__(self, *, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
 def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
@@ -82,9 +91,26 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     _check(request)
     asked = query.understand(text=request.query)
     embedded = embedding.embed_query(text=asked.normalized)
+    try:
+        hits = _look(caller, request, asked, embedded, now)
+    except _OtherModel as other:
+        embedded = embedding.embed_query(text=asked.normalized, key=other.key)
+        hits = _look(caller, request, asked, embedded, now)
+    return SearchAnswer(
+        hits=hits,
+        nothing_relevant=not hits,
+        degraded=() if embedded else (NO_VECTORS,),
+        took_ms=round((time.perf_counter() - started) * 1_000, 2),
+        profile=request.profile or PROFILES[0],
+    )
+
+
+def _look(
+    caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None, now: datetime
+) -> tuple[Hit, ...]:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        question, degraded = _question(caller, request, asked, embedded)
+        question = _question(caller, request, asked, embedded)
         found = retrieval.candidates(question=question, sight=sight)
         ranked = _fuse(request, asked, found)
         judged = _judge(request, ranked, {item.memory_id: item for item in found})
@@ -92,27 +118,20 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
         views = views_of(memory_ids=chosen, sight=sight, now=now) if chosen else {}
         if views:
             retrieval.log_access(memory_ids=tuple(views), now=now)
-    hits = tuple(
+    return tuple(
         Hit(memory=views[item.memory_id], relevance=value, explain=explain.of(fused=item))
         for item, value in judged
         if item.memory_id in views
-    )
-    return SearchAnswer(
-        hits=hits,
-        nothing_relevant=not hits,
-        degraded=degraded,
-        took_ms=round((time.perf_counter() - started) * 1_000, 2),
-        profile=request.profile or PROFILES[0],
     )
 
 
 def _question(
     caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
-) -> tuple[Question, tuple[str, ...]]:
+) -> Question:
     active = embedding.active_model()
     if embedded is not None and embedded.key != active.key:
-        embedded = embedding.embed_query(text=asked.normalized, key=active.key)
-    question = Question(
+        raise _OtherModel(key=active.key)
+    return Question(
         model_id=active.id,
         vector=None if embedded is None else embedded.vector,
         words=asked.keyword_text,
@@ -122,7 +141,6 @@ def _question(
         dense_limit=max(DENSE_LIMIT, request.limit),
         keyword_limit=max(KEYWORD_LIMIT, request.limit),
     )
-    return question, () if embedded else (NO_VECTORS,)
 
 
 def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:

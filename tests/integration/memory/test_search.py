@@ -16,6 +16,7 @@ from memory.actions.archive import archive
 from memory.actions.correct import correct
 from memory.actions.remember import NewMemory, remember
 from memory.actions.search import SearchRequest, search
+from memory.models import EmbeddingModel
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
 from teams.actions.projects import create_project
@@ -81,6 +82,18 @@ def test_without_an_embedder_words_still_find_and_the_answer_says_so(
     request = SearchRequest(query="advisory locks carts")
 
     answer = search(caller=caller, request=request, now=now)
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def test_vectors_of_another_model_are_not_compared_while_it_is_away(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.update(key="gone/model")
+
+    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
 
     assert answer.degraded == ("no_vectors",)
     assert answer.hits[0].memory.content == CARTS
