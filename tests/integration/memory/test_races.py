@@ -4,7 +4,9 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from django.db import OperationalError, connection
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import PreconditionFailed
 from accounts.models import Organization
@@ -150,3 +152,35 @@ def test_a_reader_of_the_feed_misses_nothing_while_others_write(
     everything = [item.id for item in places.changes_since(caller=caller, after=start, limit=200)]
     assert len(everything) == 60
     assert all(list(seen) == everything[: len(seen)] for seen in readers)
+
+
+def test_nobody_appends_to_the_feed_between_anothers_append_and_commit(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    def append_without_waiting(_: int) -> Any:
+        with tenancy.unit():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '50ms'")
+            return stored(caller, now, CARTS, project=store)
+
+    def overtake() -> None:
+        with pytest.raises(OperationalError, match="lock timeout"):
+            race_inside(organization, append_without_waiting, times=1)
+
+    with tenancy.unit():
+        stored(caller, now, REDIS, project=store)
+        tenancy.at_end_of_unit(overtake)
+
+    assert count(caller) == 1
+
+
+def test_batches_are_inserted_in_the_order_of_their_hashes(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    items = tuple(new(f"Ordered fact number {n} of the store.", project=store) for n in range(30))
+    remember_all(caller=caller, new=items, now=now)
+
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute("SELECT content_hash FROM memory_memory ORDER BY ctid")
+        hashes = [row[0] for row in cursor.fetchall()]
+    assert hashes == sorted(hashes)
