@@ -4,10 +4,11 @@ import logging
 from datetime import UTC, datetime
 
 from accounts import tenancy
+from config import request_ids
 
 
 class LineFormatter(logging.Formatter):
-    """Time, level, logger, organization and message on one line."""
+    """Time, level, logger, organization, request and message on one line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line; an exception follows on lines of its own."""
@@ -20,7 +21,12 @@ class LineFormatter(logging.Formatter):
 
 
 def _where() -> str:
+    places = " ".join(place for place in (_organization(), request_ids.current()) if place)
+    return f" [{places}]" if places else ""
+
+
+def _organization() -> str:
     try:
-        return f" [{tenancy.current().slug}]"
+        return tenancy.current().slug
     except tenancy.NoTenant:
         return ""

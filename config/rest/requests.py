@@ -7,7 +7,6 @@ everything else. Big answers are compressed here, after everything is decided. S
 
 import re
 from collections.abc import Awaitable, Callable
-from contextvars import ContextVar
 from typing import Any, Final
 from uuid import uuid4
 
@@ -17,6 +16,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.text import compress_string
 
+from config import request_ids
 from config.rest import problems, rendering
 
 HEADER: Final = "X-Request-Id"
@@ -28,13 +28,6 @@ HEADERS: Final = {  # data, never a page: nothing may load, frame or keep it
 }
 SMALLEST_COMPRESSED: Final = 4_096  # bytes; below, packing costs more than it saves
 RANDOM_BYTES: Final = 100  # of the gzip header's name, against guessing by length (BREACH)
-
-_request_id: ContextVar[str] = ContextVar("cairn_request_id", default="")
-
-
-def current_id() -> str:
-    """Return the id of the request being answered, empty outside of one."""
-    return _request_id.get()
 
 
 class RequestMiddleware:
@@ -65,7 +58,7 @@ class RequestMiddleware:
 def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
     request_id = offered if ACCEPTED.match(offered) else uuid4().hex
-    _request_id.set(request_id)
+    request_ids.begin(request_id)
     request.request_id = request_id  # type: ignore[attr-defined]
 
 

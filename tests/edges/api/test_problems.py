@@ -1,7 +1,10 @@
 """Every error is a problem document with a stable type, a hint and the request's id."""
 
+import logging
+
 import pytest
 
+from config.telemetry import LineFormatter
 from tests.support.api import STATEMENT, Api
 
 
@@ -37,6 +40,17 @@ def test_a_request_id_given_is_kept_and_a_wrong_one_replaced(api: Api) -> None:
 
     assert kept["X-Request-Id"] == "build-42"
     assert len(replaced["X-Request-Id"]) == 32
+
+
+def test_what_is_logged_for_a_request_carries_its_id(
+    api: Api, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, logger="django.request")
+    caplog.handler.setFormatter(LineFormatter())
+
+    api.get("nothing-here", X_Request_Id="build-42")
+
+    assert "[build-42]: Not Found: /api/v1/nothing-here" in caplog.text
 
 
 def test_an_unknown_field_is_refused_with_the_allowed_ones(api: Api) -> None:
