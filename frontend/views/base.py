@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -20,9 +21,11 @@ from django.utils.translation import gettext as _
 
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
-from accounts.errors import CairnError, InvalidInput
+from accounts.errors import CairnError, InvalidInput, NotFound
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
+from memory.queries import memories
+from memory.queries.views import MemoryView
 from teams import queries as places
 from teams.queries import ProjectView
 
@@ -174,6 +177,14 @@ def _frame(request: HttpRequest, caller: Caller, project: Any) -> Frame:
 def _project(caller: Caller, projects: tuple[ProjectView, ...], ref: str) -> ProjectView:
     found = next((one for one in projects if one.slug == ref), None)
     return found or places.project(caller=caller, ref=ref)
+
+
+def memory_here(frame: Frame, memory_id: UUID) -> MemoryView:
+    """Return a memory of the page's project. Raises NotFound, also for one of another place."""
+    view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    if frame.project is not None and view.project_id != frame.project.id:
+        raise NotFound(detail="There is no such memory here.", hint="It may be in another project.")
+    return view
 
 
 def clock() -> datetime:

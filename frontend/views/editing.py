@@ -22,7 +22,7 @@ from teams.roles import Act, allows
 @base.member
 def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show the correction dialog, and correct: the new memory takes the old one's place."""
-    old = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    old = base.memory_here(frame, memory_id)
     context = {"memory": old, "kinds": words.CORRECTIONS, "form": request.POST}
     if request.method != "POST":
         return base.dialog(request, "partials/correct.html", context)
@@ -48,7 +48,7 @@ def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
 @base.member
 def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show what the correction dialog's text changes, while it is typed."""
-    old = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    old = base.memory_here(frame, memory_id)
     new = request.POST.get("content", "").replace("\r\n", "\n")
     return base.page(request, "partials/difference.html", {"old": old.content, "new": new})
 
@@ -56,8 +56,8 @@ def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpRespo
 @base.member
 def archive(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Ask why, and archive; the toast offers to restore to whoever may."""
+    memory = base.memory_here(frame, memory_id)
     if request.method != "POST":
-        memory = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
         return base.dialog(request, "partials/archive.html", {"memory": memory})
     memory = archive_memory(
         caller=frame.caller,
@@ -76,6 +76,7 @@ def restore_version(
     request: HttpRequest, frame: Frame, memory_id: UUID, number: int
 ) -> HttpResponse:
     """Make an old version's text the present one; the present one stays in the history."""
+    base.memory_here(frame, memory_id)
     history = memories.history(caller=frame.caller, memory_id=memory_id)
     wanted = next((view for view in history if view.number == number), None)
     if wanted is None:

@@ -10,14 +10,12 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.authentication import caller_from_session, entered
-from accounts.errors import NotFound
 from accounts.queries import organizations_of
 from frontend import inspector, listing, words
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import memories as queries
 from memory.queries import overview
-from memory.queries.views import MemoryView
 
 
 @base.member
@@ -54,7 +52,7 @@ def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
 @base.member
 def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as JSON."""
-    view = _here(frame, memory_id)
+    view = base.memory_here(frame, memory_id)
     text = json.dumps(asdict(view), cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
     return _file(text, "application/json")
 
@@ -62,7 +60,7 @@ def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
 @base.member
 def as_markdown(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as Markdown."""
-    context = {"memory": _here(frame, memory_id)}
+    context = {"memory": base.memory_here(frame, memory_id)}
     response = render(request, "partials/memory.md", context)
     return _file(response.content.decode(), "text/markdown")
 
@@ -90,14 +88,8 @@ def _peek(request: HttpRequest, frame: Frame) -> inspector.Inspected | None:
 
 
 def _inspect(frame: Frame, memory_id: UUID) -> inspector.Inspected:
-    return inspector.inspect(memory=_here(frame, memory_id), caller=frame.caller, now=frame.now)
-
-
-def _here(frame: Frame, memory_id: UUID) -> MemoryView:
-    view = queries.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    if frame.project is not None and view.project_id != frame.project.id:
-        raise NotFound(detail="There is no such memory here.", hint="It may be in another project.")
-    return view
+    view = base.memory_here(frame, memory_id)
+    return inspector.inspect(memory=view, caller=frame.caller, now=frame.now)
 
 
 def _file(text: str, kind: str) -> HttpResponse:

@@ -11,12 +11,10 @@ from uuid import UUID
 from django.db.models import (
     Case,
     Count,
-    Exists,
     F,
     Func,
     Max,
     Min,
-    OuterRef,
     Q,
     QuerySet,
     Value,
@@ -27,7 +25,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink
-from memory.queries.views import MemoryView, to_view, visible
+from memory.queries.views import MemoryView, countable, to_view, with_details
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
@@ -100,7 +98,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     """Return the figures of a project. Raises NotFound for a project the caller cannot see."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        rows = visible(caller=caller).filter(ACTIVE, project_id=place.id)
+        rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
         tally = _tally(rows, now)
         return OverviewView(
             tally=tally,
@@ -114,7 +112,7 @@ def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
     """Return the counts of a project alone. Raises NotFound."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        return _tally(visible(caller=caller).filter(ACTIVE, project_id=place.id), now)
+        return _tally(countable(caller=caller).filter(ACTIVE, project_id=place.id), now)
 
 
 def by_project(*, caller: Caller) -> tuple[ProjectTally, ...]:
@@ -139,10 +137,10 @@ def by_project(*, caller: Caller) -> tuple[ProjectTally, ...]:
 
 
 def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
-    correction = MemoryLink.objects.filter(
-        source_id=OuterRef("pk"), kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
+    corrections = MemoryLink.objects.filter(
+        source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
-    found = rows.annotate(corrects=Exists(correction)).aggregate(
+    found = rows.aggregate(
         memories=Count("id"),
         added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
         used_in_month=Count("id", filter=Q(memoryusage__last_accessed_at__gte=now - MONTH)),
@@ -150,9 +148,9 @@ def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
         waiting=Count("id", filter=Q(needs_review=True)),
         verified=Count("id", filter=VERIFIED),
         stale=Count("id", filter=STALE),
-        corrected_in_month=Count("id", filter=Q(corrects=True)),
     )
-    return Tally(needs_review=found.pop("waiting"), **found)
+    corrected = corrections.values("source_id").distinct().count()
+    return Tally(needs_review=found.pop("waiting"), corrected_in_month=corrected, **found)
 
 
 def _health_counts(tally: Tally) -> HealthCounts:
@@ -170,20 +168,24 @@ def _health_counts(tally: Tally) -> HealthCounts:
 
 def _attention(rows: QuerySet[Memory], now: datetime) -> tuple[Attention, ...]:
     contradicted = Q(verification=Verification.CONTRADICTED.value)
-    waiting = rows.annotate(
-        reason=Case(
-            When(contradicted, then=Value("contradicted")),
-            When(TAINTED, then=Value("tainted")),
-            When(STALE, then=Value("stale")),
-            When(Q(needs_review=True), then=Value("review")),
-        ),
-        urgency=Case(
-            When(contradicted, then=Value(0)),
-            When(TAINTED, then=Value(1)),
-            When(STALE, then=Value(2)),
-            default=Value(3),
-        ),
-    ).exclude(reason=None)
+    waiting = (
+        with_details(rows=rows)
+        .annotate(
+            reason=Case(
+                When(contradicted, then=Value("contradicted")),
+                When(TAINTED, then=Value("tainted")),
+                When(STALE, then=Value("stale")),
+                When(Q(needs_review=True), then=Value("review")),
+            ),
+            urgency=Case(
+                When(contradicted, then=Value(0)),
+                When(TAINTED, then=Value(1)),
+                When(STALE, then=Value(2)),
+                default=Value(3),
+            ),
+        )
+        .exclude(reason=None)
+    )
     first = waiting.order_by("urgency", "-importance", "id")[:MOST_ATTENTION]
     return tuple(Attention(reason=row.reason, memory=to_view(row, now=now)) for row in first)
 
@@ -192,7 +194,7 @@ def _places(rows: QuerySet[Memory]) -> tuple[Place, ...]:
     groups = (
         rows.annotate(module=Func(F("related_modules"), function="unnest"))
         .values("module")
-        .annotate(memories=Count("id", distinct=True), verified=Count("id", filter=VERIFIED))
+        .annotate(memories=Count("id"), verified=Count("id", filter=VERIFIED))
         .order_by("-memories", "module")[:MOST_PLACES]
     )
     return tuple(

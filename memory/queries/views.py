@@ -87,15 +87,20 @@ class MemoryView:
     embedded: bool
 
 
+def countable(*, caller: Caller) -> QuerySet[Memory]:
+    """Return the memories the caller may see, bare, for counts. In a unit."""
+    return Memory.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+
+
 def visible(*, caller: Caller) -> QuerySet[Memory]:
     """Return the memories the caller may see, with all that a view needs. In a unit."""
-    sight = visibility.sight_of(caller=caller)
+    return with_details(rows=countable(caller=caller))
+
+
+def with_details(*, rows: QuerySet[Memory]) -> QuerySet[Memory]:
+    """Add what `to_view` needs to rows of `countable`."""
     vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
-    return (
-        Memory.objects.filter(visibility.as_q(sight=sight))
-        .select_related("project", "memoryusage")
-        .annotate(is_embedded=Exists(vectors))
-    )
+    return rows.select_related("project", "memoryusage").annotate(is_embedded=Exists(vectors))
 
 
 def views_of(
