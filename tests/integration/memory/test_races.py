@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import OperationalError, connection
@@ -24,6 +25,29 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 def count(caller: Caller) -> int:
     return queries.count(caller=caller, filters=Filters())
+
+
+def add_tag(caller: Caller, memory_id: UUID, tag: str, now: datetime) -> bool:
+    """Read, add a tag, write; False when somebody else wrote in between."""
+    seen = queries.get(caller=caller, memory_id=memory_id, now=now)
+    changes = {"tags": [*seen.tags, tag]}
+    try:
+        revise(
+            caller=caller, memory_id=memory_id, changes=changes, if_version=seen.version, now=now
+        )
+    except PreconditionFailed:
+        return False
+    return True
+
+
+def followed(caller: Caller, cursor: int) -> tuple[int, ...]:
+    """Follow the feed for a while from a cursor on; return the ids in the order they came."""
+    seen: list[int] = []
+    for _ in range(40):
+        new_ones = places.changes_since(caller=caller, after=cursor, limit=100)
+        seen.extend(change.id for change in new_ones)
+        cursor = max((cursor, *seen))
+    return tuple(seen)
 
 
 def test_fifty_threads_storing_one_text_make_one_memory(
@@ -58,25 +82,11 @@ def test_fifty_writers_of_one_memory_lose_no_update(
 ) -> None:
     memory = stored(caller, now, project=store)
 
-    def add_tag(number: int) -> int:
-        refused = 0
-        while True:
-            seen = queries.get(caller=caller, memory_id=memory.id, now=now)
-            changes = {"tags": [*seen.tags, f"n{number}"]}
-            try:
-                revise(
-                    caller=caller,
-                    memory_id=memory.id,
-                    changes=changes,
-                    if_version=seen.version,
-                    now=now,
-                )
-            except PreconditionFailed:
-                refused += 1
-            else:
-                return refused
+    def tag(number: int) -> None:
+        while not add_tag(caller, memory.id, f"n{number}", now):
+            pass
 
-    race_inside(organization, add_tag, times=50)
+    race_inside(organization, tag, times=50)
 
     after = queries.get(caller=caller, memory_id=memory.id, now=now)
     assert set(after.tags) == {f"n{number}" for number in range(50)}
@@ -136,16 +146,10 @@ def test_a_reader_of_the_feed_misses_nothing_while_others_write(
     start = places.newest_change(caller=caller)
 
     def write_or_read(number: int) -> tuple[int, ...]:
-        if number % 7:
-            stored(caller, now, f"Fact number {number} about the change feed.", project=store)
-            return ()
-        seen: list[int] = []
-        cursor = start
-        for _ in range(40):
-            for change in places.changes_since(caller=caller, after=cursor, limit=100):
-                seen.append(change.id)
-                cursor = change.id
-        return tuple(seen)
+        if number % 7 == 0:
+            return followed(caller, start)
+        stored(caller, now, f"Fact number {number} about the change feed.", project=store)
+        return ()
 
     readers = [seen for seen in race_inside(organization, write_or_read, times=70) if seen]
 
