@@ -7,7 +7,7 @@ sentences may change.
     CairnError                 500  base: never raised itself
     ├── InvalidInput           422  understood and wrong; `errors` points at the fields
     ├── Unauthenticated        401  no credential, or not a good one
-    │   └── InvalidToken       401  malformed, mistyped or truncated token
+    │   └── InvalidToken       401  malformed, unknown, expired or revoked token
     ├── QuotaExceeded          402  the plan's limit is reached (spec 7.7)
     ├── Forbidden              403  known, and not allowed
     │   └── RoleNotSufficient  403  the role may not do this; the hint names who may
@@ -58,6 +58,18 @@ class InvalidInput(CairnError):
     title = "Invalid input"
 
 
+def wrong_field(
+    *,
+    pointer: str,
+    detail: str,
+    hint: str = "Correct the field and send it again.",
+    code: str = "invalid",
+) -> InvalidInput:
+    """Return the refusal of one field, whose sentence says it all."""
+    fault = FieldError(pointer=pointer, detail=detail, code=code)
+    return InvalidInput(detail=detail, hint=hint, errors=(fault,))
+
+
 class Unauthenticated(CairnError):
     """There is no credential, or not a good one."""
 
@@ -67,7 +79,7 @@ class Unauthenticated(CairnError):
 
 
 class InvalidToken(Unauthenticated):
-    """The token is malformed, mistyped or truncated."""
+    """The token is malformed, unknown, expired or revoked, or its owner has left."""
 
     code = "invalid_token"
     title = "Invalid token"

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import wrong_field
 
 NAME_LENGTH: Final = 100  # characters, the column's
 SLUG_LENGTH: Final = 48
@@ -19,17 +19,17 @@ def checked_name(name: str) -> str:
     stripped = name.strip()
     if 0 < len(stripped) <= NAME_LENGTH and stripped.isprintable():
         return stripped
-    raise _invalid("/name", f"The name needs 1 to {NAME_LENGTH} printable characters.")
+    detail = f"The name needs 1 to {NAME_LENGTH} printable characters."
+    raise wrong_field(pointer="/name", detail=detail)
 
 
 def checked_slug(slug: str) -> str:
     """Return an address part that can be used. Raises InvalidInput pointing at /slug."""
     if SLUG.match(slug) and slug not in RESERVED:
         return slug
-    raise _invalid(
-        "/slug",
-        f"The address needs 1 to {SLUG_LENGTH} lower-case letters, digits and inner hyphens.",
-    )
+    length = f"1 to {SLUG_LENGTH}"
+    detail = f"The address needs {length} lower-case letters, digits and inner hyphens."
+    raise wrong_field(pointer="/slug", detail=detail)
 
 
 def slug_from(*, name: str, attempt: int) -> str:
@@ -40,11 +40,3 @@ def slug_from(*, name: str, attempt: int) -> str:
         return stem[:SLUG_LENGTH].strip("-")
     ending = f"-{attempt}"
     return stem[: SLUG_LENGTH - len(ending)].strip("-") + ending
-
-
-def _invalid(pointer: str, detail: str) -> InvalidInput:
-    return InvalidInput(
-        detail=detail,
-        hint="Correct the field and send it again.",
-        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
-    )

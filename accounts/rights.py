@@ -9,7 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope, is_person, may
-from accounts.errors import FieldError, Forbidden, InvalidInput, RoleNotSufficient
+from accounts.errors import Forbidden, InvalidInput, RoleNotSufficient, wrong_field
 
 CONTRIBUTES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
 SCOPES: Final[Mapping[Role, frozenset[TokenScope]]] = {  # spec 7.2
@@ -98,8 +98,8 @@ def check_lends(
 
 
 def _refused(pointer: str, detail: str, possible: str) -> InvalidInput:
-    fault = FieldError(pointer=pointer, detail=detail, code="not_yours_to_give")
-    return InvalidInput(detail=detail, hint=f"Possible: {possible}.", errors=(fault,))
+    hint = f"Possible: {possible}."
+    return wrong_field(pointer=pointer, detail=detail, hint=hint, code="not_yours_to_give")
 
 
 def _words(scopes: frozenset[TokenScope]) -> str:

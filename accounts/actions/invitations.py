@@ -21,7 +21,7 @@ from django.template.loader import render_to_string
 
 from accounts import quotas, rights
 from accounts.caller import Caller, Role
-from accounts.errors import Conflict, FieldError, Forbidden, InvalidInput, NotFound
+from accounts.errors import Conflict, Forbidden, NotFound, wrong_field
 from accounts.models import Invitation, Membership, Organization, User
 from accounts.queries import directory, invites
 from accounts.queries.directory import OrganizationView
@@ -196,6 +196,5 @@ def _checked_address(email: str) -> str:
         validate_email(address)
     except ValidationError as error:
         detail = "This is not an e-mail address."
-        fault = FieldError(pointer="/email", detail=detail, code="email")
-        raise InvalidInput(detail=detail, hint="Correct it.", errors=(fault,)) from error
+        raise wrong_field(pointer="/email", detail=detail, code="email") from error
     return address

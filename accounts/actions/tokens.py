@@ -16,7 +16,7 @@ from django.db.models import Q
 
 from accounts import rights, tokens
 from accounts.caller import Caller, TokenScope
-from accounts.errors import Conflict, FieldError, InvalidInput, NotFound
+from accounts.errors import Conflict, NotFound, wrong_field
 from accounts.models import Token
 from accounts.queries import credentials
 from accounts.queries.credentials import Credential, TokenView, token_view
@@ -87,7 +87,8 @@ def rotate_token(
     """
     rights.check_holds_tokens(caller=caller)
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
-        raise _invalid("/overlap_hours", f"The overlap is 0 to {OVERLAP_HOURS} hours.")
+        detail = f"The overlap is 0 to {OVERLAP_HOURS} hours."
+        raise wrong_field(pointer="/overlap_hours", detail=detail)
     with transaction.atomic():
         old = _locked(credentials.own(caller=caller), token_id)
         _check_replaceable(old, now=now)
@@ -178,20 +179,14 @@ def _check_replaceable(old: Token, *, now: datetime) -> None:
 def _check_fields(new: NewToken) -> None:
     name = new.name.strip()
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        raise _invalid("/name", f"The name needs 1 to {NAME_LENGTH} printable characters.")
+        detail = f"The name needs 1 to {NAME_LENGTH} printable characters."
+        raise wrong_field(pointer="/name", detail=detail)
     if not 1 <= new.expires_in_days <= MAXIMUM_DAYS:
-        raise _invalid("/expires_in_days", f"A token lives 1 to {MAXIMUM_DAYS} days.")
+        detail = f"A token lives 1 to {MAXIMUM_DAYS} days."
+        raise wrong_field(pointer="/expires_in_days", detail=detail)
     if new.source_interface not in INTERFACES:
-        known = ", ".join(INTERFACES)
-        raise _invalid("/source_interface", f"The interface is one of: {known}.")
-
-
-def _invalid(pointer: str, detail: str) -> InvalidInput:
-    return InvalidInput(
-        detail=detail,
-        hint="Correct the field and send it again.",
-        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
-    )
+        detail = f"The interface is one of: {', '.join(INTERFACES)}."
+        raise wrong_field(pointer="/source_interface", detail=detail)
 
 
 def _slot(moment: datetime) -> int:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+from uuid import UUID
 
-from accounts.api.shapes import Field, Record
+from accounts.api.shapes import Field, Record, identifier
 from accounts.caller import Caller, TokenScope
 
-JSON = "application/json"
+JSON: Final = "application/json"
+NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 
 
 class Edits(StrEnum):
@@ -84,3 +86,8 @@ class Endpoint:
     idempotent: bool = False
     bulk: bool = False
     lines: str = ""
+
+
+def path_id(*, ask: Ask) -> UUID:
+    """Return the id that the path names."""
+    return identifier(text=ask.path["id"]) or NOBODY

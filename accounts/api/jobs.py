@@ -2,18 +2,15 @@
 
 from dataclasses import asdict
 from typing import Any, Final
-from uuid import UUID
 
 from accounts import jobs
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Record, Text, identifier
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
+from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import Conflict
 from accounts.queries import work
 from accounts.queries.work import JobView
 
-STATES: Final = ("queued", "running", "done", "failed", "quarantined", "cancelled")
-NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 EXAMPLE: Final[dict[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
     "name": "memory.embed",
@@ -66,7 +63,7 @@ def cancel(ask: Ask) -> Answer:
 
 
 def _job(ask: Ask) -> JobView:
-    return work.job(caller=ask.caller, job_id=identifier(text=ask.path["id"]) or NOBODY)
+    return work.job(caller=ask.caller, job_id=path_id(ask=ask))
 
 
 def _not_possible(job: JobView, verb: str, states: str) -> Conflict:
@@ -103,7 +100,7 @@ ENDPOINTS: Final = (
         query=(
             Field(
                 name="state",
-                shape=Text(largest=12, choices=STATES),
+                shape=Text(largest=12, choices=work.STATES),
                 says="Only jobs in this state.",
             ),
         ),

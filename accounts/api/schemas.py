@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from accounts.queries.work import STATES
+
 TEXT: Final = {"type": "string"}
 WHOLE: Final = {"type": "integer"}
 NUMBER: Final = {"type": "number"}
@@ -47,7 +49,7 @@ JOB: Final = record(
     queue=TEXT,
     state={
         "type": "string",
-        "enum": ["queued", "running", "done", "failed", "quarantined", "cancelled"],
+        "enum": list(STATES),
     },
     attempts=WHOLE,
     progress_done=WHOLE,

@@ -3,18 +3,16 @@
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from accounts.actions import tokens
 from accounts.actions.tokens import INTERFACES, IssuedToken, NewToken
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Identifier, Record, Several, Text, Whole, identifier
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
+from accounts.api.shapes import Field, Identifier, Record, Several, Text, Whole
 from accounts.caller import TokenScope
 from accounts.queries import credentials
 from accounts.queries.credentials import TokenView
 from accounts.tokens import TokenKind
 
-NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 SCOPES: Final = tuple(scope.value for scope in TokenScope)
 NEW_TOKEN: Final = Record(
     name="NewToken",
@@ -112,7 +110,7 @@ def rotate(ask: Ask) -> Answer:
     """Replace a token; the old one works until the overlap ends."""
     issued = tokens.rotate_token(
         caller=ask.caller,
-        token_id=_id(ask),
+        token_id=path_id(ask=ask),
         overlap_hours=ask.body["overlap_hours"],
         now=ask.now,
     )
@@ -121,7 +119,7 @@ def rotate(ask: Ask) -> Answer:
 
 def revoke(ask: Ask) -> Answer:
     """End a token at once."""
-    view = tokens.revoke_token(caller=ask.caller, token_id=_id(ask), now=ask.now)
+    view = tokens.revoke_token(caller=ask.caller, token_id=path_id(ask=ask), now=ask.now)
     return Answer(body=_token(view, ask.now))
 
 
@@ -131,10 +129,6 @@ def _issued(issued: IssuedToken, now: datetime) -> Answer:
 
 def _token(view: TokenView, now: datetime) -> dict[str, Any]:
     return {**asdict(view), "state": credentials.state_of(token=view, now=now)}
-
-
-def _id(ask: Ask) -> UUID:
-    return identifier(text=ask.path["id"]) or NOBODY
 
 
 ISSUED: Final = Reply(

@@ -9,10 +9,11 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.caller import Caller
-from accounts.errors import FieldError, InvalidInput, NotFound
+from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job
 
 MAXIMUM_PAGE: Final = 200  # spec 10.5
+STATES: Final = tuple(Job.State.values)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -77,8 +78,8 @@ def _of(caller: Caller) -> QuerySet[Job]:
 
 
 def _known(state: str) -> str:
-    if state not in Job.State.values:
-        raise _invalid("/state", f"The state is one of {', '.join(Job.State.values)}.")
+    if state not in STATES:
+        raise _invalid("/state", f"The state is one of {', '.join(STATES)}.")
     return state
 
 
@@ -116,8 +117,4 @@ def _job_view(row: Job) -> JobView:
 
 
 def _invalid(pointer: str, detail: str) -> InvalidInput:
-    return InvalidInput(
-        detail=detail,
-        hint="Correct the parameter and ask again.",
-        errors=(FieldError(pointer=pointer, detail=detail, code="invalid"),),
-    )
+    return wrong_field(pointer=pointer, detail=detail, hint="Correct the parameter and ask again.")

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import wrong_field
 from memory.actions import store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import NewMemory
@@ -59,10 +59,11 @@ def _correctable(caller: Caller, row: Memory) -> Memory:
 def _check_changed(old: Memory, prepared: Prepared) -> None:
     if prepared.drafted.content_hash != old.content_hash:
         return
-    raise InvalidInput(
+    raise wrong_field(
+        pointer="/content",
         detail="The corrected text says exactly the same.",
         hint="Change the text, or confirm the memory instead.",
-        errors=(FieldError(pointer="/content", detail="It is unchanged.", code="unchanged"),),
+        code="unchanged",
     )
 
 
@@ -111,9 +112,9 @@ def _link(caller: Caller, old: Memory, successor: UUID) -> None:
 def _check_kind(kind: str) -> None:
     if kind in KINDS:
         return
-    names = ", ".join(KINDS)
-    raise InvalidInput(
+    raise wrong_field(
+        pointer="/kind",
         detail=f"{kind!r} is not what can be wrong with a memory.",
-        hint=f"Use one of: {names}.",
-        errors=(FieldError(pointer="/kind", detail=f"Use one of: {names}.", code="choice"),),
+        hint=f"Use one of: {', '.join(KINDS)}.",
+        code="choice",
     )

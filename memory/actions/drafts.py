@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.caller import Caller, Role, is_person
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import wrong_field
 from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
 from memory.intake import classify, secrets
@@ -118,7 +118,7 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
         Scope.PERSONAL: "This credential belongs to no person; use the scope project.",
         Scope.ORGANIZATION: "Only a steward, in the dashboard, writes for the whole organization.",
     }
-    raise _wrong("/scope", reasons[scope], "scope")
+    raise wrong_field(pointer="/scope", detail=reasons[scope], code="scope")
 
 
 def _team(caller: Caller, ref: str | None) -> Team:
@@ -127,7 +127,8 @@ def _team(caller: Caller, ref: str | None) -> Team:
     wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
     row = Team.objects.filter(id__in=mine, **wanted).first()
     if row is None:
-        raise _wrong("/team", "Name a team you belong to in “team”.", "team")
+        detail = "Name a team you belong to in “team”."
+        raise wrong_field(pointer="/team", detail=detail, code="team")
     return row
 
 
@@ -143,8 +144,3 @@ def _check_governance(caller: Caller, classification: Classification) -> None:
         detail="Only a steward, in person, places a memory in the constitutional layer.",
         hint="Leave out the type or tag identity or chain_of_command, or ask a steward.",
     )
-
-
-def _wrong(pointer: str, detail: str, code: str) -> InvalidInput:
-    fault = FieldError(pointer=pointer, detail=detail, code=code)
-    return InvalidInput(detail=detail, hint="Correct the named field.", errors=(fault,))

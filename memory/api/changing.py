@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from accounts.api import waiting
-from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply
+from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply, path_id
 from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from accounts.errors import InvalidInput
@@ -15,7 +15,6 @@ from memory.actions.pin import pin
 from memory.actions.restore import restore
 from memory.actions.revise import revise
 from memory.api import examples, inputs, output
-from memory.api.reading import memory_id
 from memory.api.writing import remembered
 from memory.queries.views import MemoryView
 
@@ -33,7 +32,7 @@ def edit(ask: Ask) -> Answer:
         )
     view = revise(
         caller=ask.caller,
-        memory_id=memory_id(ask),
+        memory_id=path_id(ask=ask),
         changes=ask.body,
         if_version=ask.if_version,
         now=ask.now,
@@ -45,7 +44,7 @@ def remove(ask: Ask) -> Answer:
     """Archive a memory; it can be restored."""
     view = archive(
         caller=ask.caller,
-        memory_id=memory_id(ask),
+        memory_id=path_id(ask=ask),
         reason=ask.query["reason"],
         if_version=ask.if_version,
         now=ask.now,
@@ -55,25 +54,27 @@ def remove(ask: Ask) -> Answer:
 
 def bring_back(ask: Ask) -> Answer:
     """Restore an archived memory."""
-    return _changed(restore(caller=ask.caller, memory_id=memory_id(ask), now=ask.now))
+    return _changed(restore(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now))
 
 
 def affirm(ask: Ask) -> Answer:
     """Confirm a memory."""
-    return _changed(confirm(caller=ask.caller, memory_id=memory_id(ask), now=ask.now))
+    return _changed(confirm(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now))
 
 
 def put_right(ask: Ask) -> Answer:
     """Put a corrected memory in the place of a wrong one."""
     return remembered(
         ask,
-        correct(caller=ask.caller, memory_id=memory_id(ask), now=ask.now, **ask.body),
+        correct(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now, **ask.body),
     )
 
 
 def hold(ask: Ask) -> Answer:
     """Pin a memory, or let go of it."""
-    view = pin(caller=ask.caller, memory_id=memory_id(ask), pinned=ask.body["pinned"], now=ask.now)
+    view = pin(
+        caller=ask.caller, memory_id=path_id(ask=ask), pinned=ask.body["pinned"], now=ask.now
+    )
     return _changed(view)
 
 

@@ -5,17 +5,16 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Fraction, Several, Text, Truth, identifier
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
+from accounts.api.shapes import Field, Fraction, Several, Text, Truth
 from accounts.caller import TokenScope
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import wrong_field
 from memory.api import examples, inputs, output
 from memory.queries import memories
 from memory.queries.memories import Cursor
 from memory.retrieval import filters as query_box
 from memory.retrieval.filters import Filters
 
-NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 FIELDS: Final = (
     inputs.PROJECT,
     Field(name="q", shape=Text(largest=2_000), says="Filters as in the dashboard's query box."),
@@ -51,28 +50,22 @@ def index(ask: Ask) -> Answer:
 
 def look(ask: Ask) -> Answer:
     """Return one memory with its version as ETag."""
-    view = memories.get(caller=ask.caller, memory_id=memory_id(ask), now=ask.now)
+    view = memories.get(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now)
     return Answer(body=output.memory(view), version=view.version)
 
 
 def history(ask: Ask) -> Answer:
     """Return all versions of a memory, the present one first."""
-    versions = memories.history(caller=ask.caller, memory_id=memory_id(ask))
+    versions = memories.history(caller=ask.caller, memory_id=path_id(ask=ask))
     return Answer(body={"items": [output.version(view) for view in versions]})
-
-
-def memory_id(ask: Ask) -> UUID:
-    """Return the memory that the path names."""
-    return identifier(text=ask.path["id"]) or NOBODY
 
 
 def _filters(query: Any) -> Filters:
     filters = query_box.parse(text=query["q"] or "", project=query["project"])
     if filters.text:
         detail = "A list has no order of relevance, so it takes filters and no words."
-        fault = FieldError(pointer="/q", detail=detail, code="words")
         hint = "POST /api/v1/search looks for words."
-        raise InvalidInput(detail=detail, hint=hint, errors=(fault,))
+        raise wrong_field(pointer="/q", detail=detail, hint=hint, code="words")
     given = {name: query[name] for name in DIRECT if query[name] is not None}
     return replace(filters, **given)
 
