@@ -1,13 +1,13 @@
-"""Create and change projects."""
+"""Create a project (spec 7.1)."""
 
 import re
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
-from accounts import tenancy
+from accounts import names, tenancy
 from accounts.caller import Caller
-from accounts.errors import FieldError, InvalidInput
+from accounts.errors import wrong_field
 from teams import audit, changes
 from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember
@@ -15,6 +15,7 @@ from teams.permissions import require
 from teams.queries import ProjectView, project_view
 from teams.roles import Act
 
+DESCRIPTION_LENGTH = 400  # characters, the column's
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
 
 
@@ -29,16 +30,17 @@ def create_project(
 ) -> ProjectView:
     """Create a project; who creates it belongs to it.
 
-    Raises InvalidInput for a slug that cannot stand in an address, SlugTaken, RoleNotSufficient,
-    NotBoundToProject.
+    Without a name it is called by its slug. Raises InvalidInput naming the field, SlugTaken,
+    RoleNotSufficient, NotBoundToProject.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     _check_unbound(caller)
     _check_slug(slug)
+    _check_description(description)
     with tenancy.unit():
         row = Project(
             slug=slug,
-            name=name or slug,
+            name=names.checked_name(name.strip() or slug),
             description=description,
             open_to_all=open_to_all,
             created_by=caller.user_id,
@@ -73,11 +75,18 @@ def _check_unbound(caller: Caller) -> None:
 def _check_slug(slug: str) -> None:
     if SLUG.match(slug):
         return
-    raise InvalidInput(
+    raise wrong_field(
+        pointer="/slug",
         detail=f"{slug!r} cannot be the short name of a project.",
-        hint="Use 1 to 64 lower-case letters, digits and hyphens; start and end with none.",
-        errors=(FieldError(pointer="/slug", detail="not a short name", code="slug"),),
+        hint="Use 1 to 64 lower-case letters, digits and inner hyphens.",
+        code="slug",
     )
+
+
+def _check_description(description: str) -> None:
+    if len(description) > DESCRIPTION_LENGTH:
+        detail = f"The description has at most {DESCRIPTION_LENGTH} characters."
+        raise wrong_field(pointer="/description", detail=detail, code="length")
 
 
 def _insert(row: Project) -> None:

@@ -3,6 +3,7 @@
 import accounts.identifiers
 import django.contrib.postgres.fields
 import django.db.models.deletion
+import django.utils.timezone
 from django.db import migrations, models
 
 
@@ -43,7 +44,7 @@ class Migration(migrations.Migration):
                 ('open_to_all', models.BooleanField(default=True)),
                 ('settings', models.JSONField(default=dict)),
                 ('created_by', models.UUIDField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
             ],
             options={

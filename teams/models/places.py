@@ -1,6 +1,7 @@
 """Projects and teams. People are referred to by id: no foreign key leaves the tenant schema."""
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.identifiers import new_id
 
@@ -15,7 +16,7 @@ class Project(models.Model):
     open_to_all = models.BooleanField(default=True)
     settings = models.JSONField(default=dict)
     created_by = models.UUIDField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now)
     archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

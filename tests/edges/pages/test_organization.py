@@ -53,7 +53,7 @@ def test_wrong_project_name_is_explained_in_the_dialog(
 def test_viewer_sees_who_can_create_projects(
     viewer_pages: Client, organization: Organization
 ) -> None:
-    assert b"Owners, admins and stewards create projects." in viewer_pages.get("/o/acme/").content
+    assert b"Owners and admins create projects." in viewer_pages.get("/o/acme/").content
 
 
 def test_invitation_is_mailed_and_its_link_accepted(
