@@ -6,7 +6,7 @@ lists the newest first, page by page. A filter that cannot be understood shows w
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Final
 from uuid import UUID
@@ -169,6 +169,7 @@ def _factors(explain: Mapping[str, object]) -> tuple[Factor, ...]:
 def _cursor(text: str) -> Cursor | None:
     moment, _, memory_id = text.partition("~")
     try:
-        return Cursor(created_at=datetime.fromisoformat(moment), memory_id=UUID(memory_id))
-    except ValueError:
+        created_at = datetime.fromisoformat(moment).astimezone(UTC)
+        return Cursor(created_at=created_at, memory_id=UUID(memory_id))
+    except (ValueError, OverflowError):
         return None

@@ -183,10 +183,22 @@ def memory_here(frame: Frame, memory_id: UUID) -> MemoryView:
     """Return a memory of the page's project. Raises NotFound, also for one of another place."""
     view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
     if frame.project is not None and view.project_id != frame.project.id:
-        raise NotFound(detail="There is no such memory here.", hint="It may be in another project.")
+        raise _not_here()
     return view
+
+
+def check_here(frame: Frame, memory_ids: tuple[UUID, ...]) -> None:
+    """Check that memories are of the page's project. Raises NotFound when one is not."""
+    found = memories.by_ids(caller=frame.caller, memory_ids=memory_ids, now=frame.now)
+    place = None if frame.project is None else frame.project.id
+    if any(key not in found or found[key].project_id != place for key in memory_ids):
+        raise _not_here()
 
 
 def clock() -> datetime:
     """Read the clock; edges read it, nobody below does."""
     return timezone.now()
+
+
+def _not_here() -> NotFound:
+    return NotFound(detail="There is no such memory here.", hint="It may be in another project.")

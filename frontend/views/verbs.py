@@ -54,6 +54,7 @@ def verb(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> Http
     if verb not in VERBS:
         raise Http404
     act, say = VERBS[verb]
+    base.memory_here(frame, memory_id)
     return changed(request, frame, act(frame, memory_id), say=str(say))
 
 
@@ -61,10 +62,12 @@ def verb(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> Http
 @base.member
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Do one verb to every selected memory: to all of them or, when one refuses, to none."""
+    chosen = _ids(request.POST.getlist("memory"))
+    base.check_here(frame, chosen)
     done = do_all(
         caller=frame.caller,
         verb=request.POST.get("verb", ""),
-        memory_ids=_ids(request.POST.getlist("memory")),
+        memory_ids=chosen,
         now=frame.now,
     )
     say = ngettext("%(count)d memory done.", "%(count)d memories done.", done)

@@ -20,8 +20,9 @@ HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
 def remembered(caller: Caller, content: str = STATEMENT, **fields: object) -> MemoryView:
-    """Remember something in the project `shop`, as this caller, now."""
-    new = NewMemory(content=content, source="user_taught", project="shop", **fields)  # type: ignore[arg-type]
+    """Remember something as this caller, now; in the project `shop` unless said otherwise."""
+    values = {"project": "shop", **fields}
+    new = NewMemory(content=content, source="user_taught", **values)  # type: ignore[arg-type]
     with entered(caller):
         memory = remember(caller=caller, new=new, now=datetime.now(UTC)).memory
     assert memory is not None

@@ -211,3 +211,43 @@ def test_markdown_and_json_carry_the_statement(owner_pages: Client, memory: Memo
 
     assert as_json.json()["content"] == memory.content
     assert memory.content in as_markdown.content.decode()
+
+
+PAGES_OF_ONE = ("confirm", "pin", "unpin", "restore", "correct", "archive", "diff", "versions/1")
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX], ids=["page", "fragment"])
+@pytest.mark.parametrize("name", PAGES_OF_ONE)
+def test_memory_of_another_place_has_no_verbs_here(
+    owner_pages: Client, shop: str, caller: Caller, name: str, headers: dict[str, str]
+) -> None:
+    elsewhere = remembered(caller, project=None, scope="personal")
+    form = {"content": "Token refresh fails silently when the cache is away.", "kind": "wrong"}
+
+    response = owner_pages.post(verb(elsewhere.id, name), form, **headers)
+
+    assert response.status_code == 404
+    assert _now(caller, elsewhere).updated_at == elsewhere.updated_at
+
+
+def test_selection_leaves_memories_of_another_place_alone(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    elsewhere = remembered(caller, project=None, scope="personal")
+
+    response = owner_pages.post(f"{LIST}/bulk", {"verb": "archive", "memory": str(elsewhere.id)})
+
+    assert response.status_code == 404
+    assert _now(caller, elsewhere).status == "active"
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59", "2024-01-01", "x"]
+)
+def test_cursor_that_is_no_moment_starts_at_the_beginning(
+    owner_pages: Client, memory: MemoryView, moment: str
+) -> None:
+    response = owner_pages.get(LIST, {"after": f"{moment}~{memory.id}"})
+
+    assert response.status_code == 200
+    assert ("Token refresh" in response.content.decode()) == (moment != "2024-01-01")
