@@ -29,7 +29,6 @@ SHARED_APPS = (
     "django.contrib.humanize",
     "django_htmx",
     "rest_framework",
-    "drf_spectacular",
     "drf_spectacular_sidecar",
     "channels",
     "config",

@@ -1,10 +1,9 @@
-"""Secrets in a text: our own rules, for what vendor rule sets miss (spec 7.6).
+"""Secrets in a text, by rules of our own (spec 7.6).
 
-A library with hundreds of vendor formats runs beside this one, in the providers; here are
-assignments, prose, headers, URLs, our own tokens, and the same hidden by line breaks or an
-encoding. A finding names a kind and a place, never the value. An assigned value must look like a
-secret: placeholders, code and plain words are let through, measured by stop-words, character
-classes and Shannon's entropy (1948).
+The formats of the best-known vendors, assignments, prose, headers, URLs, our own tokens, and the
+same hidden by line breaks or an encoding. A finding names a kind and a place, never the value. An
+assigned value must look like a secret: placeholders, code and plain words are let through, measured
+by stop-words, character classes and Shannon's entropy (1948).
 """
 
 import base64

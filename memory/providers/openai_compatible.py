@@ -7,9 +7,8 @@ the bytes. An address on this machine counts as local.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import httpx2
 import openai
 
 from memory.providers import addresses, deadline, openai_answers, statuses
@@ -18,6 +17,9 @@ from memory.providers.errors import ProviderInvalidAnswer, ProviderTimeout, Prov
 from memory.providers.guard import Metered
 from memory.providers.guarded import Purpose
 from memory.providers.settings import ProviderSettings
+
+if TYPE_CHECKING:
+    import httpx2
 
 NAME = Provider.OPENAI_COMPATIBLE
 EMBEDDING_MAX_TOKENS = 8191  # OpenAI's embedding models
