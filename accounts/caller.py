@@ -58,21 +58,6 @@ def may(*, caller: Caller, scope: TokenScope) -> bool:
     return scope in caller.scopes
 
 
-def may_reach(*, caller: Caller, project_id: UUID | None) -> bool:
-    """Say whether the caller's credential reaches a project (None: what belongs to no project).
-
-    A bound credential reaches only its projects, so nothing organization-wide.
-    """
-    if caller.bound_projects is None:
-        return True
-    return project_id is not None and project_id in caller.bound_projects
-
-
 def is_person(*, caller: Caller) -> bool:
     """Say whether a person acts in person: signed in, neither through a token nor as an agent."""
     return caller.user_id is not None and caller.token_id is None and not caller.agent
-
-
-def is_agent(*, caller: Caller) -> bool:
-    """Say whether software acts, be it in a person's name or in its own."""
-    return not is_person(caller=caller)

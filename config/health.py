@@ -26,6 +26,7 @@ from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts import schema
 from accounts.models import SchemaStep
+from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import weights
 
@@ -35,7 +36,6 @@ OLDEST_POSTGRES = 160_000  # server_version_num of 16.0
 OLDEST_PGVECTOR = (0, 8)  # iterative scans
 BEAT_SILENCE_SECONDS = 18 * SWEEP_SECONDS  # the sweep is the most frequent row
 LEAST_FREE_BYTES = 500_000_000
-MINIMUM_SECRET_LENGTH = 32  # characters, as config.env asks
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 

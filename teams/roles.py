@@ -52,8 +52,3 @@ ACTS: dict[Role, frozenset[Act]] = {  # spec 7.2; each role may also what the ne
 def allows(*, role: Role, act: Act) -> bool:
     """Say whether a role may do something."""
     return act in ACTS[role]
-
-
-def lowest_role(*, act: Act) -> Role:
-    """Return the weakest role that may do something, for hints."""
-    return next(role for role in reversed(Role) if allows(role=role, act=act))

@@ -11,7 +11,6 @@ from accounts.errors import TooLarge
 LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
 LARGEST_BULK: Final = 8 * LARGEST_BODY
 LONGEST_LENGTH: Final = 18  # digits of a Content-Length that are looked at
-JSON: Final = "application/json"
 NDJSON: Final = "application/x-ndjson"
 
 

@@ -7,5 +7,4 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": [],
     "EXCEPTION_HANDLER": "config.rest.problems.handle",
     "UNAUTHENTICATED_USER": None,
-    "UNICODE_JSON": True,
 }

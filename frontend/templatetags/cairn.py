@@ -67,12 +67,6 @@ def scope_name(value: str) -> words.Name:
 
 
 @register.filter
-def type_name(value: str) -> words.Name:
-    """Name a memory's type."""
-    return words.name_of(words.TYPES, value)
-
-
-@register.filter
 def type_color(value: str) -> str:
     """Return the color class of a memory's type."""
     return words.type_color(type=value)

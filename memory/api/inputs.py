@@ -20,6 +20,7 @@ from accounts.api.shapes import (
 )
 from accounts.caller import Caller, is_person
 from memory.actions.correct import KINDS
+from memory.actions.fields import LARGEST_LINE
 from memory.actions.remember import NewMemory
 from memory.actions.search import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
@@ -39,7 +40,6 @@ PROJECT: Final = Field(
 AGENT_SOURCES: Final = tuple(  # what an agent may say of itself; a person's word is its own
     item.value for item in Source if item is not Source.USER_TAUGHT
 )
-LARGEST_LINE: Final = 2_147_483_647
 
 
 def _optional(name: str, shape: Shape, says: str, default: Any = None) -> Field:

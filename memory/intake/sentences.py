@@ -16,7 +16,6 @@ _ABBREVIATION = re.compile(
 )
 _CONTINUES = re.compile(
     r"(?:it|its|this|that|these|those|they|their|them|he|she|but|and|or|so|then|otherwise|however"
-    r""
     r"|also|moreover|furthermore|in addition|for (?:example|instance)"
     r"|therefore|thus|hence|instead|yet|still|both|such|here|there|which|if so|in this case"
     r"|for this|after that|the (?:same|former|latter|first|second|others?|rest))\b",

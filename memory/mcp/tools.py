@@ -17,7 +17,7 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record,
 from accounts.api.shapes import Field, Identifier, Record, Several, Text, Whole
 from accounts.caller import Caller, TokenScope
 from memory.actions.remember import NewMemory, remember
-from memory.actions.search import SearchRequest, search
+from memory.actions.search import LONGEST_QUERY, SearchRequest, search
 from memory.errors import RefusedByGate
 from memory.queries import memories
 from memory.queries.views import MemoryView
@@ -193,7 +193,7 @@ SEARCH: Final = Tool(
         fields=(
             Field(
                 name="query",
-                shape=Text(largest=20_000, smallest=1),
+                shape=Text(largest=LONGEST_QUERY, smallest=1),
                 says="What you want to know, in a sentence or a few words.",
                 required=True,
             ),

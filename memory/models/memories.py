@@ -11,7 +11,6 @@ from django.db.models import Q
 
 from accounts.identifiers import new_id
 
-LONGEST_CONTENT = 20_000  # characters, spec 2.1
 LONGEST_TAG = 64  # characters, spec 10.5
 
 

@@ -129,11 +129,6 @@ def refresh_lexicon() -> int:
     return named.execute("fill_lexicon")
 
 
-def without_vector(*, model_id: int, limit: int) -> tuple[UUID, ...]:
-    """Return active memories that have no vector of the model."""
-    return tuple(row[0] for row in named.rows("without_vector", model=model_id, limit=limit))
-
-
 def _prefix(vector: Vectors | None) -> str | None:
     """Cut a vector to the dimensions a scan reads, at unit length again."""
     if vector is None:

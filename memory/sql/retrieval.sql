@@ -96,12 +96,6 @@ SELECT word, ndoc FROM ts_stat('SELECT lexemes FROM memory_memorykeyword WHERE l
 WHERE length(word) BETWEEN 1 AND 60
 UNION ALL SELECT '', count(*)::int FROM memory_memorykeyword WHERE live
 
--- name: without_vector
--- Active memories that have no vector of a model yet, oldest first.
-SELECT m.id FROM memory_memory AS m
-LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = %(model)s
-WHERE v.id IS NULL AND m.status = 'active' ORDER BY m.id LIMIT %(limit)s
-
 -- name: active_model
 -- The model whose vectors searches compare; one row or none.
 SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1

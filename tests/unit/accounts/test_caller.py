@@ -8,7 +8,6 @@ import pytest
 from accounts import caller as callers
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 
-PROJECT = UUID(int=7)
 PERSON = Caller(
     user_id=UUID(int=1),
     organization_id=UUID(int=2),
@@ -29,26 +28,6 @@ def test_a_scope_must_be_held_and_none_implies_another() -> None:
     assert held == [TokenScope.ADMIN]
 
 
-@pytest.mark.parametrize("project_id", [PROJECT, None])
-def test_an_unbound_caller_reaches_every_project_and_what_has_none(project_id: UUID | None) -> None:
-    assert callers.may_reach(caller=PERSON, project_id=project_id)
-
-
-def test_a_bound_caller_reaches_only_its_projects() -> None:
-    caller = replace(PERSON, bound_projects=(PROJECT,))
-
-    reached = [
-        callers.may_reach(caller=caller, project_id=project)
-        for project in (PROJECT, UUID(int=8), None)
-    ]
-
-    assert reached == [True, False, False]
-
-
-def test_a_caller_bound_to_no_project_reaches_none() -> None:
-    assert not callers.may_reach(caller=replace(PERSON, bound_projects=()), project_id=PROJECT)
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -58,7 +37,6 @@ def test_a_caller_bound_to_no_project_reaches_none() -> None:
     ],
 )
 def test_a_token_an_agent_and_a_service_are_not_a_person(changed: Caller) -> None:
-    assert callers.is_agent(caller=changed)
     assert not callers.is_person(caller=changed)
 
 
