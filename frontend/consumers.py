@@ -94,6 +94,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         else:
             self.more.set()
             self.pump = asyncio.create_task(self._pump())
+            self.pump.add_done_callback(self._pump_ended)
 
     async def _pump(self) -> None:
         while True:
@@ -104,6 +105,12 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.close(code=ended)
                 return
             await asyncio.sleep(READ_GAP_S)
+
+    def _pump_ended(self, pump: asyncio.Task[None]) -> None:
+        """Send the page away when the pump broke: an open socket that tells nothing is worse."""
+        if not pump.cancelled() and (error := pump.exception()) is not None:
+            log.error("A live page was dropped", exc_info=error)
+            self.leaving = asyncio.create_task(self.close(code=TRY_LATER))
 
     async def _send_all(self) -> int:
         try:
