@@ -18,12 +18,13 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from cryptography.fernet import Fernet
 from django.conf import settings
 from django.contrib.sites.models import Site
+from django.db import IntegrityError, transaction
 from django.forms import BaseForm
 from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.actions.signup import ensure_home
-from accounts.errors import Unavailable
+from accounts.errors import Conflict, Unavailable
 from accounts.models import User
 
 log = logging.getLogger(__name__)
@@ -38,10 +39,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def save_user(
         self, request: HttpRequest, user: User, form: BaseForm, commit: bool = True
     ) -> User:
-        """Store a new person, with a personal organization."""
-        saved: User = super().save_user(request, user, form, commit=commit)
+        """Store a new person, with a personal organization.
+
+        Raises Conflict when the address got an account since the form was checked.
+        """
+        saved = self._stored(request, user, form, commit)
         if commit:
             ensure_home(user_id=saved.pk, now=timezone.now())
+        return saved
+
+    def _stored(self, request: HttpRequest, user: User, form: BaseForm, commit: bool) -> User:
+        try:
+            with transaction.atomic():
+                saved: User = super().save_user(request, user, form, commit=commit)
+        except IntegrityError as error:
+            raise Conflict(
+                detail="An account with this address was made at the same moment.",
+                hint="Sign in, or reset the password.",
+            ) from error
         return saved
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:

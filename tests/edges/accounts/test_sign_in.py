@@ -3,11 +3,13 @@
 from urllib.parse import urlsplit
 
 import pytest
+from allauth.account.forms import SignupForm
 from django.core import mail
 from django.core.cache import cache
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 
+from accounts.errors import Conflict
 from accounts.models import Membership, Organization, User
 from accounts.queries import organizations_of
 from tests.support.people import PASSWORD
@@ -36,6 +38,17 @@ def test_signing_up_makes_a_personal_organization(client: Client) -> None:
     assert (response.status_code, response.url) == (302, "/o/grace/")
     assert (home.slug, home.personal, home.role) == ("grace", True, "owner")
     assert client.session["_auth_user_id"] == str(user.id)
+
+
+def test_an_address_taken_meanwhile_is_a_conflict(rf: RequestFactory, db: None) -> None:
+    form = SignupForm(NEW)
+    assert form.is_valid()
+    User.objects.create_user(NEW["email"], PASSWORD)
+
+    with pytest.raises(Conflict):
+        form.save(rf.post(SIGN_UP, NEW))
+
+    assert not Organization.objects.exists()
 
 
 @pytest.fixture
