@@ -1,14 +1,16 @@
 """The live socket: tells an open page what changed, resumed from the page's own cursor (spec 9.2).
 
 The channel layer only says that there is more; every message is read from the feed through the
-visibility predicate with a Caller made anew, so a lost membership ends the socket at the next
-change, and a reconnect is the same as a first connect: nothing is missed, nothing comes twice.
-A page that does not read in time is dropped; it comes back with its cursor.
+visibility predicate with a Caller made anew, and a reconnect is the same as a first connect:
+nothing is missed, nothing comes twice. The feed is also read unasked every few seconds, so a lost
+membership or session ends the socket even when nothing happens, and what the channel layer lost
+with Redis arrives. A page that does not read in time is dropped; it comes back with its cursor.
 """
 
 import asyncio
 import json
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -28,6 +30,7 @@ from teams.changes import GROUP
 
 log = logging.getLogger(__name__)
 
+LOOK_AGAIN_S: Final = 10.0  # after which an end of rights, or a lost message, shows
 READ_GAP_S: Final = 0.2  # at most five reads a second for a page
 SEND_TIMEOUT_S: Final = 5.0
 SIGNED_OUT: Final = 4401
@@ -52,6 +55,8 @@ class SignedOut(Exception):
 
 class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One open page of one person."""
+
+    look_again_s = LOOK_AGAIN_S
 
     async def connect(self) -> None:
         """Take the page in: same origin, signed in, a member; then send what it has missed."""
@@ -98,7 +103,8 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def _pump(self) -> None:
         while True:
-            await self.more.wait()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.more.wait(), timeout=self.look_again_s)
             self.more.clear()
             ended = await self._send_all()
             if ended:
