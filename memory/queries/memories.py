@@ -113,13 +113,6 @@ def by_ids(
         return views_of(memory_ids=memory_ids, sight=sight, now=now)
 
 
-def kept_by(*, caller: Caller, filters: Filters, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
-    """Return which of these memories a filter lets through."""
-    with tenancy.unit():
-        rows = _filtered(caller, filters).filter(pk__in=memory_ids)
-        return frozenset(rows.values_list("id", flat=True))
-
-
 def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
     """Return all versions of a memory, the present one first, each with who made it and why."""
     with tenancy.unit():

@@ -18,7 +18,6 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
-from memory.actions.browse import browse
 from memory.actions.correct import correct
 from memory.actions.preview import preview
 from memory.actions.search import SearchRequest, search
@@ -77,9 +76,6 @@ ABOUT_ALL: dict[str, Read] = {
     "search.search": lambda a: search(
         caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
     ),
-    "browse.browse": lambda a: browse(
-        caller=a.caller, filters=Filters(text="canary"), cursor=None, limit=100, now=a.now
-    ),
 }
 ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
@@ -89,9 +85,6 @@ ABOUT_A_MEMORY: dict[str, Read] = {
 ABOUT_SOME_IDS: dict[str, Read] = {
     "memories.by_ids": lambda a: memories.by_ids(
         caller=a.caller, memory_ids=(a.memory_id,), now=a.now
-    ),
-    "memories.kept_by": lambda a: memories.kept_by(
-        caller=a.caller, filters=EVERYTHING, memory_ids=(a.memory_id,)
     ),
 }
 ABOUT_A_PROJECT: dict[str, Read] = {
