@@ -16,11 +16,12 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 
+from config.rest import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 
 sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
-agents = mcp.asgi_app()
+agents = mcp.asgi_app(count=throttling.counter.count)
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:

@@ -3,13 +3,15 @@
 `/mcp` takes a Bearer token on every request (there are no sessions to lose) and makes the Caller
 with `accounts.authentication`, like REST. Bodies are read by our own strict reader, so what would
 break a parser or a database is refused with its place. Every request gets a thread of its own for
-its database work, and gives its connection back at the end.
+its database work, and gives its connection back as soon as the caller is known and again at the
+end: a body that does not come, or a stream held open, would otherwise keep one of the few there
+are. There are no streams: what is not a POST is refused.
 """
 
 import uuid
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
@@ -24,10 +26,18 @@ from starlette.datastructures import Headers
 
 from accounts.api import headers as said
 from accounts.api import strict
-from accounts.authentication import caller_from_token
+from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
-from accounts.errors import CairnError, Forbidden, TooLarge, Unauthenticated, Unavailable
+from accounts.errors import (
+    CairnError,
+    Forbidden,
+    RateLimited,
+    TooLarge,
+    Unauthenticated,
+    Unavailable,
+)
 from memory.mcp.server import PROJECT_KEY, SCOPE_KEY, make_server
+from teams.actions.agents import note_agent
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -41,20 +51,29 @@ PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
 
 
+class Count(Protocol):
+    """Counts a call of the entered organization. Raises RateLimited."""
+
+    def __call__(self, *, caller: Caller, now_seconds: float) -> Mapping[str, str]:
+        """Return what is left, as headers."""
+        ...
+
+
 def serves(*, path: str) -> bool:
     """Say whether a path belongs to MCP."""
     return path.rstrip("/") in {PATH, METADATA, f"{METADATA}{PATH}"}
 
 
-def asgi_app() -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+def asgi_app(*, count: Count) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
     """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
-    return _App()
+    return _App(count=count)
 
 
 class _App:
     """Hands requests to the SDK, whose application serves one lifespan and is made for each."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, count: Count) -> None:
+        self.count = count
         self.protocol: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,7 +84,20 @@ class _App:
             await _reply(send, 200, _metadata())
         else:
             async with ThreadSensitiveContext():
-                await _guarded(self.protocol, scope, receive, send)
+                await self._guarded(scope, receive, send)
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            admitted = await _admitted(scope, self.count)
+            if scope["method"] != "POST":
+                await _refuse_method(send)
+                return
+            body = await _body(receive)
+            await self.protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
+        except CairnError as error:
+            await _refuse(send, error)
+        finally:
+            await sync_to_async(_let_go)()
 
 
 def _protocol() -> Any:
@@ -77,21 +109,10 @@ def _protocol() -> Any:
     )
 
 
-async def _guarded(protocol: Any, scope: Scope, receive: Receive, send: Send) -> None:
-    try:
-        admitted = await _admitted(scope)
-        body = await _body(receive)
-        await protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
-    except CairnError as error:
-        await _refuse(send, error)
-    finally:
-        await sync_to_async(_let_go)()
-
-
-async def _admitted(scope: Scope) -> dict[str, Any]:
+async def _admitted(scope: Scope, count: Count) -> dict[str, Any]:
     headers = Headers(raw=scope["headers"])
     _check_places(headers)
-    caller = await sync_to_async(_caller)(headers, (scope.get("client") or ("", 0))[0])
+    caller = await sync_to_async(_caller)(headers, (scope.get("client") or ("", 0))[0], count)
     asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
     return {SCOPE_KEY: caller, PROJECT_KEY: _usual_project(caller, asked)}
 
@@ -108,7 +129,7 @@ def _check_places(headers: Headers) -> None:
             )
 
 
-def _caller(headers: Headers, peer: str) -> Caller:
+def _caller(headers: Headers, peer: str, count: Count) -> Caller:
     text = said.token_of(headers=headers)
     if text is None:
         raise Unauthenticated(
@@ -117,14 +138,19 @@ def _caller(headers: Headers, peer: str) -> Caller:
     address = said.address_of(
         headers=headers, peer=peer, trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT
     )
+    agent, now = said.agent_of(headers=headers), datetime.now(UTC)
     try:
-        return caller_from_token(
-            text=text, agent=said.agent_of(headers=headers), ip=address, now=datetime.now(UTC)
-        )
+        caller = caller_from_token(text=text, agent=agent, ip=address, now=now)
+        with entered(caller):
+            note_agent(caller=caller)
+            count(caller=caller, now_seconds=now.timestamp())
+        return caller
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         raise Unavailable(
             detail="The database does not answer.", hint="Try again in a few seconds."
         ) from error
+    finally:
+        _let_go()
 
 
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
@@ -167,11 +193,19 @@ async def _refuse(send: Send, error: CairnError) -> None:
     data = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.errors]
     message = {"code": code, "message": f"{error.detail} {error.hint}".strip(), "data": data}
     headers = {"retry-after": "5"} if error.status == 503 else {}
+    if isinstance(error, RateLimited):
+        headers["retry-after"] = str(error.retry_after_seconds)
     if error.status == 401:
         headers["www-authenticate"] = (
             f'Bearer error="{error.code}", resource_metadata="{settings.BASE_URL}{METADATA}{PATH}"'
         )
     await _reply(send, error.status, {"jsonrpc": "2.0", "id": None, "error": message}, headers)
+
+
+async def _refuse_method(send: Send) -> None:
+    message = {"code": INVALID_REQUEST, "message": "MCP is spoken by POST; there are no streams."}
+    body = {"jsonrpc": "2.0", "id": None, "error": message}
+    await _reply(send, 405, body, {"allow": "POST"})
 
 
 async def _reply(

@@ -1,11 +1,15 @@
 """Who may come in to MCP, and what may be sent: checked before the SDK sees a request."""
 
 import json
+import socket
+from contextlib import ExitStack
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
+from config.rest import throttling
 from tests.support.agents import ask
 from tests.support.live import Place
 
@@ -119,3 +123,49 @@ async def test_what_is_foreign_is_as_if_it_did_not_exist(
 
 def _near(identifier: str) -> str:
     return identifier[:-1] + ("0" if identifier[-1] != "0" else "1")
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+@pytest.mark.parametrize("headers", [{}, {"Last-Event-ID": "1"}], ids=["plain", "resuming"])
+def test_there_is_no_stream_to_hold_open(
+    address: str, place: Place, method: str, headers: dict[str, str]
+) -> None:
+    sent = {"Authorization": f"Bearer {place.token}", "Accept": "text/event-stream", **headers}
+
+    answer = httpx.request(method, f"{address}/mcp", headers=sent, timeout=5)
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+
+
+def test_bodies_that_never_come_leave_room_for_others(address: str, place: Place) -> None:
+    head = f"POST /mcp HTTP/1.1\r\nHost: {urlsplit(address).netloc}\r\nContent-Length: 99\r\n"
+    raw = f"{head}Authorization: Bearer {place.token}\r\n\r\n".encode()
+    host, port = urlsplit(address).netloc.split(":")
+
+    with ExitStack() as open_lines:
+        for _ in range(12):
+            line = open_lines.enter_context(socket.create_connection((host, int(port))))
+            line.sendall(raw)
+        answers = [_post(address, _call("list_recent"), place.token) for _ in range(3)]
+
+    assert {answer.status_code for answer in answers} == {200}
+
+
+def test_an_agent_is_seen_at_work(address: str, place: Place) -> None:
+    _post(address, _call("list_recent"), place.reading_token, **{"X-Cairn-Agent": "codex"})
+
+    headers = {"Authorization": f"Bearer {place.token}"}
+    changes = httpx.get(f"{address}/api/v1/changes", headers=headers).json()["items"]
+    seen = [change["summary"] for change in changes if change["kind"] == "agent.seen"]
+    assert {"agent": "codex"} in seen
+
+
+def test_too_many_calls_are_told_when_to_come_back(
+    address: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throttling.counter, "limit", 0)
+
+    answer = _post(address, _call("list_recent"), place.token)
+
+    assert answer.status_code == 429
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
