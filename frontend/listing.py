@@ -20,7 +20,7 @@ from memory.queries.views import MemoryView
 from memory.retrieval import filters as language
 from memory.retrieval.filters import Chip, Filters
 
-PAGE_SIZE: Final = 50
+PAGE_SIZE: Final = 30
 SEARCH_SIZE: Final = 50
 
 

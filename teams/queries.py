@@ -42,6 +42,12 @@ class ChangeView:
     created_at: datetime
 
 
+def surroundings(*, caller: Caller) -> tuple[int, tuple[ProjectView, ...]]:
+    """Return the newest visible change and the projects, as one moment shows them."""
+    with tenancy.unit():
+        return newest_change(caller=caller), projects(caller=caller)
+
+
 def projects(*, caller: Caller) -> tuple[ProjectView, ...]:
     """Return the projects the caller can see, by slug."""
     with tenancy.unit():

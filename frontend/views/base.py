@@ -161,8 +161,7 @@ def _check_text(request: HttpRequest) -> None:
 
 def _frame(request: HttpRequest, caller: Caller, project: Any) -> Frame:
     organizations = organizations_of(user_id=person_id(request))
-    cursor = places.newest_change(caller=caller)  # before anything is read: nothing is missed
-    projects = places.projects(caller=caller)
+    cursor, projects = places.surroundings(caller=caller)  # before anything else is read
     return Frame(
         caller=caller,
         now=timezone.now(),

@@ -70,6 +70,7 @@ ABOUT_ALL: dict[str, Read] = {
     "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
     "overview.by_project": lambda a: overview.by_project(caller=a.caller),
     "queries.projects": lambda a: places.projects(caller=a.caller),
+    "queries.surroundings": lambda a: places.surroundings(caller=a.caller),
     "queries.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
     "queries.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
     "queries.newest_change": lambda a: places.newest_change(caller=a.caller),
