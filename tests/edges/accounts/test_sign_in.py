@@ -90,6 +90,16 @@ def test_guessing_is_stopped(client: Client, member: User) -> None:
     assert response.status_code in {200, 429}
 
 
+def test_too_many_tries_are_told_in_a_page_of_ours(client: Client) -> None:
+    answers = [
+        client.post(SIGN_IN, {"login": f"nobody{number}@acme.test", "password": "guess"})
+        for number in range(31)
+    ]
+
+    assert answers[-1].status_code == 429
+    assert "Too many tries" in answers[-1].text
+
+
 def test_the_limits_belong_to_no_organization(client: Client, member: User) -> None:
     client.post(SIGN_IN, {"login": member.email, "password": "guess"})
 
