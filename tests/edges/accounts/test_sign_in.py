@@ -90,6 +90,7 @@ def test_guessing_is_stopped(client: Client, member: User) -> None:
     assert response.status_code in {200, 429}
 
 
+@pytest.mark.usefixtures("db")
 def test_too_many_tries_are_told_in_a_page_of_ours(client: Client) -> None:
     answers = [
         client.post(SIGN_IN, {"login": f"nobody{number}@acme.test", "password": "guess"})
