@@ -1,7 +1,5 @@
 """The schema of an organization: small, closed in itself, and the same however it came to be."""
 
-import sys
-from time import perf_counter
 
 import pytest
 from django.db import connection
@@ -9,7 +7,6 @@ from django.db import connection
 from accounts import schema
 from accounts.models import Organization, SchemaStep
 from accounts.tenancy import TEMPLATE_SCHEMA
-from tests.support import people
 
 MOST_TABLES = 30  # spec architecture: the number of tables limits tenants a cluster
 BOOKKEEPING = "django_migrations"  # of the template only; a tenant's version says it instead
@@ -89,13 +86,6 @@ def test_captured_steps_name_no_schema(db: None) -> None:
     named = [step.name for step in SchemaStep.objects.all() if TEMPLATE_SCHEMA in step.script]
 
     assert named == []
-
-
-def test_a_new_organization_is_quick_to_make(db: None) -> None:
-    began = perf_counter()
-    people.make_organization(slug="fresh")
-
-    sys.stdout.write(f"a new organization took {perf_counter() - began:.3f} s\n")
 
 
 def _rows(question: str, schema_name: str) -> list[tuple[str, ...]]:

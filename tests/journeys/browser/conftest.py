@@ -28,7 +28,7 @@ def chromium() -> str:
     given = os.environ.get("CAIRN_CHROMIUM")
     found = given or next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
     if found is None:
-        pytest.skip("No Chromium; install it or name it by CAIRN_CHROMIUM")
+        pytest.fail("No Chromium: install it, name it by CAIRN_CHROMIUM, or leave browsers out")
     return found
 
 
