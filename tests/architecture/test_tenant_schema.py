@@ -1,6 +1,5 @@
 """The schema of an organization: small, closed in itself, and the same however it came to be."""
 
-
 import pytest
 from django.db import connection
 
