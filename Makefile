@@ -56,6 +56,10 @@ test: $(VENV)/.installed-dev
 test-nobrowser: $(VENV)/.installed-dev
 	@exec $(BIN)/pytest -q -p no:valkey -m "not browser"
 
+# One figure, measured at full length: make goal-G1
+goal-%: $(VENV)/.installed-dev
+	@CAIRN_SCALE=long $(BIN)/pytest -q -p no:valkey --timeout 5400 -m "goal(name='$*')"
+
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

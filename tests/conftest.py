@@ -18,6 +18,9 @@ from accounts.caller import Caller, Role
 from accounts.models import Organization, SchemaStep, User
 from config import translations
 from tests.support import people
+from tests.support.goals import figure, pytest_terminal_summary, scale
+
+__all__ = ["figure", "pytest_terminal_summary", "scale"]  # fixtures and a hook, by their names
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

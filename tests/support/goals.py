@@ -1,0 +1,47 @@
+"""Goals with a figure: what a test measured is printed when the run ends.
+
+A test marked `goal(name="G2")` takes `scale` for how much it does and hands its figure to `figure`.
+`make test` runs the short form; `make goal-G2` the long one (CAIRN_SCALE=long).
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+LONG = os.environ.get("CAIRN_SCALE") == "long"
+_figures: list[str] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How much a test does in this run."""
+
+    is_long: bool
+
+    def of(self, *, short: int, long: int) -> int:
+        """Return the count for this run."""
+        return long if self.is_long else short
+
+
+@pytest.fixture(scope="session")
+def scale() -> Scale:
+    """Say whether the short or the long form runs."""
+    return Scale(is_long=LONG)
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Return a function that keeps one line for the end of the run."""
+    goal = request.node.get_closest_marker("goal")
+    name = goal.kwargs["name"] if goal else request.node.name
+    return lambda text: _figures.append(f"{name}: {text}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the figures of the run."""
+    if _figures:
+        terminalreporter.section("figures")
+    for line in _figures:
+        terminalreporter.write_line(line)
