@@ -148,5 +148,7 @@ VARIABLES = (
     Variable(name="CAIRN_PG_SHARED_BUFFERS", read=str, default="128MB", says="its memory"),
     Variable(name="CAIRN_TOKEN", read=str, default="", says="of agents here; not read by us"),
     Variable(name="CAIRN_CHROMIUM", read=Path, default=None, says="browser of the tests"),
+    Variable(name="CAIRN_PGBOUNCER", read=Path, default=None, says="connection pool of the tests"),
     Variable(name="CAIRN_TEST_SERVERS", read=str, default="", says="used by the tests"),
+    Variable(name="CAIRN_SCALE", read=str, default="", says="long: tests measure at full length"),
 )
