@@ -4,7 +4,8 @@ Running Django's migrations for one tenant costs over a second, because every mi
 app is rendered; replaying the SQL they sent costs a tenth of that and gives the same catalog
 (measured). So a template schema is migrated by Django while each statement is kept, as one
 SchemaStep a migration. A new tenant replays all steps, one that is behind replays what it lacks;
-nothing asks a tenant that is up to date anything.
+nothing asks a tenant that is up to date anything. The template is migrated in one transaction, its
+lock and path held by that alone: a connection pooler between transactions loses neither.
 """
 
 import re
@@ -28,7 +29,7 @@ CAPTURE_LOCK = 0x0CA1_2E01  # advisory lock: one process captures at a time
 
 def capture() -> int:
     """Migrate the template schema, keeping what it sent; return the newest position."""
-    with _session_schema(TEMPLATE_SCHEMA), _locked():
+    with transaction.atomic(), _migrated_schema(TEMPLATE_SCHEMA):
         for name in _pending():
             _capture_step(name)
     return newest()
@@ -113,27 +114,16 @@ def _with_values(text: str, params: Any) -> str:
 
 
 @contextmanager
-def _session_schema(schema_name: str) -> Iterator[None]:
-    """Let migrations see one schema on this connection, which is closed afterwards."""
+def _migrated_schema(schema_name: str) -> Iterator[None]:
+    """Let migrations see one schema until the transaction ends, one process at a time."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CAPTURE_LOCK])
         cursor.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema_name}"')
-    connection.sets_session_schema = True  # type: ignore[attr-defined]
+        cursor.execute(f'SET LOCAL search_path = "{schema_name}", public')
     connection.set_schema(schema_name)  # type: ignore[attr-defined]
     try:
         yield
     finally:
         connection.set_schema_to_public()  # type: ignore[attr-defined]
-        connection.cursor().close()
-        connection.sets_session_schema = False  # type: ignore[attr-defined]
-        connection.close()
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [CAPTURE_LOCK])
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s)", [CAPTURE_LOCK])
+        cursor.execute("SET LOCAL search_path = public")
