@@ -1,6 +1,10 @@
 """The teams app: places, people's parts in them, and who decides."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
+
+from accounts import audit
 
 
 class TeamsConfig(AppConfig):
@@ -8,3 +12,7 @@ class TeamsConfig(AppConfig):
 
     name = "teams"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Open the door of the audit log to the apps below."""
+        audit.open_door(writer=import_module("teams.audit").append)

@@ -8,21 +8,16 @@ reader could pass an id whose transaction commits later. It is taken as the last
 that writers neither wait for each other's work nor lock each other out in a circle.
 """
 
-import logging
 from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.db import connection, transaction
-from redis.exceptions import RedisError
 
 from accounts import tenancy
+from accounts.backend import bell
 from accounts.caller import Caller
 from teams.models import Change
-
-log = logging.getLogger(__name__)
 
 GROUP: Final = "changes"
 LOCK_SPACE: Final = 0x0CA1
@@ -61,21 +56,15 @@ def append_all(*, caller: Caller, entries: tuple[Change, ...]) -> None:
     tenancy.at_end_of_unit(lambda: _write(entries))
 
 
-def announce(*, group: str) -> None:
-    """Tell open pages that the feed has grown. Without Redis they find out by asking."""
-    layer = get_channel_layer()
-    if layer is None:
-        return
-    try:
-        async_to_sync(layer.group_send)(group, {"type": "feed.grew"})
-    except (RedisError, OSError) as error:
-        log.warning("Live pages were not told of a change: %s", error)
-
-
-def _write(entries: tuple[Change, ...]) -> None:
+def take_turn() -> None:
+    """Wait until no other unit of the organization writes its endings; ours are then in order."""
     lock = tenancy.current().organization_id.int & 0x7FFF_FFFF
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, lock])
+
+
+def _write(entries: tuple[Change, ...]) -> None:
+    take_turn()
     Change.objects.bulk_create(entries)
     group = tenancy.group(GROUP)
-    transaction.on_commit(lambda: announce(group=group))
+    transaction.on_commit(lambda: bell.ring(group=group))

@@ -1,5 +1,6 @@
 """Models of the public schema."""
 
+from accounts.models.audit import AuditRoot
 from accounts.models.jobs import Job, Slot
 from accounts.models.organizations import (
     Domain,
@@ -14,6 +15,7 @@ from accounts.models.people import User
 from accounts.models.tokens import Token
 
 __all__ = [
+    "AuditRoot",
     "Domain",
     "Invitation",
     "Job",

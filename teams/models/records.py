@@ -24,22 +24,27 @@ class Change(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what, when and from where. Appended, never changed."""
+    """Who did what, when and from where, chained to the entry before. Appended, never changed."""
 
-    id = models.BigAutoField(primary_key=True)
+    number = models.BigIntegerField(primary_key=True)
     act = models.CharField(max_length=60)
     object_type = models.CharField(max_length=40)
     object_id = models.CharField(max_length=64)
     actor_user = models.UUIDField(null=True)
     token_id = models.UUIDField(null=True)
+    agent = models.CharField(max_length=120, blank=True)
     source_interface = models.CharField(max_length=20, blank=True)
+    surface = models.CharField(max_length=10)
     request_id = models.CharField(max_length=64, blank=True)
+    address = models.CharField(max_length=45, blank=True)
     details = models.JSONField(default=dict)
     fields = ArrayField(models.CharField(max_length=40), default=list)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField()
+    previous_hash = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
 
     class Meta:
-        ordering = ("id",)
+        ordering = ("number",)
 
 
 class IdempotencyKey(models.Model):

@@ -1,0 +1,178 @@
+"""Where an act comes from, and the door to the audit log (spec 7.6).
+
+The log is a tenant table and `teams.audit` writes it; accounts stands below teams and changes
+organizations too, so it speaks through a door that teams opens when it is loaded. An edge says once
+where its acts come from (`coming_from`, or `arrive` for a whole request); nobody below passes it on.
+"""
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+
+
+class Surface(StrEnum):
+    """The ways in. `PROGRAM`: code that ran without one of them."""
+
+    REST = "rest"
+    MCP = "mcp"
+    PAGE = "page"
+    ADMIN = "admin"
+    COMMAND = "command"
+    JOB = "job"
+    PROGRAM = "program"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an act comes from: the way in, the id of the request or job, the peer's address."""
+
+    surface: Surface
+    request_id: str = ""
+    address: str = ""
+
+
+class Actor(Protocol):
+    """Who acts: a Caller, or somebody outside of the organization."""
+
+    @property
+    def user_id(self) -> UUID | None:
+        """The person."""
+
+    @property
+    def token_id(self) -> UUID | None:
+        """The credential, None for a session."""
+
+    @property
+    def agent(self) -> str:
+        """The software that calls."""
+
+    @property
+    def source_interface(self) -> str:
+        """The tool that calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who acts on an organization without calling for it: an operator, a newcomer."""
+
+    user_id: UUID | None
+    source_interface: str
+    token_id: None = None
+    agent: str = ""
+
+
+class Writer(Protocol):
+    """Appends one entry at the end of the open unit."""
+
+    def __call__(
+        self,
+        *,
+        act: str,
+        object_type: str,
+        object_id: str,
+        caller: Actor,
+        details: Mapping[str, Any] | None = None,
+        fields: tuple[str, ...] = (),
+    ) -> None:
+        """Append it; `details` holds ids and names of things, never their content."""
+
+
+_nowhere = Origin(surface=Surface.PROGRAM)
+_origin: ContextVar[Origin] = ContextVar("cairn_origin", default=_nowhere)
+_writers: list[Writer] = []
+
+
+def origin() -> Origin:
+    """Return where the running act comes from."""
+    return _origin.get()
+
+
+def arrive(*, surface: Surface, request_id: str, address: str) -> None:
+    """Say where everything that the running task does from now on comes from."""
+    _origin.set(Origin(surface=surface, request_id=request_id, address=_address(address)))
+
+
+def depart() -> None:
+    """Forget where acts came from."""
+    _origin.set(_nowhere)
+
+
+@contextmanager
+def coming_from(*, surface: Surface, request_id: str, address: str = "") -> Iterator[None]:
+    """Say where the acts of a block come from."""
+    before = _origin.get()
+    arrive(surface=surface, request_id=request_id, address=address)
+    try:
+        yield
+    finally:
+        _origin.set(before)
+
+
+def open_door(*, writer: Writer) -> None:
+    """Let entries be written by this function from now on."""
+    _writers[:] = [writer]
+
+
+@contextmanager
+def caller_unit(*, caller: Caller) -> Iterator[None]:
+    """Open a unit of the caller's organization. Raises OtherTenant inside of another one."""
+    tenant = tenancy.Tenant(
+        organization_id=caller.organization_id,
+        slug=caller.organization_slug,
+        schema_name=caller.schema_name,
+    )
+    with unit(tenant=tenant):
+        yield
+
+
+@contextmanager
+def unit(*, tenant: tenancy.Tenant) -> Iterator[None]:
+    """Open a unit of an organization, so that an act and its entry commit together or not at all.
+
+    Raises OtherTenant inside of another one.
+    """
+    with (
+        tenancy.enter(
+            organization_id=tenant.organization_id,
+            slug=tenant.slug,
+            schema_name=tenant.schema_name,
+        ),
+        tenancy.unit(),
+    ):
+        yield
+
+
+def append(
+    *,
+    act: str,
+    object_type: str,
+    object_id: str,
+    caller: Actor,
+    details: Mapping[str, Any] | None = None,
+    fields: tuple[str, ...] = (),
+) -> None:
+    """Append one entry at the end of the open unit. Raises NoTenant outside of one."""
+    (write,) = _writers
+    write(
+        act=act,
+        object_type=object_type,
+        object_id=object_id,
+        caller=caller,
+        details=details,
+        fields=fields,
+    )
+
+
+def _address(text: str) -> str:
+    try:
+        return str(ipaddress.ip_address(text.partition("%")[0]))
+    except ValueError:
+        return ""

@@ -1,0 +1,1 @@
+"""Formulas of teams: the chain of the audit log."""
