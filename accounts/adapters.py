@@ -5,9 +5,6 @@ with the address of the installation, never with the Host header of whoever aske
 The secrets of second factors are stored encrypted, so a copy of the database does not hold them.
 """
 
-import base64
-import hashlib
-import hmac
 import logging
 from smtplib import SMTPException
 from typing import Any, Final
@@ -15,7 +12,6 @@ from typing import Any, Final
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from cryptography.fernet import Fernet
 from django.conf import settings
 from django.contrib.sites.models import Site
 from django.db import IntegrityError, transaction
@@ -24,6 +20,8 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.actions.signup import ensure_home
+from accounts.api import headers
+from accounts.backend import bell, peppers
 from accounts.errors import Conflict, Unavailable
 from accounts.models import User
 
@@ -69,6 +67,26 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Lead to the personal organization."""
         return self.get_login_redirect_url(request)
 
+    def logout(self, request: HttpRequest) -> None:
+        """Sign a person out, also of the pages that stay open."""
+        person: Any = request.user
+        super().logout(request)
+        if person.pk is not None:
+            bell.ring_person(user_id=person.pk)
+
+    def set_password(self, user: User, password: str) -> None:
+        """Set a password; it ends the other sessions, so their open pages look again."""
+        super().set_password(user, password)
+        bell.ring_person(user_id=user.pk)
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the address that limits count; what callers claim themselves does not count."""
+        return headers.address_of(
+            headers=request.headers,
+            peer=str(request.META.get("REMOTE_ADDR", "")),
+            trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
+        )
+
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link of a reset mail."""
         return _at_base(self.request, super().get_reset_password_from_key_url(key))
@@ -100,16 +118,12 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
     def encrypt(self, text: str) -> str:
         """Return what is stored of a secret."""
-        return _cipher().encrypt(text.encode()).decode()
+        return peppers.cipher(purpose=peppers.SECOND_FACTORS).encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
         """Return the secret of what is stored."""
-        return _cipher().decrypt(encrypted_text.encode()).decode()
-
-
-def _cipher() -> Fernet:
-    key = hmac.digest(str(settings.TOKEN_PEPPER).encode(), b"second factors", hashlib.sha256)
-    return Fernet(base64.urlsafe_b64encode(key))
+        stored = encrypted_text.encode()
+        return peppers.cipher(purpose=peppers.SECOND_FACTORS).decrypt(stored).decode()
 
 
 def _goes_on_without(template_prefix: str) -> bool:

@@ -8,19 +8,23 @@ limits and second factors hold here too.
 from importlib import import_module
 
 from allauth.account.decorators import secure_admin_login
+from allauth.account.views import logout as sign_out
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.db.models import Model, QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import jobs, tenancy
+from accounts.backend import bell
 from accounts.models import Invitation, Job, Membership, Organization, Plan, Token, Usage, User
 
 admin.site.site_header = admin.site.site_title = "Cairn"
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+admin.site.logout = sign_out  # type: ignore[method-assign]  # one way out, which also calls pages
 for _name in ("allauth.mfa", "allauth.socialaccount", "django.contrib.auth"):
     import_module(f"{_name}.admin")  # registered before they can be removed
 HOLD_SECRETS = (Authenticator, SocialApp, SocialToken)
@@ -61,6 +65,11 @@ class UserAdmin(Editable):
     search_fields = ("email", "name")
     fields = ("email", "name", "language", "is_active", "is_staff", "is_superuser", "date_joined")
     readonly_fields = ("email", "date_joined")
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:  # type: ignore[type-arg]
+        """Store a person, and call their open pages to look at their rights again."""
+        super().save_model(request, obj, form, change)
+        bell.ring_person(user_id=obj.pk)
 
 
 @admin.register(Organization)

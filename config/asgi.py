@@ -1,7 +1,7 @@
 """One ASGI process: pages and REST by Django, sockets by Channels, agents by MCP.
 
 MCP needs the server's lifespan; without forwarding it, every call fails. Everything else goes to
-Django, sockets only with a session and from our own origin.
+Django, sockets only from our own origin; the consumer asks whose session their cookie is.
 """
 
 import os
@@ -12,15 +12,19 @@ from config import handlers
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
 django_application = handlers.application()  # loads the apps; the imports below need them
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
+from channels.sessions import CookieMiddleware  # noqa: E402
 
+from accounts.backend import patience  # noqa: E402
 from config.rest import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 
-sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+DATABASE_SILENCE_S = 20  # longer than any statement of a request
+
+patience.bound(seconds=DATABASE_SILENCE_S)
+sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(count=throttling.counter.count)
 
 

@@ -91,6 +91,10 @@ def _secret(text: str) -> str:
     return text
 
 
+def _secrets(text: str) -> tuple[str, ...]:
+    return tuple(_secret(part) for part in _words(text))
+
+
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
@@ -98,6 +102,15 @@ def _words(text: str) -> tuple[str, ...]:
 VARIABLES = (
     Variable(name="CAIRN_SECRET_KEY", read=_secret, default="", says="signs sessions and links"),
     Variable(name="CAIRN_TOKEN_PEPPER", read=_secret, default="", says="keys API token digests"),
+    Variable(
+        name="CAIRN_SECRET_KEY_FALLBACKS", read=_secrets, default=(), says="earlier keys, by commas"
+    ),
+    Variable(
+        name="CAIRN_TOKEN_PEPPER_FALLBACKS",
+        read=_secrets,
+        default=(),
+        says="earlier peppers, by commas",
+    ),
     Variable(
         name="DATABASE_URL", read=_url_of(DATABASE_SCHEMES), default="", says="PostgreSQL 16+"
     ),

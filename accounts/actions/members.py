@@ -2,15 +2,15 @@
 
 The organization's row is locked first, so two owners cannot demote one another at the same moment
 and leave none. Taking somebody out ends their tokens there at once; their sessions end by
-themselves, because each request asks for the membership.
+themselves, because each request asks for the membership, and their open pages are called to ask.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
-
-from accounts import rights
+from accounts import audit, rights
+from accounts.backend import bell
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import Forbidden, LastOwner, NotFound
 from accounts.models import Membership, Organization, Token
@@ -24,13 +24,16 @@ def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
     """
     rights.check_manages(caller=caller)
     rights.check_not_above(caller=caller, role=role)
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         row = _locked(caller, user_id)
-        rights.check_not_above(caller=caller, role=Role(row.role))
+        before = Role(row.role)
+        rights.check_not_above(caller=caller, role=before)
         if role is not Role.OWNER:
             _check_not_last_owner(row)
         row.role = role
         row.save(update_fields=["role"])
+        _note(caller, "role_changed", user_id, {"from": before.value, "to": role.value})
+        bell.ring_person(user_id=user_id)
     return member_view(row)
 
 
@@ -40,9 +43,10 @@ def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView
     Raises RoleNotSufficient, LastOwner, NotFound.
     """
     rights.check_manages(caller=caller)
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         row = _locked(caller, user_id)
         rights.check_not_above(caller=caller, role=Role(row.role))
+        _note(caller, "removed", user_id, {"role": row.role})
         return _take_out(row, now=now)
 
 
@@ -52,8 +56,20 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
         raise Forbidden(
             detail="Only a person can leave an organization.", hint="Sign in on the dashboard."
         )
-    with transaction.atomic():
-        return _take_out(_locked(caller, caller.user_id), now=now)
+    with audit.caller_unit(caller=caller):
+        row = _locked(caller, caller.user_id)
+        _note(caller, "left", caller.user_id, {"role": row.role})
+        return _take_out(row, now=now)
+
+
+def _note(caller: Caller, verb: str, user_id: UUID, details: Mapping[str, str]) -> None:
+    audit.append(
+        act=f"member.{verb}",
+        object_type="user",
+        object_id=str(user_id),
+        caller=caller,
+        details=details,
+    )
 
 
 def _locked(caller: Caller, user_id: UUID) -> Membership:
@@ -77,6 +93,7 @@ def _take_out(row: Membership, *, now: datetime) -> MemberView:
         organization_id=row.organization_id, user_id=row.user_id, revoked_at=None
     ).update(revoked_at=now)
     row.delete()
+    bell.ring_person(user_id=view.user_id)
     return view
 
 

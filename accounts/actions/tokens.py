@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 
-from accounts import rights, tokens
+from accounts import audit, rights, tokens
+from accounts.backend import peppers
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, NotFound, wrong_field
 from accounts.models import Token
@@ -74,7 +74,10 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
         created_at=now,
         expires_at=now + timedelta(days=new.expires_in_days),
     )
-    return _issue(row)
+    with audit.caller_unit(caller=caller):
+        issued = _issue(row)
+        _note(caller, "created", issued.token)
+    return issued
 
 
 def rotate_token(
@@ -89,7 +92,7 @@ def rotate_token(
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
         detail = f"The overlap is 0 to {OVERLAP_HOURS} hours."
         raise wrong_field(pointer="/overlap_hours", detail=detail)
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         old = _locked(credentials.own(caller=caller), token_id)
         _check_replaceable(old, now=now)
         view = token_view(old)
@@ -97,24 +100,29 @@ def rotate_token(
         issued = _issue(_successor(old, now=now))
         old.replaced_by_id = issued.token.id
         _end(old, overlap=timedelta(hours=overlap_hours), now=now)
+        _note(caller, "rotated", view, by=str(issued.token.id))
     return issued
 
 
 def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
     """End a token at once: one's own, or as a manager anybody's. Raises NotFound."""
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         row = _locked(credentials.visible(caller=caller), token_id)
         if row.revoked_at is None:
             row.revoked_at = now
             row.save(update_fields=["revoked_at"])
+            _note(caller, "revoked", token_view(row))
     return token_view(row)
 
 
 def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> bool:
     """Write when, from where and by what a token was last used, at most once a minute.
 
+    What is stored of it is made anew under the pepper of now, when that has changed.
     Returns True for its first use in each ten minutes, to one of several requests at once.
     """
+    if credential.new_digest:
+        Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
     due = now - USE_INTERVAL
     last = credential.last_used_at
     if last is not None and last > due:
@@ -125,12 +133,22 @@ def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> b
     return written == 1 and (last is None or _slot(last) != _slot(now))
 
 
+def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:
+    audit.append(
+        act=f"token.{verb}",
+        object_type="token",
+        object_id=str(token.id),
+        caller=caller,
+        details={"of": str(token.user_id), "scopes": sorted(token.scopes), **more},
+    )
+
+
 def _issue(row: Token) -> IssuedToken:
     minted = tokens.mint(
         kind=tokens.TokenKind(row.kind), entropy=secrets.token_bytes(tokens.ENTROPY_BYTES)
     )
     row.lookup = minted.lookup_id
-    row.digest = tokens.digest(text=minted.text, pepper=credentials.pepper())
+    row.digest = peppers.digest(text=minted.text)
     row.last_four = minted.text[-4:]
     row.save(force_insert=True)
     return IssuedToken(text=minted.text, token=token_view(row))

@@ -16,6 +16,7 @@ from accounts.queries.invites import (
     invitation_offer,
     invitations,
 )
+from accounts.queries.sessions import person_of
 from accounts.queries.work import JobPage, JobView, job, jobs
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "organization_of",
     "organizations_of",
     "people",
+    "person_of",
     "state_of",
     "tokens",
 ]

@@ -4,17 +4,16 @@
 so what is revoked, expired or removed is refused at the next request.
 """
 
-import hmac
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import Q
 
 from accounts import rights, tokens
+from accounts.backend import peppers
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import InvalidToken
 from accounts.models import Token
@@ -83,7 +82,10 @@ class TokenView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """A token that may be used now: whose it is, where, and what it reaches."""
+    """A token that may be used now: whose it is, where, and what it reaches.
+
+    `new_digest` is what should be stored of it, when that was made under an earlier pepper.
+    """
 
     token_id: UUID
     name: str
@@ -96,6 +98,7 @@ class Credential:
     projects: tuple[UUID, ...] | None
     source_interface: str
     last_used_at: datetime | None
+    new_digest: str = ""
 
 
 def token_list(*, caller: Caller) -> tuple[TokenView, ...]:
@@ -129,15 +132,9 @@ def verify(*, text: str, now: datetime) -> Credential:
     """
     parsed = tokens.parse(text=text)
     row = _by_lookup(parsed.lookup_id)
-    presented = tokens.digest(text=parsed.text, pepper=pepper())
-    if row is None or not hmac.compare_digest(row.digest, presented):
+    if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
         raise InvalidToken(detail="This token does not exist.", hint=CREATE_HINT)
-    return _credential(row, role=_role_alive(row, now=now))
-
-
-def pepper() -> bytes:
-    """Return the server's pepper, which keys every stored digest."""
-    return str(settings.TOKEN_PEPPER).encode()
+    return _credential(row, role=_role_alive(row, now=now), text=parsed.text)
 
 
 def state_of(*, token: TokenView, now: datetime) -> str:
@@ -191,8 +188,9 @@ def _role_alive(row: _Presented, *, now: datetime) -> Role:
     return Role(row.role)
 
 
-def _credential(row: _Presented, *, role: Role) -> Credential:
+def _credential(row: _Presented, *, role: Role, text: str) -> Credential:
     scopes = frozenset(TokenScope(scope) for scope in row.scopes)
+    digest = peppers.digest(text=text)
     return Credential(
         token_id=row.id,
         name=row.name,
@@ -205,4 +203,5 @@ def _credential(row: _Presented, *, role: Role) -> Credential:
         projects=None if row.projects is None else tuple(row.projects),
         source_interface=row.source_interface,
         last_used_at=row.last_used_at,
+        new_digest="" if digest == row.digest else digest,
     )

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from accounts import rights, tokens
+from accounts import rights
+from accounts.backend import peppers
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Invitation, Membership
-from accounts.queries.credentials import pepper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def find_open(*, rows: QuerySet[Invitation], secret: str, now: datetime) -> Invi
     row = (
         rows.select_related("organization", "invited_by")
         .annotate(inviter_role=Subquery(inviter.values("role")[:1]))
-        .filter(digest=digest_of(secret=secret), expires_at__gt=now)
+        .filter(digest__in=peppers.digests(text=_keyed(secret)), expires_at__gt=now)
         .first()
     )
     if row is None or not _may_still_give(row):
@@ -86,7 +86,7 @@ def find_open(*, rows: QuerySet[Invitation], secret: str, now: datetime) -> Invi
 
 def digest_of(*, secret: str) -> str:
     """Return the keyed hash under which an invitation's secret is stored."""
-    return tokens.digest(text=f"invitation:{secret}", pepper=pepper())
+    return peppers.digest(text=_keyed(secret))
 
 
 def not_open() -> NotFound:
@@ -108,6 +108,10 @@ def invitation_view(row: Invitation) -> InvitationView:
         created_at=row.created_at,
         expires_at=row.expires_at,
     )
+
+
+def _keyed(secret: str) -> str:
+    return f"invitation:{secret}"
 
 
 def _may_still_give(row: Invitation) -> bool:

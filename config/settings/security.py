@@ -10,6 +10,7 @@ _SECURE = BASE_URL.startswith("https:")
 ALLOWED_HOSTS = [*ENV["CAIRN_ALLOWED_HOSTS"], _HOST, "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "frontend.views.errors.csrf_failed"
+SESSION_ENGINE = "accounts.backend.sessions"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _SECURE
 SESSION_COOKIE_NAME = "__Host-cairn" if _SECURE else "cairn"
 CSRF_COOKIE_NAME = "__Host-cairn-csrf" if _SECURE else "cairn-csrf"

@@ -1,0 +1,36 @@
+"""Tell open pages to look again: at the feed of their organization, and at their own rights.
+
+The channel layer carries nothing but the call itself. A page that hears it reads the database with
+a Caller made anew, so what is lost without Redis comes a few seconds later, when it looks unasked.
+"""
+
+import logging
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+
+def ring(*, group: str) -> None:
+    """Call the open pages of a group now. Without Redis they find out by looking."""
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    try:
+        async_to_sync(layer.group_send)(group, {"type": "feed.grew"})
+    except (RedisError, OSError) as error:
+        log.warning("Open pages were not called: %s", error)
+
+
+def ring_person(*, user_id: UUID) -> None:
+    """Call the open pages of a person after commit: some right of theirs may have ended."""
+    transaction.on_commit(lambda: ring(group=person_group(user_id=user_id)))
+
+
+def person_group(*, user_id: UUID) -> str:
+    """Return the group of a person's open pages, in whichever organization."""
+    return f"person.{user_id.hex}"
