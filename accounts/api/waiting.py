@@ -7,6 +7,7 @@ cannot be given back, so only some may wait at a time.
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from threading import BoundedSemaphore
 from typing import Final, TypeVar
 from uuid import UUID
@@ -15,7 +16,8 @@ from django.db import connection
 
 from accounts.api.shapes import Field, Whole
 from accounts.caller import Caller
-from accounts.queries import work
+from accounts.errors import InvalidToken
+from accounts.queries import credentials, work
 
 LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
 PAUSE_SECONDS: Final = 0.2
@@ -31,18 +33,33 @@ Found = TypeVar("Found")
 _places = BoundedSemaphore(MOST_WAITING)
 
 
-def until(*, look: Callable[[], Found | None], seconds: int) -> Found | None:
+def _nothing() -> None:
+    """Check nothing."""
+
+
+def until(
+    *, look: Callable[[], Found | None], seconds: int, check: Callable[[], None] = _nothing
+) -> Found | None:
     """Look until there is something or the time is over; return the last that was seen.
 
-    When `MOST_WAITING` others wait already, looks once: waiting is a courtesy to the caller.
+    `check` is asked after each pause and raises when waiting must end. When `MOST_WAITING` others
+    wait already, looks once: waiting is a courtesy to the caller.
     """
     found = look()
     if found or not seconds or not _places.acquire(blocking=False):
         return found
     try:
-        return _wait(look, time.monotonic() + seconds)
+        return _wait(look, check, time.monotonic() + seconds)
     finally:
         _places.release()
+
+
+def check_holds(*, caller: Caller) -> None:
+    """Raise InvalidToken when what let the caller in has ended, or gives less than it gave."""
+    if not credentials.still_holds(caller=caller, now=datetime.now(UTC)):
+        raise InvalidToken(
+            detail="This credential ended while the call waited.", hint="Sign in again."
+        )
 
 
 def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
@@ -53,11 +70,14 @@ def until_done(*, caller: Caller, job_id: UUID | None, seconds: int) -> bool:
     return job is not None and job.state == "done"
 
 
-def _wait(look: Callable[[], Found | None], ends_at: float) -> Found | None:
+def _wait(
+    look: Callable[[], Found | None], check: Callable[[], None], ends_at: float
+) -> Found | None:
     found = None
     while not found and time.monotonic() < ends_at:
         _let_go()
         time.sleep(PAUSE_SECONDS)
+        check()
         found = look()
     return found
 

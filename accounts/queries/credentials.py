@@ -16,7 +16,7 @@ from accounts import rights, tokens
 from accounts.backend import peppers
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import InvalidToken
-from accounts.models import Token
+from accounts.models import Membership, Token
 
 CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
 
@@ -135,6 +135,17 @@ def verify(*, text: str, now: datetime) -> Credential:
     if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
         raise InvalidToken(detail="This token does not exist.", hint=CREATE_HINT)
     return _credential(row, role=_role_alive(row, now=now), text=parsed.text)
+
+
+def still_holds(*, caller: Caller, now: datetime) -> bool:
+    """Say whether a caller's token and role are still there, for calls that wait."""
+    belongs = Membership.objects.filter(
+        organization_id=caller.organization_id, role=caller.role, user__is_active=True
+    )
+    if caller.token_id is None:
+        return belongs.filter(user_id=caller.user_id).exists()
+    holder = Token.objects.filter(pk=caller.token_id, revoked_at=None, expires_at__gt=now)
+    return belongs.filter(user_id__in=holder.values("user_id")).exists()
 
 
 def state_of(*, token: TokenView, now: datetime) -> str:

@@ -54,6 +54,7 @@ def index(ask: Ask) -> Answer:
             project=query["project"],
         ),
         seconds=query["wait"],
+        check=lambda: waiting.check_holds(caller=ask.caller),
     )
     changes = found or ()
     newest = changes[-1].id if changes else query["after"]
