@@ -25,6 +25,7 @@ from django.db.migrations.loader import MigrationLoader
 from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts import schema
+from accounts.backend import defaults
 from accounts.models import SchemaStep
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
@@ -99,6 +100,10 @@ def check_migrations() -> Check:
     if missing:
         detail = f"{len(missing)} migrations of the shared tables are missing, first {missing[0]}"
         return _wrong("migrations", detail, "Run: manage.py migrate")
+    if unset := defaults.missing():
+        return _wrong(
+            "migrations", f"connections start without {unset[0]}", "Run: manage.py migrate"
+        )
     return _well("migrations", "the shared tables are up to date")
 
 

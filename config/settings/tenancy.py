@@ -1,4 +1,8 @@
-"""Database and tenants: one Postgres schema an organization, entered with SET LOCAL (spec 7.1)."""
+"""Database and tenants: one Postgres schema an organization, entered with SET LOCAL (spec 7.1).
+
+Nothing here is kept on a session, so a pooler between transactions may stand in front of Postgres;
+what each connection starts with is stored there (accounts.backend.defaults).
+"""
 
 import dj_database_url
 
@@ -21,8 +25,8 @@ DATABASES = {
                 "timeout": 10,
                 "max_lifetime": CONNECTION_LIFETIME_S,
             },
-            "options": "-c search_path=public -c jit=off -c hnsw.iterative_scan=relaxed_order",
         },
+        "DISABLE_SERVER_SIDE_CURSORS": True,  # they would outlive their transaction
     }
 }
 DATABASE_ROUTERS = ["django_tenants.routers.TenantSyncRouter"]

@@ -1,4 +1,4 @@
-"""Django's migrate for the public schema, followed by the organizations' schemas.
+"""Django's migrate for the public schema, then what connections start with, then the tenants.
 
 Stands in for the command of the same name of django-tenants, which walks every tenant with
 session-level schema switches even when nothing is to do.
@@ -9,6 +9,8 @@ from typing import Any
 from django.core.management import call_command
 from django.core.management.commands import migrate
 
+from accounts.backend import defaults
+
 
 class Command(migrate.Command):
     """Migrate everything; with an app named, only the public schema."""
@@ -16,5 +18,8 @@ class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run Django's own command, then `migrate_tenants`."""
         super().handle(*args, **options)
-        if not options["app_label"]:
-            call_command("migrate_tenants", stdout=self.stdout, verbosity=options["verbosity"])
+        if options["app_label"]:
+            return
+        if defaults.missing():
+            defaults.store()
+        call_command("migrate_tenants", stdout=self.stdout, verbosity=options["verbosity"])
