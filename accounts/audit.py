@@ -1,13 +1,13 @@
 """Where an act comes from, and the door to the audit log (spec 7.6).
 
 The log is a tenant table and `teams.audit` writes it; accounts stands below teams and changes
-organizations too, so it speaks through a door that teams opens when it is loaded. An edge says once
-where its acts come from (`coming_from`, or `arrive` for a whole request); nobody below passes it on.
+organizations too, so it speaks through a door that teams opens when it is loaded. An edge says
+once where its acts come from (`coming_from`, or `arrive` for a request); nobody below passes it on.
 """
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,6 +16,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.models import Organization
 
 
 class Surface(StrEnum):
@@ -123,30 +124,31 @@ def open_door(*, writer: Writer) -> None:
 
 @contextmanager
 def caller_unit(*, caller: Caller) -> Iterator[None]:
-    """Open a unit of the caller's organization. Raises OtherTenant inside of another one."""
+    """Open a unit of the caller's organization: an act and its entry commit together or not at all.
+
+    Raises OtherTenant inside of another one.
+    """
     tenant = tenancy.Tenant(
         organization_id=caller.organization_id,
         slug=caller.organization_slug,
         schema_name=caller.schema_name,
     )
-    with unit(tenant=tenant):
+    with _entered(tenant), tenancy.unit():
         yield
 
 
 @contextmanager
-def unit(*, tenant: tenancy.Tenant) -> Iterator[None]:
-    """Open a unit of an organization, so that an act and its entry commit together or not at all.
+def organization_unit(*, organization: Organization) -> Iterator[None]:
+    """Open a unit of an organization for somebody who does not call for it.
 
     Raises OtherTenant inside of another one.
     """
-    with (
-        tenancy.enter(
-            organization_id=tenant.organization_id,
-            slug=tenant.slug,
-            schema_name=tenant.schema_name,
-        ),
-        tenancy.unit(),
-    ):
+    tenant = tenancy.Tenant(
+        organization_id=organization.id,
+        slug=organization.slug,
+        schema_name=organization.schema_name,
+    )
+    with _entered(tenant), tenancy.unit():
         yield
 
 
@@ -168,6 +170,12 @@ def append(
         caller=caller,
         details=details,
         fields=fields,
+    )
+
+
+def _entered(tenant: tenancy.Tenant) -> AbstractContextManager[tenancy.Tenant]:
+    return tenancy.enter(
+        organization_id=tenant.organization_id, slug=tenant.slug, schema_name=tenant.schema_name
     )
 
 

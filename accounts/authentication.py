@@ -11,11 +11,10 @@ from uuid import UUID
 
 from accounts import rights, tenancy
 from accounts.actions import tokens as token_actions
-from accounts.caller import Caller
+from accounts.caller import DASHBOARD, Caller
 from accounts.queries import credentials, directory
 
 AGENT_LENGTH: Final = 120  # characters, the column's
-DASHBOARD: Final = "dashboard"
 
 
 def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Caller:

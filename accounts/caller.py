@@ -6,6 +6,7 @@ passed down unchanged; nothing below an edge looks at a request again. Spec 7.1,
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 
@@ -28,6 +29,7 @@ class TokenScope(StrEnum):
     ADMIN = "admin"
 
 
+DASHBOARD: Final = "dashboard"  # the interface of whoever is signed in
 ALL_SCOPES: frozenset[TokenScope] = frozenset(TokenScope)
 
 

@@ -4,8 +4,6 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-from accounts import audit
-
 
 class TeamsConfig(AppConfig):
     """Registers the app."""
@@ -15,4 +13,4 @@ class TeamsConfig(AppConfig):
 
     def ready(self) -> None:
         """Open the door of the audit log to the apps below."""
-        audit.open_door(writer=import_module("teams.audit").append)
+        import_module("accounts.audit").open_door(writer=import_module("teams.audit").append)

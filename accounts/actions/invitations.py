@@ -16,11 +16,10 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.mail import send_mail
 from django.core.validators import validate_email
-from django.db import transaction
 from django.template.loader import render_to_string
 
-from accounts import quotas, rights
-from accounts.caller import Caller, Role
+from accounts import audit, quotas, rights
+from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound, wrong_field
 from accounts.models import Invitation, Membership, Organization, User
 from accounts.queries import directory, invites
@@ -56,12 +55,13 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
     rights.check_not_above(caller=caller, role=role)
     inviter = _person(caller)
     address = _checked_address(email)
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         organization = _locked_organization(caller.organization_id)
         quotas.check_room(organization=organization)
         _clear_the_way(organization, address, now=now)
         row = Invitation(organization=organization, email=address, role=role, invited_by=inviter)
         secret = _store(row, now=now)
+        _note(caller, "created", row)
     return _send(row, secret=secret)
 
 
@@ -71,20 +71,22 @@ def resend_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> 
     It is the caller's from now on. Raises NotFound, RoleNotSufficient.
     """
     inviter = _person(caller)
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         row = _locked(caller, invitation_id)
         rights.check_not_above(caller=caller, role=Role(row.role))
         row.invited_by = inviter
         secret = _store(row, now=now)
+        _note(caller, "resent", row)
     return _send(row, secret=secret)
 
 
 def revoke_invitation(*, caller: Caller, invitation_id: UUID, now: datetime) -> InvitationView:
     """Withdraw a pending invitation. Raises NotFound, RoleNotSufficient."""
-    with transaction.atomic():
+    with audit.caller_unit(caller=caller):
         row = _locked(caller, invitation_id)
         row.revoked_at = now
         row.save(update_fields=["revoked_at"])
+        _note(caller, "revoked", row)
     return invitation_view(row)
 
 
@@ -94,7 +96,8 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
     Somebody who already belongs keeps the role they have.
     """
     user = User.objects.get(pk=user_id)
-    with transaction.atomic():
+    found = invites.find_open(rows=invites.pending(), secret=secret, now=now)
+    with audit.organization_unit(organization=found.organization):
         pending = invites.pending().select_for_update(of=("self",))
         row = invites.find_open(rows=pending, secret=secret, now=now)
         if not user.is_active or row.email.lower() != user.email.lower():
@@ -102,7 +105,19 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
         _take_in(row, user=user, now=now)
         row.accepted_at = now
         row.save(update_fields=["accepted_at"])
+        guest = audit.Person(user_id=user_id, source_interface=DASHBOARD)
+        _note(guest, "accepted", row)
     return directory.organization_of(user_id=user_id, slug=row.organization.slug)
+
+
+def _note(caller: audit.Actor, verb: str, row: Invitation) -> None:
+    audit.append(
+        act=f"invitation.{verb}",
+        object_type="invitation",
+        object_id=str(row.id),
+        caller=caller,
+        details={"role": row.role},
+    )
 
 
 def _take_in(row: Invitation, *, user: User, now: datetime) -> None:

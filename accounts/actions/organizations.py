@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import names, rights, schema
-from accounts.caller import Caller, Role
+from accounts import audit, names, rights, schema
+from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import AddressTaken
 from accounts.identifiers import new_id
 from accounts.models import Membership, Organization
@@ -34,17 +34,35 @@ def create_organization(
     if row is None:
         row = _reserve(user_id=user_id, name=name, slug=slug, personal=personal, now=now)
     schema.replay(organization=row)
-    Organization.objects.filter(pk=row.pk).update(ready=True)
+    with audit.organization_unit(organization=row):
+        Organization.objects.filter(pk=row.pk).update(ready=True)
+        founder = audit.Person(user_id=user_id, source_interface=DASHBOARD)
+        _note(founder, "created", row)
     return directory.organization_of(user_id=user_id, slug=row.slug)
 
 
 def rename_organization(*, caller: Caller, name: str) -> OrganizationView:
     """Change the name that people see; the address stays. Raises InvalidInput."""
     rights.check_manages(caller=caller)
-    row = Organization.objects.get(pk=caller.organization_id)
-    row.name = names.checked_name(name)
-    row.save(update_fields=["name"])
+    checked = names.checked_name(name)
+    with audit.caller_unit(caller=caller):
+        row = Organization.objects.get(pk=caller.organization_id)
+        row.name = checked
+        row.save(update_fields=["name"])
+        _note(caller, "changed", row, fields=("name",))
     return directory.organization_view(row, role=caller.role)
+
+
+def _note(
+    caller: audit.Actor, verb: str, row: Organization, *, fields: tuple[str, ...] = ()
+) -> None:
+    audit.append(
+        act=f"organization.{verb}",
+        object_type="organization",
+        object_id=str(row.id),
+        caller=caller,
+        fields=fields,
+    )
 
 
 def _unfinished(

@@ -9,6 +9,7 @@ from memory.actions import store
 from memory.actions.confirm import check_active
 from memory.actions.fields import check_reason
 from memory.actions.revise import check_agent_may_change, check_version
+from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
@@ -28,10 +29,17 @@ def archive(
     with tenancy.unit():
         row = lock_memory(caller=caller, memory_id=memory_id)
         check_version(row=row, if_version=if_version)
-        check_active(row=row)
-        check_agent_may_change(caller=caller, row=row)
-        row.status, row.archived_reason = Status.ARCHIVED.value, reason
-        row.valid_until = now
-        store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
-        store.announce(caller=caller, kind="memory.archived", rows=(row,))
-        return to_view(row, now=now)
+        view = apply(caller=caller, row=row, reason=reason, now=now)
+        store.record(caller=caller, act="memory.archived", memory_id=memory_id)
+        return view
+
+
+def apply(*, caller: Caller, row: Memory, reason: str, now: datetime) -> MemoryView:
+    """Archive a locked memory inside the current unit."""
+    check_active(row=row)
+    check_agent_may_change(caller=caller, row=row)
+    row.status, row.archived_reason = Status.ARCHIVED.value, reason
+    row.valid_until = now
+    store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
+    store.announce(caller=caller, kind="memory.archived", rows=(row,))
+    return to_view(row, now=now)

@@ -24,7 +24,9 @@ def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """
     require(caller=caller, act=Act.CONFIRM)
     with tenancy.unit():
-        return apply(caller=caller, memory_id=memory_id, now=now)
+        view = apply(caller=caller, memory_id=memory_id, now=now)
+        store.record(caller=caller, act="memory.confirmed", memory_id=memory_id)
+        return view
 
 
 def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:

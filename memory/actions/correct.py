@@ -47,6 +47,8 @@ def correct(
         if outcome.memory is None:
             raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
         _link(caller, old, outcome.memory.id)
+        by = {"by": str(outcome.memory.id), "kind": kind}
+        store.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
         return outcome
 
 
@@ -104,9 +106,7 @@ def _link(caller: Caller, old: Memory, successor: UUID) -> None:
         kind=LinkKind.SUPERSEDES.value,
         defaults={"description": old.archived_reason},
     )
-    store.announce(
-        caller=caller, kind="memory.corrected", rows=(old,), details={"by": str(successor)}
-    )
+    store.announce(caller=caller, kind="memory.corrected", rows=(old,))
 
 
 def _check_kind(kind: str) -> None:

@@ -23,13 +23,19 @@ def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> Memo
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        row = lock_memory(caller=caller, memory_id=memory_id)
-        check_active(row=row)
-        check_agent_may_change(caller=caller, row=row)
-        row.pinned = pinned
-        row.governance = governance_of(
-            type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned
-        )
-        store.save(row=row, fields=("pinned", "governance"), now=now)
-        store.announce(caller=caller, kind="memory.pinned", rows=(row,), details={"pinned": pinned})
-        return to_view(row, now=now)
+        view = apply(caller=caller, memory_id=memory_id, pinned=pinned, now=now)
+        act = "memory.pinned" if pinned else "memory.unpinned"
+        store.record(caller=caller, act=act, memory_id=memory_id)
+        return view
+
+
+def apply(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
+    """Set or take away the pin inside the current unit."""
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    check_active(row=row)
+    check_agent_may_change(caller=caller, row=row)
+    row.pinned = pinned
+    row.governance = governance_of(type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned)
+    store.save(row=row, fields=("pinned", "governance"), now=now)
+    store.announce(caller=caller, kind="memory.pinned", rows=(row,))
+    return to_view(row, now=now)

@@ -50,7 +50,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a candidate, and why."""
+    """What became of a candidate, and why. `done` names what was written, empty for nothing."""
 
     outcome: str
     memory: MemoryView | None
@@ -59,6 +59,7 @@ class Outcome:
     hint: str = ""
     embedding: str = "none"
     job_id: UUID | None = None
+    done: str = ""
 
 
 def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
@@ -70,10 +71,10 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
     prepared = prepare(caller=caller, new=new)
     try:
         with tenancy.unit(), transaction.atomic():
-            return decide(caller=caller, prepared=prepared, now=now)
+            return _recorded(caller, decide(caller=caller, prepared=prepared, now=now))
     except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
-            return decide(caller=caller, prepared=prepared, now=now)
+            return _recorded(caller, decide(caller=caller, prepared=prepared, now=now))
 
 
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
@@ -154,7 +155,14 @@ def replace_content(
         changes={"content": drafted.new.content, "reason": "sent again under its external id"},
         now=now,
     )
-    return Outcome(outcome="updated", memory=view, embedding="queued")
+    return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
+
+
+def _recorded(caller: Caller, outcome: Outcome) -> Outcome:
+    if outcome.done and outcome.memory is not None:
+        act = f"memory.{outcome.done}"
+        store.record(caller=caller, act=act, memory_id=outcome.memory.id)
+    return outcome
 
 
 def _exact_twin(result: GateResult) -> UUID | None:
@@ -200,7 +208,9 @@ def _confirmed(caller: Caller, result: GateResult, now: datetime) -> Outcome:
         raise ValueError("A confirmation names the memory it confirms.")
     view = confirm.apply(caller=caller, memory_id=memory_id, now=now)
     gate = result.gate.value if result.gate else ""
-    return Outcome(outcome="confirmed", memory=view, gate=gate, reason=result.reason)
+    return Outcome(
+        outcome="confirmed", memory=view, gate=gate, reason=result.reason, done="confirmed"
+    )
 
 
 def _added(
@@ -226,6 +236,7 @@ def _added(
     return Outcome(
         outcome="added",
         memory=to_view(row, now=now),
+        done="created",
         reason=result.reason,
         embedding="queued" if embedded is None else "stored",
         job_id=job_id,

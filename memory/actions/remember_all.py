@@ -85,7 +85,9 @@ def _take_all(
     batch.look(tuple(item for item in placed if isinstance(item, Placed)))
     outcomes = [batch.take(item) for item in placed]
     job_id = batch.write()
-    return tuple(_final(outcome, job_id, now) for outcome in outcomes)
+    found = tuple(_final(outcome, job_id, now) for outcome in outcomes)
+    _record(caller, found)
+    return found
 
 
 def _drafted(caller: Caller, new: NewMemory) -> Draft | Outcome:
@@ -202,7 +204,13 @@ class _Batch:
         if twin is not None:
             return Outcome(outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason)
         view = confirm.apply(caller=self.caller, memory_id=memory_id, now=self.now)
-        return Outcome(outcome="confirmed", memory=view, gate="exact_duplicate", reason=reason)
+        return Outcome(
+            outcome="confirmed",
+            memory=view,
+            gate="exact_duplicate",
+            reason=reason,
+            done="confirmed",
+        )
 
     def _add(self, item: Placed, surprise: float) -> Memory:
         row = store.new_row(
@@ -224,5 +232,20 @@ def _final(outcome: Outcome | Memory, job_id: UUID | None, now: datetime) -> Out
     if isinstance(outcome, Outcome):
         return outcome
     return Outcome(
-        outcome="added", memory=to_view(outcome, now=now), embedding="queued", job_id=job_id
+        outcome="added",
+        memory=to_view(outcome, now=now),
+        embedding="queued",
+        job_id=job_id,
+        done="created",
     )
+
+
+def _record(caller: Caller, found: tuple[Outcome, ...]) -> None:
+    """Tell the audit log once of everything that the call wrote, if it wrote anything."""
+    ids: dict[str, dict[UUID, None]] = {}
+    for outcome in found:
+        if outcome.done and outcome.memory is not None:
+            ids.setdefault(outcome.done, {})[outcome.memory.id] = None
+    if ids:
+        by_verb = {verb: tuple(found) for verb, found in ids.items()}
+        store.record_together(caller=caller, act="memory.bulk_written", memory_ids=by_verb)

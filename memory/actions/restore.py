@@ -35,4 +35,5 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         if not getattr(row, "is_embedded", False):
             embedding.enqueue(memory_ids=(row.id,))
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
+        store.record(caller=caller, act="memory.restored", memory_id=memory_id)
         return to_view(row, now=now)

@@ -51,7 +51,10 @@ def revise(
     with tenancy.unit():
         row = lock_memory(caller=caller, memory_id=memory_id)
         check_version(row=row, if_version=if_version)
-        return apply(caller=caller, row=row, changes=changes, now=now)
+        view = apply(caller=caller, row=row, changes=changes, now=now)
+        named = tuple(sorted(set(changes) - {"reason"}))
+        store.record(caller=caller, act="memory.changed", memory_id=memory_id, fields=named)
+        return view
 
 
 def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime) -> MemoryView:
@@ -69,9 +72,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
     embedding.enqueue(memory_ids=(row.id,))
-    store.announce(
-        caller=caller, kind="memory.changed", rows=(row,), details={"fields": sorted(changes)}
-    )
+    store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
 
 

@@ -111,23 +111,46 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
         raise _not_unique() from error
 
 
-def announce(
+def announce(*, caller: Caller, kind: str, rows: tuple[Memory, ...]) -> None:
+    """Tell the change feed what happened to memories. In a unit."""
+    changes.append_all(caller=caller, entries=tuple(_entry(kind, row) for row in rows))
+
+
+def record(
     *,
     caller: Caller,
-    kind: str,
-    rows: tuple[Memory, ...],
+    act: str,
+    memory_id: UUID,
     details: Mapping[str, Any] | None = None,
+    fields: tuple[str, ...] = (),
 ) -> None:
-    """Write audit and change feed entries of what happened to memories, at least one. In a unit."""
-    is_bulk = len(rows) > 1
+    """Append to the audit log what one call did, whatever it took to do it. In a unit."""
     audit.append(
-        act=f"{kind}.bulk" if is_bulk else kind,
+        act=act,
         object_type="memory",
-        object_id=str(rows[0].id),
+        object_id=str(memory_id),
         caller=caller,
-        details={"memories": len(rows), "last": str(rows[-1].id)} if is_bulk else details,
+        details=details,
+        fields=fields,
     )
-    changes.append_all(caller=caller, entries=tuple(_entry(kind, row) for row in rows))
+
+
+def record_together(
+    *, caller: Caller, act: str, memory_ids: Mapping[str, tuple[UUID, ...]]
+) -> None:
+    """Append one entry for a call that did something to several memories, at least one. In a unit.
+
+    `memory_ids` says by verb what was done to which.
+    """
+    by_verb = {verb: [str(one) for one in ids] for verb, ids in memory_ids.items() if ids}
+    listed = [one for ids in by_verb.values() for one in ids]
+    audit.append(
+        act=act,
+        object_type="memory",
+        object_id=listed[0],
+        caller=caller,
+        details={"memories": len(listed), **by_verb},
+    )
 
 
 def exact_duplicate(*, place: Place, content_hash: str) -> UUID | None:

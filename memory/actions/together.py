@@ -1,6 +1,7 @@
 """One verb for several memories at once: all of them, or none (spec 9.2, bulk)."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -8,28 +9,41 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput, TooLarge
-from memory.actions.archive import archive
-from memory.actions.confirm import confirm
-from memory.actions.pin import pin
+from memory.actions import archive, confirm, pin, store
+from memory.queries.memories import lock_memory
+from teams.permissions import require
+from teams.roles import Act
 
 MOST: Final = 200  # memories a call, the largest page of a list
 
-Verb = Callable[[Caller, UUID, datetime], object]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What is done to each memory inside the unit, what it takes, and what it is called after."""
+
+    needs: Act
+    apply: Callable[[Caller, UUID, datetime], object]
+    done: str
 
 
 def _confirm(caller: Caller, memory_id: UUID, now: datetime) -> object:
-    return confirm(caller=caller, memory_id=memory_id, now=now)
+    return confirm.apply(caller=caller, memory_id=memory_id, now=now)
 
 
 def _pin(caller: Caller, memory_id: UUID, now: datetime) -> object:
-    return pin(caller=caller, memory_id=memory_id, pinned=True, now=now)
+    return pin.apply(caller=caller, memory_id=memory_id, pinned=True, now=now)
 
 
 def _archive(caller: Caller, memory_id: UUID, now: datetime) -> object:
-    return archive(caller=caller, memory_id=memory_id, reason="", if_version=None, now=now)
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    return archive.apply(caller=caller, row=row, reason="", now=now)
 
 
-VERBS: Final[Mapping[str, Verb]] = {"confirm": _confirm, "pin": _pin, "archive": _archive}
+VERBS: Final[Mapping[str, Verb]] = {
+    "confirm": Verb(needs=Act.CONFIRM, apply=_confirm, done="confirmed"),
+    "pin": Verb(needs=Act.WRITE, apply=_pin, done="pinned"),
+    "archive": Verb(needs=Act.WRITE, apply=_archive, done="archived"),
+}
 
 
 def do_all(*, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: datetime) -> int:
@@ -37,8 +51,8 @@ def do_all(*, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: date
 
     Raises InvalidInput for an unknown verb or no memory, TooLarge, and what the verb itself raises.
     """
-    act = VERBS.get(verb)
-    if act is None or not memory_ids:
+    chosen = VERBS.get(verb)
+    if chosen is None or not memory_ids:
         raise InvalidInput(
             detail="There is nothing to do.",
             hint=f"Choose memories, and one of: {', '.join(VERBS)}.",
@@ -46,7 +60,10 @@ def do_all(*, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: date
         )
     if len(memory_ids) > MOST:
         raise TooLarge(detail=f"{len(memory_ids)} memories.", hint=f"Choose at most {MOST}.")
+    require(caller=caller, act=chosen.needs)
     with tenancy.unit():
         for memory_id in memory_ids:
-            act(caller, memory_id, now)
+            chosen.apply(caller, memory_id, now)
+        done = {chosen.done: memory_ids}
+        store.record_together(caller=caller, act=f"memory.bulk_{chosen.done}", memory_ids=done)
     return len(memory_ids)

@@ -11,7 +11,6 @@ from accounts import tenancy
 from accounts.actions import members
 from accounts.caller import Caller
 from accounts.queries.directory import MemberView
-from teams import audit
 from teams.models import ProjectMember, TeamMember
 
 
@@ -22,7 +21,7 @@ def remove_member(*, caller: Caller, user_id: UUID, now: datetime) -> MemberView
     """
     with tenancy.unit():
         gone = members.remove_member(caller=caller, user_id=user_id, now=now)
-        _leave_places(caller, user_id)
+        _leave_places(user_id)
         return gone
 
 
@@ -30,11 +29,10 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
     """Take oneself out, in person. Raises Forbidden for credentials, LastOwner."""
     with tenancy.unit():
         gone = members.leave(caller=caller, now=now)
-        _leave_places(caller, gone.user_id)
+        _leave_places(gone.user_id)
         return gone
 
 
-def _leave_places(caller: Caller, user_id: UUID) -> None:
+def _leave_places(user_id: UUID) -> None:
     ProjectMember.objects.filter(user_id=user_id).delete()
     TeamMember.objects.filter(user_id=user_id).delete()
-    audit.append(act="member.removed", object_type="user", object_id=str(user_id), caller=caller)

@@ -50,7 +50,7 @@ def create_project(
         if caller.user_id is not None:
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
         audit.append(
-            act="project.create", object_type="project", object_id=str(row.id), caller=caller
+            act="project.created", object_type="project", object_id=str(row.id), caller=caller
         )
         changes.append(
             kind="project.created",

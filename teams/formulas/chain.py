@@ -1,20 +1,20 @@
 """The hash chain of the audit log: what is hashed, and what is wrong with a chain (spec 7.6).
 
     h(0) = SHA-256("cairn audit genesis" | 0 | tenant id)
-    h(n) = SHA-256("cairn audit entry" | 0 | C(n)),  C(n) = every column of entry n, with n and h(n-1)
+    h(n) = SHA-256("cairn audit entry" | 0 | C(n))
 
-C is a JSON array in a fixed order of columns with sorted keys, so two different entries never have
-one serialization. Each hash holds the one before it, so nobody changes, removes, inserts or moves
-an entry without changing all hashes after it (Haber and Stornetta 1991); the chain of one
-organization cannot pass for another's, because it begins with its id. A chain that ends early
-still holds, so the head (count and last hash) is kept apart from the entries and is compared with
-them (Schneier and Kelsey 1999). Whoever may rewrite both can forge a chain: a head noted elsewhere
-earlier (`Mark`) still finds them.
+C(n) is every column of entry n, also its number n and h(n-1), as a JSON array in a fixed order of
+columns with sorted keys, so two different entries never have one serialization. Each hash holds the
+one before it, so nobody changes, removes, inserts or moves an entry without changing all hashes
+after it (Haber and Stornetta 1991); the chain of one organization cannot pass for another's,
+because it begins with its id. A chain that ends early still holds, so the head (count and last
+hash) is kept apart from the entries and is compared with them (Schneier and Kelsey 1999). Whoever
+may rewrite both can forge a chain; a head that was noted elsewhere (`mark`) still finds them.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -110,28 +110,32 @@ def head_of(*, entry: Entry) -> Head:
 
 
 def verify(
-    *, tenant_id: UUID, entries: Iterable[Entry], head: Head | None, mark: Head | None = None
+    *,
+    tenant_id: UUID,
+    entries: Iterable[Entry],
+    head: Callable[[], Head | None],
+    mark: Head | None = None,
 ) -> Verdict:
     """Check all entries of a chain, in the order of their numbers, against its head.
 
-    `head` is None when it is lost; `mark` is a head that was noted elsewhere.
+    `head` is asked when the entries end, for they may grow meanwhile; None says that it is lost.
+    `mark` is a head that was noted elsewhere.
     """
     end = genesis(tenant_id=tenant_id)
-    count = head.count if head else 0
     for entry in entries:
-        fault = _fault(entry, end, count) or _marked(entry, mark)
+        fault = _fault(entry, end, head) or _marked(entry, mark)
         if fault is not None:
             return Verdict(checked=end.count, head=end, fault=fault)
         end = head_of(entry=entry)
-    return Verdict(checked=end.count, head=end, fault=_at_the_end(end, head, mark))
+    return Verdict(checked=end.count, head=end, fault=_at_the_end(end, head(), mark))
 
 
-def _fault(entry: Entry, end: Head, count: int) -> Fault | None:
+def _fault(entry: Entry, end: Head, head: Callable[[], Head | None]) -> Fault | None:
     number = end.count + 1
     if entry.number != number:
         return _out_of_place(entry, number)
     if digest(entry=entry) != entry.hash:
-        return _changed(entry, count)
+        return _changed(entry, head())
     if entry.previous_hash != end.hash:
         return _wrong_link(entry, end)
     return None
@@ -144,12 +148,13 @@ def _out_of_place(entry: Entry, number: int) -> Fault:
     return _said(FaultKind.REMOVED, number, f"it is missing{until}")
 
 
-def _changed(entry: Entry, count: int) -> Fault:
+def _changed(entry: Entry, head: Head | None) -> Fault:
     """Say whether an entry was edited in its place, or is one that was written as another."""
+    last = max(head.count if head else 0, entry.number)
     written = next(
         (
             number
-            for number in range(1, max(count, entry.number) + 1)
+            for number in range(1, last + 1)
             if digest(entry=replace(entry, number=number)) == entry.hash
         ),
         None,
