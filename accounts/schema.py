@@ -6,6 +6,8 @@ app is rendered; replaying the SQL they sent costs a tenth of that and gives the
 SchemaStep a migration. A new tenant replays all steps, one that is behind replays what it lacks;
 nothing asks a tenant that is up to date anything. The template is migrated in one transaction, its
 lock and path held by that alone: a connection pooler between transactions loses neither.
+The replay runs inside Postgres, as the owner of the tables: a new organization is made by the web,
+whose role may make no table (accounts/sql/walls.sql).
 """
 
 import re
@@ -18,7 +20,9 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from psycopg import ClientCursor
 
+from accounts import tenancy
 from accounts.models import Organization, SchemaStep
+from accounts.sql import doors, walls
 from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA
 
 NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
@@ -45,29 +49,25 @@ def replay(*, organization: Organization) -> int:
     """Bring one organization's schema up to date in one transaction; return the steps applied."""
     if not SCHEMA_NAME.match(organization.schema_name):
         raise ValueError(f"{organization.schema_name!r} is not the schema of an organization.")
-    with transaction.atomic():
-        locked = Organization.objects.select_for_update().get(pk=organization.pk)
-        steps = list(SchemaStep.objects.filter(position__gt=locked.schema_version))
-        if steps:
-            _run_steps(locked.schema_name, steps)
-            locked.schema_version = steps[-1].position
-            locked.save(update_fields=["schema_version"])
-    organization.schema_version = locked.schema_version
-    return len(steps)
+    with tenancy.walled(organization_id=organization.pk):
+        applied, organization.schema_version = doors.replay(organization_id=organization.pk)
+    return applied
+
+
+def put_up_walls() -> None:
+    """Put the second wall around the shared tables, and make its doors. Run as the owner."""
+    walls.put_up()
+
+
+def open_to_application() -> None:
+    """Let the application's role do what it needs, where it is not the owner itself."""
+    if settings.DATABASE_OWNER is not None:
+        walls.admit(role=str(settings.DATABASES["default"]["USER"]))
 
 
 def behind() -> Iterator[Organization]:
     """Yield the organizations whose schema lacks a step."""
     yield from Organization.objects.filter(schema_version__lt=newest()).order_by("id")
-
-
-def _run_steps(schema_name: str, steps: list[SchemaStep]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema_name}"')
-        cursor.execute(f'SET LOCAL search_path = "{schema_name}", public')
-        for step in steps:
-            cursor.execute(step.script)
-        cursor.execute("SET LOCAL search_path = public")
 
 
 def _pending() -> list[tuple[str, str]]:

@@ -6,6 +6,11 @@ raise when there is none. `unit` opens a database transaction and sets the schem
 so the choice ends with the transaction, whoever gets the connection next, and nothing can be
 awaited in between. Measured on this stack: a schema set on the session and then awaited gave half
 of the reads from the wrong tenant; through transaction pooling likewise; this gives none.
+
+A unit holds two keys, set in one statement: the schema, from the organization's schema name, and
+the organization's id, which row-level security compares with every row (accounts/sql/walls.sql). A
+slip of either gives no rows. `walled` holds the second alone: for shared tables, which are in
+`public`.
 """
 
 import re
@@ -22,6 +27,9 @@ from django.db import connection, transaction
 
 SCHEMA_NAME = re.compile(r"t_[0-9a-f]{32}\Z")
 TEMPLATE_SCHEMA = "tenant_template"
+PUBLIC = "public"
+NOBODY = ""  # sees no row of a walled table
+TURN_KEYS = "SELECT set_config('search_path', %s, true), set_config('cairn.tenant', %s, true)"
 
 
 class NoTenant(RuntimeError):
@@ -81,8 +89,7 @@ def unit() -> Iterator[None]:
     if connection.in_atomic_block and getattr(connection, "unit_of", None) == tenant.schema_name:
         yield
         return
-    with transaction.atomic():
-        _set_path(f'"{tenant.schema_name}", public')
+    with _keys(path=f'"{tenant.schema_name}", public', organization_id=tenant.organization_id):
         connection.unit_of = tenant.schema_name  # type: ignore[attr-defined]
         endings: list[Callable[[], None]] = []
         connection.unit_endings = endings  # type: ignore[attr-defined]
@@ -92,8 +99,22 @@ def unit() -> Iterator[None]:
                 work()
         finally:
             connection.unit_of = None  # type: ignore[attr-defined]
-        if len(connection.atomic_blocks) > 1:
-            _set_path("public")
+
+
+@contextmanager
+def walled(*, organization_id: UUID) -> Iterator[None]:
+    """Open a transaction that sees the shared rows of one organization; its schema stays out.
+
+    Inside a unit of that organization it joins it. Raises OtherTenant inside one of another.
+    """
+    held = _held_keys()[1] if connection.in_atomic_block else NOBODY
+    if held == str(organization_id):
+        yield
+        return
+    if held != NOBODY:
+        raise OtherTenant("A unit of another organization is open; end it first.")
+    with _keys(path=PUBLIC, organization_id=organization_id):
+        yield
 
 
 def at_end_of_unit(work: Callable[[], None]) -> None:
@@ -141,6 +162,27 @@ def remember(*parts: str, value: Any, seconds: int) -> None:
     cache.set(key(*parts), (current().organization_id.hex, value), seconds)
 
 
-def _set_path(path: str) -> None:
+@contextmanager
+def _keys(*, path: str, organization_id: UUID) -> Iterator[None]:
+    """Hold both keys until the transaction ends; inside another one, until the block ends."""
+    outer = _held_keys() if connection.in_atomic_block else (PUBLIC, NOBODY)
+    keys = (path, str(organization_id))
+    with transaction.atomic():
+        _turn(keys)
+        connection.held_keys = keys  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            connection.held_keys = outer  # type: ignore[attr-defined]
+        if len(connection.atomic_blocks) > 1:
+            _turn(outer)
+
+
+def _held_keys() -> tuple[str, str]:
+    keys: tuple[str, str] = getattr(connection, "held_keys", (PUBLIC, NOBODY))
+    return keys
+
+
+def _turn(keys: tuple[str, str]) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL search_path = {path}")
+        cursor.execute(TURN_KEYS, keys)

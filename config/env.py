@@ -114,6 +114,12 @@ VARIABLES = (
     Variable(
         name="DATABASE_URL", read=_url_of(DATABASE_SCHEMES), default="", says="PostgreSQL 16+"
     ),
+    Variable(
+        name="DATABASE_OWNER_URL",
+        read=_url_of(DATABASE_SCHEMES),
+        default="",
+        says="the same database as the owner of the tables",
+    ),
     Variable(name="REDIS_URL", read=_url_of(REDIS_SCHEMES), default="", says="Redis 7 or Valkey"),
     Variable(name="CAIRN_HOME", read=Path, default=ROOT / "var", says="the data folder"),
     Variable(name="CAIRN_HOST", read=str, default="127.0.0.1", says="address to listen on"),

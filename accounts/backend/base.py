@@ -5,12 +5,20 @@ transaction pooling (half of the reads came from the wrong tenant) and across co
 path of a connection is `public` and stays so; `accounts.tenancy.unit` opens a transaction and sets
 the tenant's schema for just that transaction. Outside of one, tenant tables do not resolve at all.
 The migration runner does the same for the template schema.
+
+A connection is the application's role, which owns nothing (spec 7.1); migrations and maintenance
+become the owner of the tables with `as_owner`, where the settings know one.
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.postgresql.introspection import DatabaseIntrospection
 from django_tenants.postgresql_backend import base
+
+from accounts.backend.creation import DatabaseCreation
 
 OWN_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
 
@@ -34,6 +42,33 @@ class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-ten
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.introspection = Introspection(self)
+
+    creation_class = DatabaseCreation
+    is_owner = False
+
+    @contextmanager
+    def as_owner(self) -> Iterator[None]:
+        """Be the owner of the tables on this connection until the block ends, outside of the pool.
+
+        Does nothing where one role is both. Raises TransactionManagementError in a transaction.
+        """
+        owner: Mapping[str, Any] | None = settings.DATABASE_OWNER
+        if owner is None or self.is_owner:
+            yield
+            return
+        self.validate_no_atomic_block()
+        ours = self.settings_dict
+        options = {**ours["OPTIONS"], "pool": False}
+        self._become({**ours, **owner, "OPTIONS": options}, is_owner=True)
+        try:
+            yield
+        finally:
+            self._become(ours, is_owner=False)
+
+    def _become(self, settings_dict: dict[str, Any], *, is_owner: bool) -> None:
+        self.close()
+        self.settings_dict = settings_dict
+        self.is_owner = is_owner
 
     def _handle_search_path(self, cursor: Any = None) -> None:
         """Leave the path of the session alone."""

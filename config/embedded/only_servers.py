@@ -75,7 +75,11 @@ def _until_end(group: Group) -> Callable[[], None]:
 
 
 def _print_addresses(setup: Setup) -> None:
-    for name, value in (("DATABASE_URL", setup.database_url), ("REDIS_URL", setup.redis_url)):
+    for name, value in (
+        ("DATABASE_URL", setup.database_url),
+        ("REDIS_URL", setup.redis_url),
+        ("DATABASE_OWNER_URL", setup.database_owner_url),
+    ):
         print(f"export {name}={shlex.quote(value)}", flush=True)
 
 

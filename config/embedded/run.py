@@ -50,21 +50,24 @@ def _start(*, starter: Starter, setup: Setup, home: Home, environment: Mapping[s
     )
     given = setups.given_to_children(setup=served, secrets=secrets, environment=environment)
     inside.remember(home=home, given=given)
-    completed = tuple({**environment, **given}.items())
+    completed = {**environment, **given}
+    told = tuple(setups.without_owner(environment=completed).items())
     situation = steps.Situation(
         with_demo=setup.with_demo,
         has_credentials=home.credentials.exists(),
         done=steps.read_done(home=home),
     )
     for step in steps.due(situation=situation):
-        program = steps.program(step=step, setup=served, home=home, environment=completed)
+        program = steps.program(
+            step=step, setup=served, home=home, environment=tuple(completed.items())
+        )
         _do_step(starter=starter, step=step, program=program)
         if step.when is steps.When.FIRST_WITH_DEMO:
             steps.mark_done(home=home, name=step.name)
-    _start_programs(starter=starter, setup=served, home=home, environment=completed)
+    _start_programs(starter=starter, setup=served, home=home, environment=told)
     _greet(console=starter.console, home=home, url=served.base_url, situation=situation)
     if setup.with_demo and SESSION not in situation.done:
-        _play_session(starter=starter, environment=completed)
+        _play_session(starter=starter, environment=told)
         steps.mark_done(home=home, name=SESSION)
 
 

@@ -9,6 +9,7 @@ from config.embedded import ports
 from config.embedded.home import Secrets
 
 SETTINGS_MODULE = "config.settings.embedded"
+OWNERS_ALONE = "DATABASE_OWNER_URL"  # for what makes tables, never for what serves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Setup:
     with_demo: bool
     database_url: str
     redis_url: str
+    database_owner_url: str = ""
 
 
 def read(*, environment: Mapping[str, str]) -> Setup:
@@ -42,16 +44,18 @@ def read(*, environment: Mapping[str, str]) -> Setup:
         with_demo=values["CAIRN_DEMO"],
         database_url=values["DATABASE_URL"],
         redis_url=values["REDIS_URL"],
+        database_owner_url=values["DATABASE_OWNER_URL"],
     )
 
 
 def given_to_children(
     *, setup: Setup, secrets: Secrets, environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what web, worker, beat and the steps are told beyond the caller's environment."""
+    """Return what the steps are told beyond the caller's environment."""
     return {
         "DJANGO_SETTINGS_MODULE": SETTINGS_MODULE,
         "DATABASE_URL": setup.database_url,
+        OWNERS_ALONE: setup.database_owner_url,
         "REDIS_URL": setup.redis_url,
         "CAIRN_HOME": str(setup.home),
         "CAIRN_PORT": str(setup.port),
@@ -62,3 +66,8 @@ def given_to_children(
         "CAIRN_TOKEN_PEPPER": environment.get("CAIRN_TOKEN_PEPPER") or secrets.token_pepper,
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def without_owner(*, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what web, worker and beat are told: everything but how to become the owner."""
+    return {name: value for name, value in environment.items() if name != OWNERS_ALONE}

@@ -44,14 +44,15 @@ def start_servers(
 
     Raises StartError when a server cannot be started.
     """
-    database_url = setup.database_url or _start_postgres(starter, setup, environment, durability)
-    redis_url = setup.redis_url or _start_valkey(starter, setup, environment)
-    return replace(setup, database_url=database_url, redis_url=redis_url)
+    served = (
+        setup if setup.database_url else _with_postgres(starter, setup, environment, durability)
+    )
+    return served if setup.redis_url else _with_valkey(starter, served, environment)
 
 
-def _start_postgres(
+def _with_postgres(
     starter: Starter, setup: Setup, environment: Mapping[str, str], durability: Durability
-) -> str:
+) -> Setup:
     with starter.step("database server"):
         cluster = servers.prepare_postgres(
             home=setup.home, environment=environment, durability=durability
@@ -63,10 +64,10 @@ def _start_postgres(
         )
         starter.group.await_ready(child)
         postgres.create_database(cluster=cluster)
-    return cluster.url
+    return replace(setup, database_url=cluster.url, database_owner_url=cluster.owner_url)
 
 
-def _start_valkey(starter: Starter, setup: Setup, environment: Mapping[str, str]) -> str:
+def _with_valkey(starter: Starter, setup: Setup, environment: Mapping[str, str]) -> Setup:
     with starter.step("queue server"):
         store = servers.prepare_store(home=setup.home, environment=environment)
         child = starter.keep_running(
@@ -75,4 +76,4 @@ def _start_valkey(starter: Starter, setup: Setup, environment: Mapping[str, str]
             after=After.RESTART,
         )
         starter.group.await_ready(child)
-    return store.url
+    return replace(setup, redis_url=store.url)

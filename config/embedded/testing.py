@@ -29,6 +29,7 @@ class Environment:
 
     database_url: str
     redis_url: str
+    database_owner_url: str
 
 
 @contextmanager
@@ -54,7 +55,10 @@ def servers(home: Path) -> Iterator[Environment]:
         _await(name="postgres", log=home / LOG_NAME, is_ready=lambda: _answers(cluster))
         _await(name="redis", log=home / LOG_NAME, is_ready=lambda: valkey.is_ready(store=store))
         postgres.create_database(cluster=cluster)
-        yield Environment(database_url=cluster.url, redis_url=store.url)
+        postgres.let_owner_create_databases(cluster=cluster)
+        yield Environment(
+            database_url=cluster.url, redis_url=store.url, database_owner_url=cluster.owner_url
+        )
 
 
 def _answers(cluster: postgres.Cluster) -> bool:

@@ -2,6 +2,9 @@
 
 Nothing here is kept on a session, so a pooler between transactions may stand in front of Postgres;
 what each connection starts with is stored there (accounts.backend.defaults).
+
+Programs connect as DATABASE_URL says. Where DATABASE_OWNER_URL is given, that role owns the tables
+and migrations run as it, in the same database; otherwise one role is both.
 """
 
 import dj_database_url
@@ -29,6 +32,15 @@ DATABASES = {
         "DISABLE_SERVER_SIDE_CURSORS": True,  # they would outlive their transaction
     }
 }
+DATABASE_OWNER = (
+    {
+        part: value
+        for part, value in dj_database_url.parse(ENV["DATABASE_OWNER_URL"]).items()
+        if part in {"USER", "PASSWORD", "HOST", "PORT"}
+    }
+    if ENV["DATABASE_OWNER_URL"]
+    else None
+)
 DATABASE_ROUTERS = ["django_tenants.routers.TenantSyncRouter"]
 TENANT_MODEL = "accounts.Organization"
 TENANT_DOMAIN_MODEL = "accounts.Domain"

@@ -9,6 +9,7 @@ from accounts.tenancy import TEMPLATE_SCHEMA
 
 MOST_TABLES = 30  # spec architecture: the number of tables limits tenants a cluster
 BOOKKEEPING = "django_migrations"  # of the template only; a tenant's version says it instead
+WALL = "tenant_id"  # of tenants only; the template holds no rows
 
 COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -32,6 +33,20 @@ SELECT proname, pg_get_functiondef(oid) FROM pg_proc WHERE pronamespace = %s::re
 """
 SEQUENCES = (
     "SELECT sequencename, data_type::text, start_value FROM pg_sequences WHERE schemaname = %s"
+)
+WALLS = """
+SELECT c.relname, a.attnotnull, pg_get_expr(d.adbin, d.adrelid), c.relrowsecurity,
+    c.relforcerowsecurity, p.polcmd::text, pg_get_expr(p.polqual, p.polrelid),
+    pg_get_expr(p.polwithcheck, p.polrelid)
+FROM pg_class AS c
+LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = 'tenant_id'
+LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
+LEFT JOIN pg_policy AS p ON p.polrelid = c.oid
+WHERE c.relnamespace = %s::regnamespace AND c.relkind IN ('r', 'p')
+"""
+RULE = (
+    "(tenant_id = ( SELECT (NULLIF(current_setting('cairn.tenant'::text, true), ''::text))::uuid"
+    ' AS "nullif"))'
 )
 LEAVING = """
 SELECT k.conname FROM pg_constraint k JOIN pg_class f ON f.oid = k.confrelid
@@ -67,18 +82,30 @@ def test_a_replayed_schema_equals_the_migrated_template(
     assert replayed
 
 
+def test_every_table_of_a_tenant_stands_behind_the_wall(organization: Organization) -> None:
+    assert _unwalled(organization) == []
+
+
 def test_a_second_replay_does_nothing(organization: Organization) -> None:
     assert schema.replay(organization=organization) == 0
 
 
-def test_a_schema_that_lacks_steps_is_brought_up_to_date(organization: Organization) -> None:
-    steps = SchemaStep.objects.count()
-    SchemaStep.objects.create(position=steps + 1, name="x", script="CREATE TABLE extra (id int);")
+@pytest.fixture
+def one_step_more(transactional_db: None, organization: Organization) -> None:
+    """A step that came after the organization; emptying the tables takes it away."""
+    position = schema.newest() + 1
+    with connection.as_owner():
+        SchemaStep.objects.create(position=position, name="x", script="CREATE TABLE extra (a int);")
 
+
+def test_a_schema_that_lacks_steps_is_brought_up_to_date(
+    one_step_more: None, organization: Organization
+) -> None:
     applied = schema.replay(organization=organization)
 
     assert applied == 1
     assert "extra" in {row[0] for row in _rows(TABLES, organization.schema_name)}
+    assert _unwalled(organization) == []
 
 
 def test_captured_steps_name_no_schema(db: None) -> None:
@@ -92,4 +119,13 @@ def _rows(question: str, schema_name: str) -> list[tuple[str, ...]]:
         cursor.execute(question, [schema_name])
         rows = [tuple(str(value) for value in row) for row in cursor.fetchall()]
     neutral = [tuple(value.replace(schema_name, "here") for value in row) for row in rows]
-    return sorted(row for row in neutral if not any(BOOKKEEPING in value for value in row))
+    beside = (BOOKKEEPING, WALL)
+    return sorted(row for row in neutral if not any(b in value for b in beside for value in row))
+
+
+def _unwalled(organization: Organization) -> list[str]:
+    """Return the tables that lack the column, the force, or exactly the one policy."""
+    wall = (True, f"'{organization.id}'::uuid", True, True, "*", RULE, RULE)
+    with connection.cursor() as cursor:
+        cursor.execute(WALLS, [organization.schema_name])
+        return [table for table, *found in cursor.fetchall() if tuple(found) != wall]

@@ -72,7 +72,7 @@ def fill(caller: Caller, texts: tuple[str, ...]) -> None:
         f"embedding ({settings.CAIRN_PROVIDERS['embedder']}): {time.perf_counter() - started:.1f} s"
     )
     upkeep.refresh_lexicon()
-    with connection.cursor() as cursor:
+    with connection.as_owner(), connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -114,7 +114,7 @@ class Installation:
     def job_states(self) -> dict[str, int]:
         """Count the jobs by state."""
         question = "SELECT state, count(*) FROM accounts_job GROUP BY 1"
-        with psycopg.connect(self.given["DATABASE_URL"]) as connection:
+        with psycopg.connect(self.given["DATABASE_OWNER_URL"]) as connection:
             return dict(connection.execute(question).fetchall())
 
     def _start_postgres(self) -> None:
@@ -125,6 +125,7 @@ class Installation:
         await_that(lambda: postgres.is_ready(cluster=cluster))
         postgres.create_database(cluster=cluster)
         self.given["DATABASE_URL"] = cluster.url
+        self.given["DATABASE_OWNER_URL"] = cluster.owner_url
 
     def _start_redis(self) -> None:
         store = servers.prepare_store(home=self.home, environment=os.environ)

@@ -69,7 +69,8 @@ def _token(caller: Caller, scopes: frozenset[TokenScope]) -> str:
 
 
 def _drop(organization: Organization, user: User) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f'DROP SCHEMA "{organization.schema_name}" CASCADE')
-    organization.delete()
-    user.delete()
+    with connection.as_owner():
+        with connection.cursor() as cursor:
+            cursor.execute(f'DROP SCHEMA "{organization.schema_name}" CASCADE')
+        organization.delete()
+        user.delete()

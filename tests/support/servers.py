@@ -1,7 +1,8 @@
 """Real Postgres and Valkey for a test run, started once and stopped with it.
 
 The test settings call `start` before anything reads the environment. Addresses given from outside
-(DATABASE_URL and REDIS_URL) are used as they are.
+(DATABASE_URL, DATABASE_OWNER_URL and REDIS_URL) are used as they are: the application's role, the
+owner that may make databases, and a database in whose template pgvector is.
 """
 
 import atexit
@@ -23,4 +24,5 @@ def start() -> None:
     environment = _running.enter_context(servers(home=Path(folder)))
     os.environ["DATABASE_URL"] = environment.database_url
     os.environ["REDIS_URL"] = environment.redis_url
+    os.environ["DATABASE_OWNER_URL"] = environment.database_owner_url
     atexit.register(_running.close)

@@ -73,7 +73,7 @@ def _environment(database_url: str, port: int) -> dict[str, str]:
 
 def _new_database() -> str:
     url = urlsplit(os.environ["DATABASE_URL"])
-    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:
+    with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
         connection.execute(f"CREATE DATABASE {DATABASE}")
     return urlunsplit(url._replace(path=f"/{DATABASE}"))

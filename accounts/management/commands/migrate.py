@@ -8,7 +8,9 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.commands import migrate
+from django.db import connection
 
+from accounts import schema
 from accounts.backend import defaults
 
 
@@ -17,9 +19,11 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run Django's own command, then `migrate_tenants`."""
-        super().handle(*args, **options)
-        if options["app_label"]:
-            return
+        with connection.as_owner():  # type: ignore[attr-defined]
+            super().handle(*args, **options)
+            if options["app_label"]:
+                return
+            schema.put_up_walls()
         if defaults.missing():
             defaults.store()
         call_command("migrate_tenants", stdout=self.stdout, verbosity=options["verbosity"])

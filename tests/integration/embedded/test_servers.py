@@ -32,6 +32,7 @@ class Served:
     home: Path
     database_url: str
     redis_url: str
+    database_owner_url: str
 
     @property
     def database_pid(self) -> int:
@@ -67,9 +68,15 @@ def serve(home: Path, **more: str) -> Served:
         text=True,
     )
     assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(2)]
+    lines = [process.stdout.readline() for _ in range(3)]
     values = [shlex.split(line)[1].partition("=")[2] for line in lines]
-    return Served(process=process, home=home, database_url=values[0], redis_url=values[1])
+    return Served(
+        process=process,
+        home=home,
+        database_url=values[0],
+        redis_url=values[1],
+        database_owner_url=values[2],
+    )
 
 
 @contextmanager
@@ -82,13 +89,13 @@ def serving(home: Path, **more: str) -> Iterator[Served]:
 
 
 def write_row(served: Served) -> None:
-    with psycopg.connect(served.database_url) as connection:
+    with psycopg.connect(served.database_owner_url) as connection:
         connection.execute("create table if not exists kept (word text)")
         connection.execute("insert into kept values ('stone')")
 
 
 def count_rows(served: Served) -> int:
-    with psycopg.connect(served.database_url) as connection:
+    with psycopg.connect(served.database_owner_url) as connection:
         return len(connection.execute("select word from kept").fetchall())
 
 
@@ -107,7 +114,6 @@ def passable_folder() -> Iterator[Path]:
 
 def test_servers_offer_what_the_product_needs(home: Path) -> None:
     with serving(home) as served, psycopg.connect(served.database_url) as connection:
-        connection.execute("create extension if not exists vector")
         vector = connection.execute("select '[1,2]'::halfvec(2)::text").fetchone()
         settings = connection.execute(
             "select current_setting('fsync'), current_setting('max_locks_per_transaction'),"
@@ -196,6 +202,18 @@ def test_given_addresses_start_no_server(tmp_path: Path) -> None:
     with serving(tmp_path, DATABASE_URL="postgresql://elsewhere/cairn") as served:
         assert served.database_url == "postgresql://elsewhere/cairn"
         assert not (tmp_path / "postgres").exists()
+
+
+def test_the_application_owns_nothing_and_makes_nothing(home: Path) -> None:
+    with serving(home) as served, psycopg.connect(served.database_url) as connection:
+        powers = connection.execute(
+            "select rolsuper, rolbypassrls, rolcreatedb, rolcreaterole, rolreplication"
+            " from pg_roles where rolname = current_user"
+        ).fetchone()
+
+        assert powers == (False, False, False, False, False)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("create table mine (word text)")
 
 
 @as_root

@@ -189,10 +189,11 @@ def test_a_secret_reaches_neither_rows_nor_logs(
     assert "16C7e42F292c6912E7710c838347Ae178B4a" not in told
 
 
+@pytest.mark.django_db(transaction=True)
 def test_nothing_is_half_stored_when_a_later_step_fails(
     caller: Caller, store: str, now: datetime
 ) -> None:
-    with tenancy.unit(), connection.cursor() as cursor:
+    with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE teams_change ADD CHECK (kind <> 'memory.created')")
 
     with pytest.raises(Exception, match="check constraint"):

@@ -132,8 +132,9 @@ def test_a_short_text_under_a_known_external_id_is_refused_alone(
     assert found == ["refused", "added"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_everything_or_nothing_is_written(caller: Caller, store: str, now: datetime) -> None:
-    with tenancy.unit(), connection.cursor() as cursor:
+    with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("ALTER TABLE teams_change ADD CHECK (summary->>'type' <> 'decision')")
 
     with pytest.raises(Exception, match="check constraint"):
