@@ -1,37 +1,56 @@
-"""How Django serves a request under ASGI: all layers and the view in one thread (spec 10.2).
+"""How Django serves a request under ASGI: all of it in one thread of a kept group (spec 10.2).
 
-Every view is synchronous, so Django's own handler changes threads twice for each layer of
-middleware: 2 to 3 ms of a request of 8 (measured). This one changes once. Tried and dropped: a
-synchronous innermost middleware, which is as fast but loses the database connection of a request
-whose client hangs up (the pool of 8 was empty after six of them). Bodies beyond what any call takes
-are let go by, so that nobody fills the disk with one.
+Every view is synchronous. Django's own handler changes threads for each layer of middleware, and
+for the signals before and after; it makes a new thread, and with it a new connection object and a
+new cache client, for each request. This one changes threads once, into one that is kept, and the
+request is over in there, signals included: its database connection is back in the pool whether or
+not the client is still listening. Tried and dropped: a synchronous innermost middleware, which
+loses the connection of a request whose client hangs up (the pool of 8 was empty after six of them).
+Bodies beyond what any call takes are let go by, so that nobody fills the disk with one.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final
 
 import django
 from asgiref.sync import sync_to_async
+from django.core import signals
 from django.core.exceptions import RequestAborted
-from django.core.handlers.asgi import ASGIHandler
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.http import FileResponse
+from django.urls import set_script_prefix
 
+THREADS: Final = 32  # requests at once; the connections of the pool are what they wait for
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a body; more goes to a temporary file
 LARGEST_KEPT: Final = 16 * 1_048_576  # bytes; twice the largest body that any call takes
 
 
 class OneThreadHandler(ASGIHandler):
-    """Django's handler with the synchronous chain of middleware."""
+    """Django's handler with the synchronous chain of middleware, in kept threads."""
+
+    def __init__(self) -> None:
+        """Build the chain; threads start when they are needed."""
+        super().__init__()
+        self._threads = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="request")
 
     def load_middleware(self, is_async: bool = False) -> None:
         """Build the chain for one thread, whatever is asked for."""
         super().load_middleware(is_async=False)
 
-    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        """Answer in the request's own thread."""
-        answer: HttpResponseBase = await sync_to_async(self.get_response)(request)
-        return answer
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        set_script_prefix(get_script_prefix(scope))
+        response = await self._in_thread(self._serve)(scope, body)
+        try:
+            await self.send_response(response, send)
+        finally:
+            if response.streaming:
+                await self._in_thread(response.close)()
 
     async def read_body(self, receive: Any) -> Any:
         """Return the body as a file, cut where it is larger than any call takes.
@@ -51,6 +70,22 @@ class OneThreadHandler(ASGIHandler):
             more = message.get("more_body", False)
         body.seek(0)
         return body
+
+    def _serve(self, scope: Any, body: Any) -> Any:
+        """Run a request from first signal to last; only a stream is closed by the caller."""
+        signals.request_started.send(sender=self.__class__, scope=scope)
+        with body:
+            request, refused = self.create_request(scope, body)
+            response: Any = refused if request is None else self.get_response(request)
+            response._handler_class = self.__class__
+            if isinstance(response, FileResponse):
+                response.block_size = self.chunk_size
+            if not response.streaming:
+                response.close()
+        return response
+
+    def _in_thread(self, work: Any) -> Any:
+        return sync_to_async(work, thread_sensitive=False, executor=self._threads)
 
 
 def application() -> OneThreadHandler:

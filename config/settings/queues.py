@@ -4,23 +4,23 @@ from config.settings.base import ENV
 
 REDIS_URL = ENV["REDIS_URL"] or "redis://localhost:6379/0"
 REDIS_TIMEOUT_S = 1  # a page never waits longer on a cache that is away
+BROKER_TIMEOUT_S = 2  # more than the second for which a worker's own question may stay open
+REDIS_TIMEOUTS = {
+    "socket_timeout": REDIS_TIMEOUT_S,
+    **({} if REDIS_URL.startswith("unix:") else {"socket_connect_timeout": REDIS_TIMEOUT_S}),
+}
 
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "config.cache.SharedRedisCache",
         "LOCATION": REDIS_URL,
-        "OPTIONS": {
-            "socket_timeout": REDIS_TIMEOUT_S,
-            **(
-                {} if REDIS_URL.startswith("unix:") else {"socket_connect_timeout": REDIS_TIMEOUT_S}
-            ),
-        },
+        "OPTIONS": REDIS_TIMEOUTS,
     }
 }
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "cairn"},
+        "CONFIG": {"hosts": [{"address": REDIS_URL, **REDIS_TIMEOUTS}], "prefix": "cairn"},
     }
 }
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
@@ -31,7 +31,7 @@ CELERY_WORKER_MAX_TASKS_PER_CHILD = 1_000
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 20
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "socket_timeout": 5,
+    "socket_timeout": BROKER_TIMEOUT_S,
     "socket_connect_timeout": REDIS_TIMEOUT_S,
     "max_retries": 0,
 }

@@ -19,7 +19,7 @@ from accounts.errors import FieldError, InvalidInput
 from memory.actions import embedding
 from memory.actions.embedding import Embedded
 from memory.intake.text import check_text
-from memory.queries.views import MemoryView, views_of
+from memory.queries.views import MemoryView, give_out
 from memory.retrieval import explain, fusion, query, relevance
 from memory.retrieval.candidates import Candidate
 from memory.retrieval.fusion import Fused
@@ -31,6 +31,7 @@ from teams import queries as places
 from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
+from teams.visibility import Sight
 
 DENSE_LIMIT: Final = 30  # spec 3.1
 KEYWORD_LIMIT: Final = 20  # spec 3.1
@@ -111,13 +112,11 @@ def _look(
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         question = _question(caller, request, asked, embedded)
-        found = retrieval.candidates(question=question, sight=sight)
+        found = _found(question, embedded, sight)
         ranked = _fuse(request, asked, found)
         judged = _judge(request, ranked, {item.memory_id: item for item in found})
         chosen = tuple(item.memory_id for item, _ in judged)
-        views = views_of(memory_ids=chosen, sight=sight, now=now) if chosen else {}
-        if views:
-            retrieval.log_access(memory_ids=tuple(views), now=now)
+        views = give_out(memory_ids=chosen, sight=sight, now=now) if chosen else {}
     return tuple(
         Hit(memory=views[item.memory_id], relevance=value, explain=explain.of(fused=item))
         for item, value in judged
@@ -128,11 +127,8 @@ def _look(
 def _question(
     caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
 ) -> Question:
-    active = embedding.active_model()
-    if embedded is not None and embedded.key != active.key:
-        raise _OtherModel(key=active.key)
     return Question(
-        model_id=active.id,
+        model="" if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,
         words=asked.keyword_text,
         projects=_projects(caller, request),
@@ -141,6 +137,14 @@ def _question(
         dense_limit=max(DENSE_LIMIT, request.limit),
         keyword_limit=max(KEYWORD_LIMIT, request.limit),
     )
+
+
+def _found(question: Question, embedded: Embedded | None, sight: Sight) -> tuple[Found, ...]:
+    answer = retrieval.candidates(question=question, sight=sight)
+    active = answer.active_model
+    if embedded is not None and active is not None and embedded.key != active:
+        raise _OtherModel(key=active)
+    return answer.found
 
 
 def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:

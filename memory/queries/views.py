@@ -13,9 +13,9 @@ from accounts.caller import Caller
 from memory.formulas import confidence
 from memory.models import Memory, MemoryVector
 from memory.sql import named
-from memory.taxonomy import Verification
+from memory.taxonomy import Status, Verification
 from teams import visibility
-from teams.visibility import Sight
+from teams.visibility import Sight, parameters
 
 SAME_NAME = (
     "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
@@ -26,6 +26,10 @@ SAME_NAME = (
     "status", "stale_at", "archived_reason", "version", "source", "source_interface",
     "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
 )  # fmt: skip
+PARTS = {
+    "columns": ", ".join(f"m.{name}" for name in SAME_NAME),
+    "visible": visibility.as_sql(alias="m"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +93,8 @@ class MemoryView:
 
 def countable(*, caller: Caller) -> QuerySet[Memory]:
     """Return the memories the caller may see, bare, for counts. In a unit."""
-    return Memory.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+    rows = Memory.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+    return rows.exclude(status=Status.DELETED.value)
 
 
 def visible(*, caller: Caller) -> QuerySet[Memory]:
@@ -108,16 +113,19 @@ def views_of(
 ) -> dict[UUID, MemoryView]:
     """Read the visible ones of these memories in one statement, by id. In a unit.
 
-    The hot end of every search: the same view as `to_view`, without the cost of model instances.
+    The same view as `to_view`, without the cost of model instances.
     """
+    rows = named.filled("views", parts=PARTS, ids=list(memory_ids), **parameters(sight=sight))
+    return {row[0]: _from_columns(row, now) for row in rows}
+
+
+def give_out(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> dict[UUID, MemoryView]:
+    """Read memories like `views_of`, and note that a search gave them out. In a unit."""
+    parts = {"views": named.text("views"), **PARTS}
     rows = named.filled(
-        "views",
-        parts={
-            "columns": ", ".join(f"m.{name}" for name in SAME_NAME),
-            "visible": visibility.as_sql(alias="m"),
-        },
-        ids=list(memory_ids),
-        **visibility.parameters(sight=sight),
+        "given_out", parts=parts, ids=list(memory_ids), now=now, **parameters(sight=sight)
     )
     return {row[0]: _from_columns(row, now) for row in rows}
 

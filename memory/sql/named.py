@@ -35,6 +35,11 @@ def filled(
     return _fetched(statement, parameters)
 
 
+def text(name: str, *, file: str = "retrieval.sql") -> str:
+    """Return a named query's text, as a part of another."""
+    return statements(file)[name]
+
+
 def execute(name: str, *, file: str = "retrieval.sql", **parameters: Any) -> int:
     """Run a named statement and return how many rows it touched."""
     with connection.cursor() as cursor:

@@ -25,9 +25,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a search asks of the database."""
+    """What a search asks of the database; `model` is the key of the vector's model."""
 
-    model_id: int
+    model: str
     vector: Vectors | None
     words: str
     projects: tuple[UUID, ...] | None
@@ -37,11 +37,19 @@ class Question:
     keyword_limit: int
 
 
-def candidates(*, question: Question, sight: Sight) -> tuple[Found, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """What all paths found, and the model whose vectors the organization compares, if any."""
+
+    active_model: str | None
+    found: tuple[Found, ...]
+
+
+def candidates(*, question: Question, sight: Sight) -> Candidates:
     """Return the candidates of all paths that the sight allows, in no order."""
     rows = named.rows(
         "candidates",
-        model=question.model_id,
+        model=question.model,
         query=_prefix(question.vector),
         words=question.words,
         projects=None if question.projects is None else list(question.projects),
@@ -51,9 +59,12 @@ def candidates(*, question: Question, sight: Sight) -> tuple[Found, ...]:
         keyword_limit=question.keyword_limit,
         **parameters(sight=sight),
     )
-    return tuple(
-        Found(memory_id=row[0], cosine=row[1], bm25=row[2], matched=row[3]) for row in rows
+    found = tuple(
+        Found(memory_id=row[1], cosine=row[2], bm25=row[3], matched=row[4])
+        for row in rows
+        if row[1] is not None
     )
+    return Candidates(active_model=rows[0][0], found=found)
 
 
 def active_model() -> tuple[int, str] | None:
@@ -105,11 +116,6 @@ def sync_filters(*, memory_ids: tuple[UUID, ...]) -> None:
     """Repeat the filters of changed memories where searches read them."""
     named.execute("sync_vectors", ids=list(memory_ids))
     named.execute("sync_keywords", ids=list(memory_ids))
-
-
-def log_access(*, memory_ids: tuple[UUID, ...], now: datetime) -> None:
-    """Note that a search gave these memories out."""
-    named.execute("log_access", ids=list(memory_ids), now=now)
 
 
 def merge_access() -> int:

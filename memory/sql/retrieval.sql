@@ -1,11 +1,15 @@
 -- name: candidates
 -- The candidates of one search: at most dense_limit + keyword_limit rows. Exact scans over the live
 -- rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at 10,000 rows.
-SELECT memory_id, cosine, coalesce(bm25, 0), coalesce(matched, 0)
-FROM "{schema}".find_candidates(
-    %(model)s::smallint, %(query)s::halfvec, %(words)s, %(audiences)s::uuid[], %(bound)s::uuid[],
-    %(projects)s::uuid[], %(types)s::smallint[], %(moment)s::timestamptz,
-    %(dense_limit)s, %(keyword_limit)s)
+-- Every row says the active model, and there is one even when nothing was found; a query's vector of
+-- another model is not compared with anything.
+SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0)
+FROM (VALUES (1)) AS always
+LEFT JOIN (SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1) AS active ON true
+LEFT JOIN LATERAL "{schema}".find_candidates(
+    active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END, %(words)s,
+    %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
+    %(moment)s::timestamptz, %(dense_limit)s, %(keyword_limit)s) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.
@@ -63,10 +67,6 @@ UPDATE memory_memorykeyword AS k SET
     known_from = m.valid_from, known_until = m.valid_until
 FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 
--- name: log_access
--- Note that a search gave these out; unlogged and without an index, 0.05 ms.
-INSERT INTO memory_accesslog (at, memories) VALUES (%(now)s, %(ids)s::uuid[])
-
 -- name: merge_access
 -- Move the access log into the usage counts; one statement a tenant and minute.
 WITH taken AS (DELETE FROM memory_accesslog RETURNING memories, at),
@@ -100,6 +100,14 @@ UNION ALL SELECT '', count(*)::int FROM memory_memorykeyword WHERE live
 -- The model whose vectors searches compare; one row or none.
 SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1
 
+-- name: given_out
+-- The chosen memories of a search, and a note that they were given out; the note goes to an unlogged
+-- table without an index, 0.05 ms.
+WITH found AS ({views}),
+noted AS (INSERT INTO memory_accesslog (at, memories)
+          SELECT %(now)s, array_agg(id) FROM found HAVING count(*) > 0)
+SELECT * FROM found ORDER BY id
+
 -- name: views
 -- The chosen memories of a search, whole; by primary key, at most 100 rows.
 SELECT {columns}, p.slug, m.tags, m.related_files, m.related_modules, m.superseded_by_id,
@@ -110,5 +118,5 @@ SELECT {columns}, p.slug, m.tags, m.related_files, m.related_modules, m.supersed
 FROM memory_memory AS m
 LEFT JOIN teams_project AS p ON p.id = m.project_id
 LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id
-WHERE m.id = ANY (%(ids)s::uuid[]) AND {visible}
+WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'deleted' AND {visible}
 ORDER BY m.id

@@ -89,7 +89,7 @@ def bare_time(caller: Caller, text: str) -> float:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         question = Question(
-            model_id=embedding.active_model().id,
+            model="" if embedded is None else embedded.key,
             vector=None if embedded is None else embedded.vector,
             words=asked.keyword_text,
             projects=None,
