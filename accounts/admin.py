@@ -6,6 +6,8 @@ limits and second factors hold here too.
 """
 
 from importlib import import_module
+from typing import Any
+from uuid import UUID
 
 from allauth.account.decorators import secure_admin_login
 from allauth.account.views import logout as sign_out
@@ -18,7 +20,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts import jobs, tenancy
+from accounts.actions import operators
 from accounts.backend import bell
 from accounts.models import Invitation, Job, Membership, Organization, Plan, Token, Usage, User
 
@@ -69,6 +71,9 @@ class UserAdmin(Editable):
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: bool) -> None:  # type: ignore[type-arg]
         """Store a person, and call their open pages to look at their rights again."""
         super().save_model(request, obj, form, change)
+        operators.note_person(
+            operator_id=_operator(request), user_id=obj.pk, fields=tuple(form.changed_data)
+        )
         bell.ring_person(user_id=obj.pk)
 
 
@@ -81,6 +86,19 @@ class OrganizationAdmin(Editable):
     search_fields = ("slug", "name")
     fields = ("id", "slug", "name", "language", "plan", "schema_name", "schema_version", "ready")
     readonly_fields = ("id", "slug", "schema_name", "schema_version", "ready")
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: Organization,
+        form: ModelForm,  # type: ignore[type-arg]
+        change: bool,
+    ) -> None:
+        """Store an organization, and tell its audit log."""
+        super().save_model(request, obj, form, change)
+        operators.note_organization(
+            operator_id=_operator(request), organization=obj, fields=tuple(form.changed_data)
+        )
 
 
 @admin.register(Plan)
@@ -123,7 +141,11 @@ class TokenAdmin(ReadOnly):
     @admin.action(description="Revoke at once")
     def revoke(self, request: HttpRequest, rows: QuerySet[Token]) -> None:
         """End the selected tokens."""
-        ended = rows.filter(revoked_at=None).update(revoked_at=timezone.now())
+        ended = operators.revoke_tokens(
+            operator_id=_operator(request),
+            token_ids=tuple(rows.values_list("id", flat=True)),
+            now=timezone.now(),
+        )
         self.message_user(request, f"{ended} revoked.", messages.SUCCESS)
 
 
@@ -141,7 +163,9 @@ class JobAdmin(ReadOnly):
     @admin.action(description="Run again")
     def retry(self, request: HttpRequest, rows: QuerySet[Job]) -> None:
         """Queue the selected jobs that have ended without success again."""
-        again = sum(_retried(row) for row in rows.select_related("organization"))
+        again = operators.retry_jobs(
+            operator_id=_operator(request), job_ids=tuple(rows.values_list("id", flat=True))
+        )
         self.message_user(request, f"{again} queued again.", messages.SUCCESS)
 
 
@@ -153,10 +177,7 @@ class UsageAdmin(ReadOnly):
     list_select_related = ("organization",)
 
 
-def _retried(row: Job) -> bool:
-    with tenancy.enter(
-        organization_id=row.organization_id,
-        slug=row.organization.slug,
-        schema_name=row.organization.schema_name,
-    ):
-        return jobs.retry(job_id=row.id)
+def _operator(request: HttpRequest) -> UUID:
+    person: Any = request.user
+    operator_id: UUID = person.pk
+    return operator_id

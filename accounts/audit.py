@@ -33,11 +33,22 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where an act comes from: the way in, the id of the request or job, the peer's address."""
+    """Where an act comes from: the way in, the id of the request or job, the peer as it was said.
+
+    Callers behind a proxy can claim any text to be their address; only `ip` is believed.
+    """
 
     surface: Surface
     request_id: str = ""
     address: str = ""
+
+    @property
+    def ip(self) -> str:
+        """The address as canonical text, empty when it is none."""
+        try:
+            return str(ipaddress.ip_address(self.address.partition("%")[0]))
+        except ValueError:
+            return ""
 
 
 class Actor(Protocol):
@@ -91,14 +102,14 @@ _origin: ContextVar[Origin] = ContextVar("cairn_origin", default=_nowhere)
 _writers: list[Writer] = []
 
 
-def origin() -> Origin:
+def current() -> Origin:
     """Return where the running act comes from."""
     return _origin.get()
 
 
-def arrive(*, surface: Surface, request_id: str, address: str) -> None:
+def arrive(*, origin: Origin) -> None:
     """Say where everything that the running task does from now on comes from."""
-    _origin.set(Origin(surface=surface, request_id=request_id, address=_address(address)))
+    _origin.set(origin)
 
 
 def depart() -> None:
@@ -107,14 +118,13 @@ def depart() -> None:
 
 
 @contextmanager
-def coming_from(*, surface: Surface, request_id: str, address: str = "") -> Iterator[None]:
+def coming_from(*, origin: Origin) -> Iterator[None]:
     """Say where the acts of a block come from."""
-    before = _origin.get()
-    arrive(surface=surface, request_id=request_id, address=address)
+    before = _origin.set(origin)
     try:
         yield
     finally:
-        _origin.set(before)
+        _origin.reset(before)
 
 
 def open_door(*, writer: Writer) -> None:
@@ -177,10 +187,3 @@ def _entered(tenant: tenancy.Tenant) -> AbstractContextManager[tenancy.Tenant]:
     return tenancy.enter(
         organization_id=tenant.organization_id, slug=tenant.slug, schema_name=tenant.schema_name
     )
-
-
-def _address(text: str) -> str:
-    try:
-        return str(ipaddress.ip_address(text.partition("%")[0]))
-    except ValueError:
-        return ""

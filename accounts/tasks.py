@@ -16,7 +16,8 @@ from typing import Any, Final
 from celery import shared_task
 from django.db import DatabaseError, close_old_connections, connection
 
-from accounts import jobs, tenancy
+from accounts import audit, jobs, tenancy
+from accounts.audit import Origin, Surface
 from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
 
@@ -60,6 +61,7 @@ def run(*, held: Claim) -> None:
     tenant = held.tenant
     with (
         _lease_kept(held),
+        audit.coming_from(origin=Origin(surface=Surface.JOB, request_id=str(held.id))),
         tenancy.enter(
             organization_id=tenant.organization_id,
             slug=tenant.slug,

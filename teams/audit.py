@@ -15,8 +15,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from accounts import audit as acts
 from accounts import tenancy
-from accounts.audit import Actor, origin
+from accounts.audit import Actor
 from accounts.models import AuditRoot
 from teams import changes
 from teams.formulas import chain
@@ -40,7 +41,7 @@ def append(
 
     Raises NoTenant outside of a unit, TypeError for details that JSON does not hold exactly.
     """
-    came = origin()
+    came = acts.current()
     entry = chain.Entry(
         number=0,
         act=act,
@@ -52,7 +53,7 @@ def append(
         source_interface=caller.source_interface,
         surface=came.surface.value,
         request_id=came.request_id,
-        address=came.address,
+        address=came.ip,
         details=dict(details or {}),
         fields=fields,
         created_at=timezone.now(),

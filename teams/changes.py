@@ -56,11 +56,23 @@ def append_all(*, caller: Caller, entries: tuple[Change, ...]) -> None:
     tenancy.at_end_of_unit(lambda: _write(entries))
 
 
+def leave_to(*, object_id: UUID, audience: UUID) -> None:
+    """Leave what the feed has said of a thing to one audience: it is less shared from now on."""
+    Change.objects.filter(object_id=object_id).update(audience=audience)
+
+
 def take_turn() -> None:
-    """Wait until no other unit of the organization writes its endings; ours are then in order."""
+    """Wait until no other unit of the organization writes its endings; ours are then in order.
+
+    A unit asks the database once, however many of its endings ask for their turn.
+    """
+    this_unit = connection.unit_endings  # type: ignore[attr-defined]
+    if getattr(connection, "turn_of", None) is this_unit:
+        return
     lock = tenancy.current().organization_id.int & 0x7FFF_FFFF
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_SPACE, lock])
+    connection.turn_of = this_unit  # type: ignore[attr-defined]
 
 
 def _write(entries: tuple[Change, ...]) -> None:

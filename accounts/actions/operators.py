@@ -1,11 +1,20 @@
-"""Give an installation its first person: the owner, who is also its operator (spec 10.1)."""
+"""What operators do on the admin site, and the installation's first person (spec 10.1).
 
+An operator's act stands in the audit log of each organization that it touches.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from accounts.models import User
+from accounts import audit, jobs
+from accounts.models import Job, Organization, Token, User
+
+ADMIN_SITE: Final = "admin"  # the interface of operators
 
 
 def install_owner(*, email: str, password: str) -> UUID:
@@ -21,3 +30,67 @@ def install_owner(*, email: str, password: str) -> UUID:
             user=user, email=user.email, defaults={"verified": True, "primary": True}
         )
     return user.id
+
+
+def revoke_tokens(*, operator_id: UUID, token_ids: tuple[UUID, ...], now: datetime) -> int:
+    """End tokens at once, whoever has them; return how many had not ended."""
+    living = Token.objects.filter(pk__in=token_ids, revoked_at=None)
+    ended = 0
+    for organization in _organizations(living.values_list("organization_id", flat=True)):
+        with audit.organization_unit(organization=organization):
+            rows = living.filter(organization=organization).select_for_update(of=("self",))
+            ids = sorted(rows.values_list("id", flat=True))
+            ended += Token.objects.filter(pk__in=ids).update(revoked_at=now)
+            _note(operator_id, "token.revoked", "token", ids)
+    return ended
+
+
+def retry_jobs(*, operator_id: UUID, job_ids: tuple[UUID, ...]) -> int:
+    """Queue jobs again that ended without success; return how many there were."""
+    wanted = Job.objects.filter(pk__in=job_ids)
+    again = 0
+    for organization in _organizations(wanted.values_list("organization_id", flat=True)):
+        with audit.organization_unit(organization=organization):
+            ids = sorted(wanted.filter(organization=organization).values_list("id", flat=True))
+            queued = [job_id for job_id in ids if jobs.retry(job_id=job_id)]
+            _note(operator_id, "job.retried", "job", queued)
+        again += len(queued)
+    return again
+
+
+def note_organization(
+    *, operator_id: UUID, organization: Organization, fields: tuple[str, ...]
+) -> None:
+    """Tell an organization's log which of its fields an operator has changed."""
+    with audit.organization_unit(organization=organization):
+        _note(operator_id, "organization.changed", "organization", [organization.id], fields)
+
+
+def note_person(*, operator_id: UUID, user_id: UUID, fields: tuple[str, ...]) -> None:
+    """Tell the log of every organization of a person what an operator has changed of them."""
+    person = User.objects.get(pk=user_id)
+    for organization in _organizations(
+        person.memberships.values_list("organization_id", flat=True)
+    ):
+        with audit.organization_unit(organization=organization):
+            _note(operator_id, "member.changed", "user", [user_id], fields)
+
+
+def _organizations(ids: Iterable[UUID]) -> tuple[Organization, ...]:
+    """Return organizations in one order, so that two operators never wait for each other."""
+    return tuple(Organization.objects.filter(pk__in=set(ids), ready=True).order_by("id"))
+
+
+def _note(
+    operator_id: UUID, act: str, kind: str, ids: Sequence[UUID], fields: tuple[str, ...] = ()
+) -> None:
+    if not ids:
+        return
+    audit.append(
+        act=act,
+        object_type=kind,
+        object_id=str(ids[0]),
+        caller=audit.Person(user_id=operator_id, source_interface=ADMIN_SITE),
+        details={"ids": [str(one) for one in ids]} if len(ids) > 1 else None,
+        fields=fields,
+    )

@@ -2,7 +2,8 @@
 
 DRF answers what its views raise. What fails before or outside of them (no such address, a host that
 is not ours, a crash) would be a page of HTML; under `/api/` it becomes the same problem+json as
-everything else. Big answers are compressed here, after everything is decided. Spec 8.1, 10.3.
+everything else. Big answers are compressed here, after everything is decided. What a request does
+is known by its id and its address in the audit log. Spec 7.6, 8.1, 10.3.
 """
 
 import re
@@ -11,17 +12,22 @@ from typing import Any, Final
 from uuid import uuid4
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.text import compress_string
 
+from accounts import audit
+from accounts.api import headers
+from accounts.audit import Origin, Surface
 from config import request_ids
 from config.rest import problems, rendering
 
 HEADER: Final = "X-Request-Id"
 ACCEPTED: Final = re.compile(r"[0-9A-Za-z._:-]{1,64}\Z")  # what may stand in a log line unescaped
 API: Final = "/api/"
+ADMIN: Final = "/admin/"
 HEADERS: Final = {  # data, never a page: nothing may load, frame or keep it
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
@@ -59,12 +65,29 @@ def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
     request_id = offered if ACCEPTED.match(offered) else uuid4().hex
     request_ids.begin(request_id)
+    audit.arrive(origin=_origin(request, request_id))
     request.request_id = request_id  # type: ignore[attr-defined]
+
+
+def _origin(request: HttpRequest, request_id: str) -> Origin:
+    address = headers.address_of(
+        headers=request.headers,
+        peer=str(request.META.get("REMOTE_ADDR", "")),
+        trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
+    )
+    return Origin(surface=_surface(request.path), request_id=request_id, address=address)
+
+
+def _surface(path: str) -> Surface:
+    if path.startswith(API):
+        return Surface.REST
+    return Surface.ADMIN if path.startswith(ADMIN) else Surface.PAGE
 
 
 def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     request_id: str = request.request_id  # type: ignore[attr-defined]
     response.headers[HEADER] = request_id
+    audit.depart()
     if not request.path.startswith(API) or not isinstance(response, HttpResponse):
         return response
     for name, value in HEADERS.items():

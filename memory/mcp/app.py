@@ -22,10 +22,11 @@ from django.db.utils import InterfaceError, OperationalError
 from django.http.request import split_domain_port, validate_host
 from mcp.server.transport_security import TransportSecuritySettings
 from psycopg_pool import PoolTimeout
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 
 from accounts.api import headers as said
 from accounts.api import strict
+from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
 from accounts.errors import (
@@ -36,7 +37,7 @@ from accounts.errors import (
     Unauthenticated,
     Unavailable,
 )
-from memory.mcp.server import PROJECT_KEY, SCOPE_KEY, make_server
+from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, make_server
 from teams.actions.agents import note_agent
 
 Scope = MutableMapping[str, Any]
@@ -46,6 +47,11 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 PATH: Final = "/mcp"
 METADATA: Final = "/.well-known/oauth-protected-resource"
 LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
+SEALS: Final = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+}
 LONGEST_PROJECT: Final = 64  # characters, the slug's
 PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
@@ -77,18 +83,19 @@ class _App:
         self.protocol: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request_id = uuid.uuid4().hex
         if scope["type"] == "lifespan":
             self.protocol = _protocol()
             await self.protocol(scope, receive, send)
         elif scope["path"].rstrip("/") != PATH:
-            await _reply(send, 200, _metadata())
+            await _reply(_sealed(send, request_id), 200, _metadata())
         else:
             async with ThreadSensitiveContext():
-                await self._guarded(scope, receive, send)
+                await self._guarded(scope, receive, _sealed(send, request_id), request_id)
 
-    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         try:
-            admitted = await _admitted(scope, self.count)
+            admitted = await _admitted(scope, self.count, request_id)
             if scope["method"] != "POST":
                 await _refuse_method(send)
                 return
@@ -109,12 +116,22 @@ def _protocol() -> Any:
     )
 
 
-async def _admitted(scope: Scope, count: Count) -> dict[str, Any]:
+async def _admitted(scope: Scope, count: Count, request_id: str) -> dict[str, Any]:
     headers = Headers(raw=scope["headers"])
     _check_places(headers)
-    caller = await sync_to_async(_caller)(headers, (scope.get("client") or ("", 0))[0], count)
+    address = said.address_of(
+        headers=headers,
+        peer=(scope.get("client") or ("", 0))[0],
+        trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
+    )
+    caller = await sync_to_async(_caller)(headers, address, count)
     asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
-    return {SCOPE_KEY: caller, PROJECT_KEY: _usual_project(caller, asked)}
+    origin = Origin(surface=Surface.MCP, request_id=request_id, address=address)
+    return {
+        SCOPE_KEY: caller,
+        PROJECT_KEY: _usual_project(caller, asked),
+        ORIGIN_KEY: origin,
+    }
 
 
 def _check_places(headers: Headers) -> None:
@@ -129,15 +146,12 @@ def _check_places(headers: Headers) -> None:
             )
 
 
-def _caller(headers: Headers, peer: str, count: Count) -> Caller:
+def _caller(headers: Headers, address: str, count: Count) -> Caller:
     text = said.token_of(headers=headers)
     if text is None:
         raise Unauthenticated(
             detail="MCP needs a token.", hint="Send Authorization: Bearer crn_… with every request."
         )
-    address = said.address_of(
-        headers=headers, peer=peer, trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT
-    )
     agent, now = said.agent_of(headers=headers), datetime.now(UTC)
     try:
         caller = caller_from_token(text=text, agent=agent, ip=address, now=now)
@@ -179,6 +193,19 @@ def _let_go() -> None:
     connection.close()  # of the thread that runs this, hence a function
 
 
+def _sealed(send: Send, request_id: str) -> Send:
+    """Say of every answer its id, and that it is data: nothing may load, frame or keep it."""
+
+    async def sealed(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(raw=list(message.get("headers", [])))
+            headers.update({**SEALS, "x-request-id": request_id})
+            message = {**message, "headers": headers.raw}
+        await send(message)
+
+    return sealed
+
+
 def _replay(body: bytes, receive: Receive) -> Receive:
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -215,7 +242,6 @@ async def _reply(
     named = {
         "content-type": "application/json",
         "content-length": str(len(content)),
-        "x-request-id": uuid.uuid4().hex,
         **(headers or {}),
     }
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named.items()]

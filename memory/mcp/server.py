@@ -15,6 +15,8 @@ from asgiref.sync import sync_to_async
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 
+from accounts import audit
+from accounts.audit import Origin
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
@@ -23,6 +25,7 @@ from memory.mcp.tools import BANNER, TOOLS, Call, Tool
 
 SCOPE_KEY: Final = "cairn.caller"
 PROJECT_KEY: Final = "cairn.project"
+ORIGIN_KEY: Final = "cairn.origin"
 INSTRUCTIONS: Final = (
     "Cairn is the shared memory of this team's coding agents. Search it before you start or "
     "decide; add what the next agent should know when you finish. " + BANNER
@@ -58,19 +61,19 @@ async def call_tool(
     tool = TOOLS.get(params.name)
     if tool is None:
         return _failed(f"There is no tool {params.name[:80]!r}.", f"There are: {', '.join(TOOLS)}.")
-    return await sync_to_async(_answer)(
-        tool, params.arguments or {}, _caller(context), _scope(context)[PROJECT_KEY]
-    )
+    scope = _scope(context)
+    call = (tool, params.arguments or {}, _caller(context), scope[PROJECT_KEY])
+    return await sync_to_async(_answer)(*call, scope[ORIGIN_KEY])
 
 
 def _answer(
-    tool: Tool, given: dict[str, Any], caller: Caller, project: str | None
+    tool: Tool, given: dict[str, Any], caller: Caller, project: str | None, origin: Origin
 ) -> protocol.CallToolResult:
     try:
         _check_scope(tool, caller)
         checked = tools.arguments(tool=tool, given=given)
         call = Call(caller=caller, arguments=checked, project=project, now=datetime.now(UTC))
-        with entered(caller):
+        with entered(caller), audit.coming_from(origin=origin):
             found = tool.run(call)
     except CairnError as error:
         return _failed(error.detail, error.hint)

@@ -11,15 +11,17 @@ from argparse import ArgumentParser
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from accounts import audit
 from accounts.actions.operators import install_owner
 from accounts.actions.organizations import create_organization
 from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke_token
+from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
 from accounts.queries import OrganizationView, organizations_of, tokens
@@ -48,7 +50,8 @@ class Command(BaseCommand):
         """Write and print the credentials unless the file is there."""
         if credentials.exists():
             return
-        text = json.dumps(_install(now=timezone.now()), indent=2)
+        with audit.coming_from(origin=Origin(surface=Surface.COMMAND, request_id=uuid4().hex)):
+            text = json.dumps(_install(now=timezone.now()), indent=2)
         credentials.parent.mkdir(parents=True, exist_ok=True)
         write_private(path=credentials, text=text + "\n")
         self.stdout.write(text)

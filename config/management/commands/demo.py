@@ -12,11 +12,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from accounts import audit
+from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller
 from accounts.errors import CairnError
@@ -55,7 +58,9 @@ class Command(BaseCommand):
             if options["play"]:
                 self._play(credentials, project, pace_seconds=options["pace"])
             else:
-                self._load(credentials["token"], project, options["folder"])
+                origin = Origin(surface=Surface.COMMAND, request_id=uuid4().hex)
+                with audit.coming_from(origin=origin):
+                    self._load(credentials["token"], project, options["folder"])
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}".strip()) from error
         except play.Unplayable as error:
