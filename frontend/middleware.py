@@ -1,7 +1,8 @@
-"""What a browser may load: a content security policy with a fresh nonce per request (spec 9).
+"""What a browser may load and keep: a content security policy with a fresh nonce, and no caches.
 
-Stands before everything that renders. A view that serves another policy (the API page) sets the
-header itself; this one leaves it alone.
+Stands before everything that answers, static files too. An answer that says itself how long it may
+be kept (static files) or sets a policy of its own (the API's data) is left alone; everything else
+may be kept by nobody, because most pages show what belongs to somebody (spec 9).
 """
 
 import secrets
@@ -11,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
 HEADER = "Content-Security-Policy"
+KEPT_BY_NOBODY = "no-store"
 NONCE_BYTES = 16
 
 POLICY = (
@@ -37,9 +39,10 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
         request.csp_nonce = secrets.token_urlsafe(NONCE_BYTES)  # type: ignore[attr-defined]
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        """Add the policy unless the view has set one of its own."""
+        """Add the policy, and that nobody keeps the answer, unless it says otherwise itself."""
         if HEADER not in response:
             response[HEADER] = policy(nonce=getattr(request, "csp_nonce", ""))
+        response.headers.setdefault("Cache-Control", KEPT_BY_NOBODY)
         return response
 
 

@@ -44,8 +44,8 @@ SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mails are unique by a constraint tha
 MIDDLEWARE = [
     "config.rest.requests.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
     "frontend.middleware.ContentSecurityPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -6,15 +6,19 @@ from config.settings.base import BASE_URL, ENV
 
 _HOST = urlsplit(BASE_URL).hostname or "localhost"
 _SECURE = BASE_URL.startswith("https:")
+_PREFIX = "__Host-" if _SECURE else ""  # browsers hold such a cookie to one host, path / and TLS
 
 ALLOWED_HOSTS = [*ENV["CAIRN_ALLOWED_HOSTS"], _HOST, "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS = [BASE_URL]
 CSRF_FAILURE_VIEW = "frontend.views.errors.csrf_failed"
 SESSION_ENGINE = "accounts.backend.sessions"
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _SECURE
-SESSION_COOKIE_NAME = "__Host-cairn" if _SECURE else "cairn"
-CSRF_COOKIE_NAME = "__Host-cairn-csrf" if _SECURE else "cairn-csrf"
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_NAME = f"{_PREFIX}cairn"
+CSRF_COOKIE_NAME = f"{_PREFIX}cairn-csrf"
+LANGUAGE_COOKIE_NAME = f"{_PREFIX}cairn-language"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = _SECURE
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # no cookie of its own
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_SSL_REDIRECT = False
 SECURE_PROXY_SSL_HEADER = (

@@ -1,5 +1,6 @@
 """A person's own page: name, language, theme, shortcuts; and the switches outside of it."""
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -10,7 +11,6 @@ from accounts.actions.preferences import Preferences, save_preferences, save_the
 from accounts.errors import InvalidInput
 from frontend.views import base
 
-LANGUAGE_COOKIE = "django_language"
 YEAR_S = 31_536_000
 
 
@@ -57,7 +57,14 @@ def language(request: HttpRequest) -> HttpResponse:
 
 def _kept(response: HttpResponse, language: str) -> HttpResponse:
     if language:
-        response.set_cookie(LANGUAGE_COOKIE, language, max_age=YEAR_S, samesite="Lax")
+        response.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            language,
+            max_age=YEAR_S,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+            samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        )
     else:
-        response.delete_cookie(LANGUAGE_COOKIE)
+        response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")
     return response

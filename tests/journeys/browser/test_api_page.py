@@ -1,0 +1,17 @@
+"""The API page works under the policy of every page: no inline styles, no foreign files."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+Open = Callable[..., Page]
+
+
+def test_calls_are_shown_and_open(open_page: Open) -> None:
+    page = open_page("/docs/api")
+
+    page.click("#operations-memories-list_memories button.opblock-summary-control")
+
+    page.wait_for_selector("#operations-memories-list_memories .opblock-body")
