@@ -45,10 +45,10 @@ class Site:
 def running(*, log: Path) -> Iterator[Site]:
     """Serve a seeded site until the block ends; what it prints goes to `log`."""
     servers.start()
-    environment = {**os.environ, **_environment(_new_database(), _free_port())}
+    environment = {**os.environ, **_environment(new_database(), free_port())}
     environment["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
-    _run("manage.py", "migrate", "-v", "0", environment=environment)
-    seeded = json.loads(_run("-m", "tests.support.seed", environment=environment))
+    run("manage.py", "migrate", "-v", "0", environment=environment)
+    seeded = json.loads(run("-m", "tests.support.seed", environment=environment))
     with log.open("wb") as output:
         server = subprocess.Popen(
             [sys.executable, *programs.SERVER, "--host", "127.0.0.1",
@@ -71,7 +71,8 @@ def _environment(database_url: str, port: int) -> dict[str, str]:
     }
 
 
-def _new_database() -> str:
+def new_database() -> str:
+    """Make an empty database on the test servers; return its address."""
     url = urlsplit(os.environ["DATABASE_URL"])
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
@@ -79,7 +80,8 @@ def _new_database() -> str:
     return urlunsplit(url._replace(path=f"/{DATABASE}"))
 
 
-def _run(*arguments: str, environment: dict[str, str]) -> str:
+def run(*arguments: str, environment: dict[str, str]) -> str:
+    """Run a program to its end; return what it printed."""
     done = subprocess.run(
         [sys.executable, *arguments],
         env=environment, cwd=ROOT, capture_output=True, text=True, check=False,
@@ -88,7 +90,8 @@ def _run(*arguments: str, environment: dict[str, str]) -> str:
     return done.stdout
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
