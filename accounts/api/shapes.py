@@ -16,7 +16,8 @@ from accounts.errors import FieldError, InvalidInput
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 LARGEST_ECHO = 60  # characters of a wrong value that an answer repeats
-WHOLE = re.compile(r"-?\d{1,18}\Z")
+WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
+CANONICAL = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")  # RFC 9562
 TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -35,11 +36,16 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """Text of so many characters; `choices` when only some are right."""
+    """Text of so many characters; `choices` when only some are right.
+
+    `form` is a regular expression for the document, where an action behind refuses what does not
+    have it, in better words than this could.
+    """
 
     largest: int
     smallest: int = 0
     choices: tuple[str, ...] = ()
+    form: str = ""
 
     def read(self, value: Any, at: str, faults: list[FieldError]) -> Any:
         """Return the text."""
@@ -50,7 +56,9 @@ class Text:
         if self.choices and value not in self.choices:
             listed = ", ".join(self.choices)
             return _wrong(faults, at, "choice", f"{_echo(value)} is not one of: {listed}.")
-        if not self.smallest <= len(value.strip()) or len(value) > self.largest:
+        if self.smallest and value.isspace():
+            return _wrong(faults, at, "blank", "This must not be blank.")
+        if not self.smallest <= len(value) <= self.largest:
             bounds = f"{self.smallest} to {self.largest:,} characters"
             return _wrong(faults, at, "length", f"This must have {bounds}, not {len(value):,}.")
         return value
@@ -63,7 +71,8 @@ class Text:
         """Return the JSON Schema."""
         if self.choices:
             return {"type": "string", "enum": list(self.choices)}
-        return {"type": "string", "minLength": self.smallest, "maxLength": self.largest}
+        bounds = {"minLength": self.smallest, "maxLength": self.largest}
+        return {"type": "string", **bounds, **({"pattern": self.form} if self.form else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +83,9 @@ class Whole:
     largest: int
 
     def read(self, value: Any, at: str, faults: list[FieldError]) -> Any:
-        """Return the number."""
+        """Return the number; 7.0 is whole too, as in JSON Schema."""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         if not isinstance(value, int) or isinstance(value, bool):
             return _wrong(faults, at, "type", f"This must be a whole number, not {_kind(value)}.")
         if not self.smallest <= value <= self.largest:
@@ -86,7 +97,7 @@ class Whole:
         """Return the number written in the text; too many digits are simply too large."""
         if WHOLE.match(text):
             return int(text)
-        return self.largest + 1 if re.fullmatch(r"\d{19,}", text) else text
+        return self.largest + 1 if re.fullmatch(r"[0-9]{19,}", text) else text
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
@@ -292,10 +303,21 @@ class Record:
         required = [part.name for part in self.fields if part.required]
         described: dict[str, Any] = {
             "type": "object",
-            "properties": {part.name: describe(field=part) for part in self.fields},
+            "properties": {part.name: self._described(part) for part in self.fields},
             "additionalProperties": False,
         }
+        if self.partial:
+            described["minProperties"] = 1
         return {**described, "required": required} if required else described
+
+    def _described(self, part: Field) -> dict[str, Any]:
+        schema = describe(field=part)
+        if part.required or self.partial:
+            return schema
+        said = {"description", "default"}
+        inner = {name: value for name, value in schema.items() if name not in said}
+        outer = {name: value for name, value in schema.items() if name in said}
+        return {"anyOf": [inner, {"type": "null"}], **outer}
 
 
 def describe(*, field: Field) -> dict[str, Any]:
@@ -336,10 +358,7 @@ def refuse(*, faults: list[FieldError]) -> None:
 
 def identifier(*, text: str) -> UUID | None:
     """Return the UUID written in the text, None when it is none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    return UUID(text) if CANONICAL.match(text) else None
 
 
 def _wrong(faults: list[FieldError], at: str, code: str, detail: str) -> Any:

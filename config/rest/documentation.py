@@ -14,8 +14,8 @@ from django.shortcuts import render
 from accounts.api import schemas as accounts_schemas
 from accounts.api import shapes
 from accounts.api.endpoints import JSON, Edits, Endpoint
-from accounts.api.schemas import TEXT, WHOLE, record, several
-from config.rest import pagination, parsing, problems, rendering
+from accounts.api.schemas import ID, TEXT, WHOLE, record, several
+from config.rest import pagination, parsing, problems, rendering, replies
 from memory.api import output
 from teams.api import schemas as teams_schemas
 
@@ -33,6 +33,10 @@ FAULTS: Final = {
     429: "Too many calls; Retry-After says when.",
     503: "Something needed is down; Retry-After says when.",
 }
+SAYS: Final = (
+    "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a text "
+    "holds no NUL and no half of a character, and one that must be there is not blank."
+)
 PROBLEM: Final = {
     **record(
         type=TEXT, title=TEXT, status=WHOLE, code=TEXT, detail=TEXT, hint=TEXT, request_id=TEXT
@@ -40,9 +44,16 @@ PROBLEM: Final = {
     "description": "RFC 9457. `type` is stable and explained where it points.",
 }
 FAULT: Final = record(pointer=TEXT, detail=TEXT, code=TEXT)
-HEADERS: Final = {
-    "idempotent": ("Idempotency-Key", "Repeat a write safely: the same key is done once, 24 h."),
-    "edits": ("If-Match", 'The ETag you read, such as "v3".'),
+PARTS: Final = {"id": ID}  # of paths; every other part is text
+KEY: Final = {
+    "name": "Idempotency-Key",
+    "description": "Repeat a write safely: the same key is done once, 24 h.",
+    "schema": {**TEXT, "pattern": "^[!-~]{1,255}$"},
+}
+VERSION: Final = {
+    "name": "If-Match",
+    "description": 'The ETag you read, such as "v3"; * edits whatever version there is.',
+    "schema": {**TEXT, "pattern": '^([*]|(W/)?"?v?[0-9]{1,9}"?)$'},
 }
 
 
@@ -66,13 +77,13 @@ def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         calls = paths.setdefault(f"/api/v1/{endpoint.path}", {})
-        calls[endpoint.method.lower()] = _operation(endpoint)
+        calls[endpoint.method.lower()] = _operation(endpoint, endpoints)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Cairn",
             "version": "1",
-            "description": "Team memory for AI coding agents.",
+            "description": SAYS,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -82,6 +93,8 @@ def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": dict(sorted(_schemas(endpoints).items())),
+            "headers": replies.header_components(),
+            "links": replies.link_components(endpoints=endpoints),
         },
     }
 
@@ -106,13 +119,13 @@ def _optional_of_problems() -> dict[str, Any]:
     return {"errors": several(FAULT), "gate": TEXT}
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     described: dict[str, Any] = {
         "operationId": endpoint.name,
         "summary": endpoint.summary,
         "tags": [endpoint.tag],
         "parameters": [*_path_parameters(endpoint), *_query(endpoint), *_headers(endpoint)],
-        "responses": _responses(endpoint),
+        "responses": {**_successes(endpoint, endpoints), **_refusals(endpoint)},
     }
     if endpoint.says:
         described["description"] = endpoint.says
@@ -123,7 +136,10 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
 
 def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     names = [part.strip("{}") for part in endpoint.path.split("/") if part.startswith("{")]
-    return [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in names]
+    return [
+        {"name": name, "in": "path", "required": True, "schema": PARTS.get(name, TEXT)}
+        for name in names
+    ]
 
 
 def _query(endpoint: Endpoint) -> list[dict[str, Any]]:
@@ -140,15 +156,11 @@ def _query_parameter(field: shapes.Field) -> dict[str, Any]:
 
 
 def _headers(endpoint: Endpoint) -> list[dict[str, Any]]:
-    wanted = []
-    if endpoint.idempotent:
-        wanted.append((*HEADERS["idempotent"], False))
-    if endpoint.edits != Edits.NOTHING:
-        wanted.append((*HEADERS["edits"], endpoint.edits == Edits.NAMED_VERSION))
-    return [
-        {"name": name, "in": "header", "required": needed, "description": says, "schema": TEXT}
-        for name, says, needed in wanted
-    ]
+    is_edit = endpoint.edits == Edits.NAMED_VERSION
+    key = {**KEY, "in": "header", "required": False}
+    version = {**VERSION, "in": "header", "required": is_edit}
+    wanted = ((key, endpoint.idempotent), (version, endpoint.edits != Edits.NOTHING))
+    return [header for header, is_wanted in wanted if is_wanted]
 
 
 def _request_body(endpoint: Endpoint) -> dict[str, Any]:
@@ -160,23 +172,35 @@ def _request_body(endpoint: Endpoint) -> dict[str, Any]:
     media: dict[str, Any] = {JSON: content}
     if endpoint.lines:
         media[parsing.NDJSON] = {"schema": TEXT}
-    is_needed = body is not None and any(field.required for field in body.fields)
+    is_needed = body is not None and (body.partial or any(one.required for one in body.fields))
     return {"required": is_needed, "content": media}
 
 
-def _responses(endpoint: Endpoint) -> dict[str, Any]:
+def _successes(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     for reply in endpoint.replies:
         content: dict[str, Any] = {"schema": accounts_schemas.ref(reply.schema)}
         if reply.example is not None:
             content["example"] = reply.example
-        answers[str(reply.status)] = {"description": reply.says, "content": {JSON: content}}
-    for status in _faults(endpoint):
-        answers[str(status)] = {
-            "description": FAULTS[status],
-            "content": {problems.MEDIA_TYPE: {"schema": accounts_schemas.ref("Problem")}},
+        links = replies.links_of(reply=reply, endpoints=endpoints)
+        answers[str(reply.status)] = {
+            "description": reply.says,
+            "headers": replies.headers_of(reply=reply),
+            "content": {JSON: content},
+            **({"links": links} if links else {}),
         }
     return answers
+
+
+def _refusals(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        str(status): {
+            "description": FAULTS[status],
+            "headers": replies.headers_of_fault(status=status),
+            "content": {problems.MEDIA_TYPE: {"schema": accounts_schemas.ref("Problem")}},
+        }
+        for status in _faults(endpoint)
+    }
 
 
 def _faults(endpoint: Endpoint) -> tuple[int, ...]:

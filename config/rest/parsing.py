@@ -15,13 +15,13 @@ NDJSON: Final = "application/x-ndjson"
 
 
 def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
-    """Read a request's body: None when it is empty, a list of lines for NDJSON, else the value.
+    """Read a body: an empty object when there is none, a list of lines for NDJSON, else the value.
 
     Raises TooLarge, UnsupportedMedia or MalformedRequest.
     """
     raw = _body(request, largest)
     if not raw.strip():
-        return None
+        return {}
     text = strict.decode(raw=raw)
     if _check_media(request, media) == NDJSON:
         lines = [line for line in text.split("\n") if line.strip()]

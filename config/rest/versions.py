@@ -9,7 +9,7 @@ from accounts.api.endpoints import Edits
 from accounts.api.errors import MalformedRequest
 from accounts.errors import FieldError, PreconditionRequired
 
-TAG: Final = re.compile(r'(?:W/)?"?v?(\d{1,9})"?\Z')
+TAG: Final = re.compile(r'(?:W/)?"?v?([0-9]{1,9})"?\Z')
 ANY: Final = "*"
 
 
@@ -23,15 +23,16 @@ def named(*, request: HttpRequest, edits: Edits) -> int | None:
 
     Raises PreconditionRequired when one is needed, MalformedRequest when it is none of ours.
     """
-    said = request.headers.get("If-Match", "").strip()
+    said = request.headers.get("If-Match")
+    said = said and said.strip()
     if edits == Edits.NOTHING or said == ANY:
         return None
-    if not said and edits == Edits.NAMED_VERSION:
+    if said is None and edits == Edits.NAMED_VERSION:
         raise PreconditionRequired(
             detail="An edit must name the version it edits.",
             hint='Send If-Match with the ETag you read, such as "v3", or * to overwrite.',
         )
-    if not said:
+    if said is None:
         return None
     found = TAG.match(said)
     if found is None:

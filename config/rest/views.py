@@ -131,7 +131,7 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     value = parsing.read(request=http, largest=largest, media=media)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
-    return shapes.check(shape=endpoint.body, value={} if value is None else value)
+    return shapes.check(shape=endpoint.body, value=value)
 
 
 def _respond(endpoint: Endpoint, ask: Ask) -> HttpResponse:

@@ -14,7 +14,7 @@ NEW_PROJECT: Final = Record(
     fields=(
         Field(
             name="slug",
-            shape=Text(largest=64, smallest=1),
+            shape=Text(largest=64, smallest=1, form=projects.SLUG.pattern.replace(r"\Z", "")),
             says="Its short name in addresses: lower-case letters, digits, hyphens.",
             required=True,
         ),

@@ -14,7 +14,10 @@ from config.rest import documentation, rendering
 from memory.queries.views import MemoryView
 
 FROZEN = Path(__file__).with_name("openapi.json")
-HOW = "If the change is meant: python -m tests.architecture.test_openapi"
+HOW = (
+    "If the change is meant: python manage.py shell -c "
+    "'from tests.architecture.test_openapi import freeze; freeze()'"
+)
 
 
 def _document() -> dict[str, Any]:
@@ -77,5 +80,6 @@ def test_the_schema_of_a_memory_names_all_its_fields() -> None:
     assert set(described) == fields
 
 
-if __name__ == "__main__":
+def freeze() -> None:
+    """Take the document as it is now for the meant one."""
     FROZEN.write_text("\n".join(_lines(_document())) + "\n")

@@ -1,0 +1,220 @@
+"""Schemathesis over the product's own OpenAPI document: every call, every check, a served process.
+
+The document is read from the server, so what is tested is what is published. All fourteen checks
+are on. `EXPLAINED` lists the refusals of schema-valid requests that no schema could announce; a
+refusal that is not listed there is a failure, of the product or of the document.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.failures import Failure
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.core.transport import Response
+from schemathesis.engine import events, from_schema
+from schemathesis.generation.case import Case
+from schemathesis.hooks import HookContext
+from schemathesis.schemas import BaseSchema
+
+SHOWN: Final = 30  # failures that a message names
+LONGEST_WAIT: Final = 30  # seconds; a valid `wait` is sent as 0, or the run would mostly wait
+SHORT: Final = 40  # characters; shorter contents are lengthened, or the first gate refuses most
+LONGEST_KEY: Final = 240  # characters of an Idempotency-Key that are kept
+SOME: Final = 4  # of the cursors and versions one in so many stays as generated
+PADDING: Final = " Worker {0} of the queue {1} holds the lock of its table while it waits."
+DOCUMENT: Final = "/api/v1/openapi.json"
+MEMORY: Final = "/api/v1/memories/{id}"
+
+EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says so
+    "precondition_required": "428 is the status RFC 6585 has for a missing If-Match",
+    "precondition_failed": "only the store knows which version is the newest",
+    "refused_by_gate": "the intake gates judge what a text says",
+    "unstorable_text@": "the document says once for all texts that they hold no NUL",
+    "blank@": "the document says once for all texts that they are not blank",
+    "cursor@/cursor": "a cursor is signed, so only the server makes one",
+    "words@/q": "the query box has a grammar of its own",
+    "filter@/q": "the query box has a grammar of its own",
+    "unchanged@/content": "only the store knows what the memory says",
+    "invalid@/name": "printable is a property of Unicode that no pattern can name",
+    "scope@": "who may write where depends on the caller's role and teams",
+    "team@": "who may write where depends on the caller's role and teams",
+    "secret@": "a scanner judges whether a text holds a secret",
+    "required@/attributes": "the payload depends on the type, which stands beside it",
+    "unknown@/attributes": "the payload depends on the type, which stands beside it",
+    "wrong_type@/attributes": "the payload depends on the type, which stands beside it",
+    "length@/attributes": "a schema cannot bound the size of a whole object",
+    "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much one run does: examples a call, sequences of calls, and from which seed."""
+
+    seed: int
+    examples: int
+    sequences: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What a run sent, what came back, and what was wrong about it."""
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    checks: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> int:
+        """Return how many requests were answered."""
+        return self.statuses.total()
+
+    @property
+    def broken(self) -> int:
+        """Return how many answers were a 5xx."""
+        return sum(count for status, count in self.statuses.items() if status >= 500)
+
+    def add(self, other: "Found") -> None:
+        """Take over what another run found."""
+        self.statuses.update(other.statuses)
+        self.checks.update(other.checks)
+        self.failures.update(other.failures)
+
+    def told(self) -> str:
+        """Return the failures with what was sent."""
+        return "\n\n".join(f"{name}\n{text}" for name, text in [*self.failures.items()][:SHOWN])
+
+
+def fuzz(*, address: str, token: str, token_id: str, effort: Effort) -> Found:
+    """Send what the document allows and forbids; return what came back."""
+    schema = _schema(address, token, effort)
+    _register(schema, token_id)
+    found = Found()
+    for event in from_schema(schema).execute():
+        _take(event, found)
+    return found
+
+
+def is_explained(*, case: Case, response: Response, failure: Failure) -> bool:
+    """Say whether a failure is one of those that no schema could announce."""
+    if type(failure).__name__ == "UseAfterFree":
+        return case.method == "GET" and case.operation.path.startswith(MEMORY)  # archived, not gone
+    if type(failure).__name__ not in {"RejectedPositiveData", "MissingHeaderNotRejected"}:
+        return False
+    return all(_is_listed(said) for said in _codes(response.json()))
+
+
+def _codes(problem: dict[str, Any]) -> list[str]:
+    pointed = [f"{one['code']}@{one['pointer']}" for one in problem.get("errors", ())]
+    return pointed or [problem["code"]]
+
+
+def _is_listed(said: str) -> bool:
+    return any(said.startswith(one) if "@" in one else said == one for one in EXPLAINED)
+
+
+def _schema(address: str, token: str, effort: Effort) -> BaseSchema:
+    sequences = {"generation": {"max-examples": effort.sequences}}
+    config = SchemathesisConfig.from_dict(
+        {
+            "seed": effort.seed,
+            "headers": {"Authorization": f"Bearer {token}"},
+            "continue-on-failure": True,
+            "generation": {
+                "max-examples": effort.examples,
+                "deterministic": True,
+                "no-shrink": True,
+                "database": "none",
+            },
+            "phases": {"stateful": sequences},
+        }
+    )
+    schema: BaseSchema = schemathesis.openapi.from_url(f"{address}{DOCUMENT}", config=config)
+    return schema
+
+
+def _register(schema: Any, token_id: str) -> None:
+    numbers = itertools.count()
+
+    @schema.hooks.hook
+    def map_case(context: HookContext, case: Case) -> Case:
+        _lead_deeper(case, next(numbers))
+        _spare(case, token_id)
+        return case
+
+    @schema.hooks.hook
+    def filter_failure(
+        context: HookContext, failure: Failure, case: Case, response: Response
+    ) -> bool:
+        return not is_explained(case=case, response=response, failure=failure)
+
+
+def _lead_deeper(case: Case, number: int) -> None:
+    """Change what would only be refused early: waits, keys used before, made-up cursors."""
+    query = case.query or {}
+    if str(query.get("wait")).isdecimal() and int(query["wait"]) <= LONGEST_WAIT:
+        query["wait"] = 0
+    key = (case.headers or {}).get("Idempotency-Key")
+    if key and not _is_about_headers(case):
+        case.headers["Idempotency-Key"] = f"{number}-{key[:LONGEST_KEY]}"
+    if case.meta is not None and case.meta.generation.mode.is_positive:
+        _lead_valid_deeper(case, number)
+
+
+def _is_about_headers(case: Case) -> bool:
+    """Say whether a header is what is wrong; touched, the case would be taken for a good one."""
+    is_wrong = case.meta is not None and case.meta.generation.mode.is_negative
+    return is_wrong and case.meta.phase.data.parameter_location == ParameterLocation.HEADER
+
+
+def _lead_valid_deeper(case: Case, number: int) -> None:
+    if number % SOME:
+        (case.query or {}).pop("cursor", None)
+    if number % SOME and "If-Match" in (case.headers or {}):
+        case.headers["If-Match"] = "*"
+    body = case.body
+    if isinstance(body, dict) and len(str(body.get("content"))) < SHORT:
+        said = body.get("content")
+        if isinstance(said, str):
+            body["content"] = said + PADDING.format(number, number * 7_919 % 10_007)
+
+
+def _spare(case: Case, token_id: str) -> None:
+    """Leave the run's own token alive."""
+    path = case.path_parameters or {}
+    if str(path.get("id", "")).lower() == token_id:
+        path["id"] = "00000000-0000-4000-8000-000000000000"
+
+
+def _take(event: events.EngineEvent, found: Found) -> None:
+    if isinstance(event, events.NonFatalError):
+        found.failures[f"engine {event.label}"] = repr(event.value)
+    if isinstance(event, events.FatalError):
+        raise event.exception
+    if not isinstance(event, events.ScenarioFinished):
+        return
+    for interaction in event.recorder.interactions.values():
+        if interaction.response is not None:
+            found.statuses[interaction.response.status_code] += 1
+    for name, text in _failures(event):
+        found.failures.setdefault(name, text)
+    for nodes in event.recorder.checks.values():
+        found.checks.update(node.name for node in nodes)
+
+
+def _failures(event: events.ScenarioFinished) -> Iterator[tuple[str, str]]:
+    for case_id, nodes in event.recorder.checks.items():
+        answer = event.recorder.interactions[case_id].response
+        for node in nodes:
+            if node.failure_info is not None:
+                said = "" if answer is None else f"{answer.status_code} {answer.content[:800]!r}"
+                failure = node.failure_info.failure
+                yield (
+                    f"{node.name} {failure.operation} {failure.title}",
+                    f"{failure.message}\n{node.failure_info.code_sample}\n{said}",
+                )
