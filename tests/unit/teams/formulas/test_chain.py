@@ -1,0 +1,203 @@
+"""A chain of hashes holds while nobody touches it, and says what was done to it."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from teams.formulas import chain
+from teams.formulas.chain import Entry, FaultKind, Head, Verdict
+
+TENANT = UUID(int=7)
+NOON = datetime(2026, 11, 20, 12, 0, 0, 123, tzinfo=UTC)
+FIRST = Entry(
+    number=0,
+    act="token.created",
+    object_type="token",
+    object_id="1",
+    actor_user=UUID(int=1),
+    token_id=None,
+    agent="",
+    source_interface="dashboard",
+    surface="page",
+    request_id="r1",
+    address="192.0.2.1",
+    details={"scopes": ["read"], "of": "1"},
+    fields=("name",),
+    created_at=NOON,
+)
+CHANGED: dict[str, Any] = {
+    "number": 3,
+    "act": "token.revoked",
+    "object_type": "user",
+    "object_id": "99",
+    "actor_user": None,
+    "token_id": UUID(int=1),
+    "agent": "cursor",
+    "source_interface": "api",
+    "surface": "rest",
+    "request_id": "r2",
+    "address": "192.0.2.2",
+    "details": {"scopes": ["read", "write"], "of": "1"},
+    "fields": ("name", "role"),
+    "created_at": NOON + timedelta(microseconds=1),
+    "previous_hash": "0" * 64,
+}
+
+
+def chained(count: int = 5) -> tuple[Entry, ...]:
+    end, entries = chain.genesis(tenant_id=TENANT), []
+    for number in range(count):
+        entry = chain.linked(entry=replace(FIRST, object_id=str(number)), after=end)
+        end = chain.head_of(entry=entry)
+        entries.append(entry)
+    return tuple(entries)
+
+
+def judged(entries: Sequence[Entry], head: Head | None = None, mark: Head | None = None) -> Verdict:
+    known = head or chain.head_of(entry=chained()[-1])
+    return chain.verify(tenant_id=TENANT, entries=entries, head=lambda: known, mark=mark)
+
+
+def found(entries: Sequence[Entry], head: Head | None = None) -> tuple[FaultKind, int]:
+    fault = judged(entries, head).fault
+    assert fault is not None
+    return fault.kind, fault.number
+
+
+def test_an_untouched_chain_holds() -> None:
+    entries = chained()
+
+    verdict = judged(entries)
+
+    assert verdict == Verdict(checked=5, head=chain.head_of(entry=entries[-1]), fault=None)
+
+
+def test_an_empty_chain_holds_until_an_entry_is_missed() -> None:
+    empty = chain.genesis(tenant_id=TENANT)
+
+    assert judged((), head=empty).fault is None
+    assert found((), head=Head(count=2, hash="")) == (FaultKind.TRUNCATED, 1)
+
+
+def test_every_column_is_part_of_the_hash() -> None:
+    columns = {field.name for field in fields(Entry)} - {"hash"}
+
+    assert columns == set(CHANGED)
+    for name, value in CHANGED.items():
+        assert chain.digest(entry=replace(FIRST, **{name: value})) != chain.digest(entry=FIRST)
+
+
+@pytest.mark.parametrize("name", sorted(set(CHANGED) - {"number"}))
+def test_an_edited_column_is_found(name: str) -> None:
+    entries = list(chained())
+    entries[2] = replace(entries[2], **{name: CHANGED[name]})
+
+    assert found(entries) == (FaultKind.EDITED, 3)
+
+
+def test_a_hash_does_not_depend_on_the_zone_of_the_clock_or_the_order_of_keys() -> None:
+    paris = NOON.astimezone(timezone(timedelta(hours=1)))
+    twin = replace(FIRST, created_at=paris, details={"of": "1", "scopes": ["read"]})
+
+    assert chain.digest(entry=twin) == chain.digest(entry=FIRST)
+
+
+def test_an_entry_taken_out_of_the_middle_is_found() -> None:
+    entries = chained()
+
+    assert found(entries[:1] + entries[3:]) == (FaultKind.REMOVED, 2)
+
+
+@pytest.mark.parametrize("kept", range(5))
+def test_a_chain_cut_off_at_its_end_is_found(kept: int) -> None:
+    assert found(chained()[:kept]) == (FaultKind.TRUNCATED, kept + 1)
+
+
+def test_two_entries_that_changed_places_are_found() -> None:
+    entries = list(chained())
+    entries[1], entries[3] = replace(entries[3], number=2), replace(entries[1], number=4)
+
+    assert found(entries) == (FaultKind.REORDERED, 2)
+
+
+def test_an_entry_taken_out_whose_place_was_closed_is_found() -> None:
+    entries = chained()
+    closed = (entries[0], *(replace(one, number=one.number - 1) for one in entries[2:]))
+
+    assert found(closed) == (FaultKind.REORDERED, 2)
+
+
+def test_an_entry_put_in_between_is_found() -> None:
+    entries = chained()
+    forged = chain.linked(entry=FIRST, after=chain.head_of(entry=entries[0]))
+    moved = tuple(replace(one, number=one.number + 1) for one in entries[1:])
+
+    assert found((entries[0], forged, *moved)) == (FaultKind.INSERTED, 3)
+
+
+def test_a_copy_at_the_end_is_found() -> None:
+    entries = chained()
+
+    assert found((*entries, replace(entries[1], number=6))) == (FaultKind.INSERTED, 6)
+
+
+def test_a_well_made_entry_that_the_head_does_not_know_is_found() -> None:
+    entries = chained()
+    forged = chain.linked(entry=FIRST, after=chain.head_of(entry=entries[-1]))
+
+    assert found((*entries, forged)) == (FaultKind.INSERTED, 6)
+
+
+def test_a_number_below_one_is_found() -> None:
+    entries = chained()
+
+    assert found((replace(entries[0], number=0), *entries)) == (FaultKind.INSERTED, 0)
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_an_entry_edited_and_hashed_anew_is_found(place: int) -> None:
+    entries = list(chained())
+    before = chain.head_of(entry=entries[place - 1]) if place else chain.genesis(tenant_id=TENANT)
+    entries[place] = chain.linked(entry=replace(FIRST, act="x"), after=before)
+
+    assert found(entries) == (FaultKind.REPLACED, place + 1)
+
+
+def test_the_chain_of_another_organization_does_not_hold() -> None:
+    entries = chained()
+
+    verdict = chain.verify(
+        tenant_id=UUID(int=8), entries=entries, head=lambda: chain.head_of(entry=entries[-1])
+    )
+
+    assert verdict.fault is not None
+    assert (verdict.fault.kind, verdict.fault.number) == (FaultKind.REPLACED, 1)
+
+
+def test_a_lost_head_is_found() -> None:
+    verdict = chain.verify(tenant_id=TENANT, entries=chained(), head=lambda: None)
+
+    assert verdict.fault is not None
+    assert verdict.fault.kind is FaultKind.TRUNCATED
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_a_head_noted_elsewhere_finds_a_log_rewritten_with_its_head(count: int) -> None:
+    mark = chain.head_of(entry=chained(count)[-1])
+    end, forged = chain.genesis(tenant_id=TENANT), []
+    for number in range(4):
+        forged.append(chain.linked(entry=replace(FIRST, act=f"x.{number}"), after=end))
+        end = chain.head_of(entry=forged[-1])
+
+    assert judged(forged, head=end).fault is None
+    assert judged(forged, head=end, mark=mark).fault is not None
+
+
+@pytest.mark.parametrize("details", [{"share": 0.5}, {"at": NOON}, {1: "x"}, {"in": [{"x": b""}]}])
+def test_details_that_a_database_would_change_are_not_taken(details: dict[Any, Any]) -> None:
+    with pytest.raises(TypeError, match="Details hold"):
+        chain.linked(entry=replace(FIRST, details=details), after=chain.genesis(tenant_id=TENANT))
