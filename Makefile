@@ -17,16 +17,22 @@ CHROMIUMS := $(CAIRN_CHROMIUM) /usr/bin/chromium /usr/bin/chromium-browser \
 	/opt/google/chrome/chrome /snap/bin/chromium \
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
-# Prints the first Chromium there is; as root on Debian it installs one.
-define find_chromium
-for file in $(CHROMIUMS); do [ -x "$$file" ] && { echo "$$file"; exit 0; }; done; \
-if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
-  echo "… installing Chromium for the browser tests" >&2; \
-  { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } \
-    > /dev/null && echo /usr/bin/chromium && exit 0; \
-fi; \
-echo "The browser tests need Chromium: install it (Debian: apt-get install chromium), name it" \
-  "by CAIRN_CHROMIUM, or run make test-nobrowser." >&2; exit 1
+PGBOUNCERS := $(CAIRN_PGBOUNCER) /usr/sbin/pgbouncer /usr/bin/pgbouncer \
+	/opt/homebrew/bin/pgbouncer /usr/local/bin/pgbouncer
+
+# Prints the first program there is of $(1); as root on Debian it installs the package $(2), and no
+# service with it. $(3) is the variable that names the program.
+define find_program
+for round in present installed; do \
+  for file in $(1); do [ -x "$$file" ] && { echo "$$file"; exit 0; }; done; \
+  if [ $$round = present ] && [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+    echo "… installing $(2) for the tests" >&2; \
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2); \
+      systemctl disable --now -q $(2); } > /dev/null 2>&1; \
+  fi; \
+done; \
+echo "The tests need $(2): install it (Debian: apt-get install $(2)), name it by $(3)," \
+  "or run make test-nobrowser." >&2; exit 1
 endef
 
 # Installs a lock into the virtual environment: with uv, or with pip where uv cannot.
@@ -50,11 +56,12 @@ doctor: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded manage doctor
 
 test: $(VENV)/.installed-dev
-	@chromium=$$($(find_chromium)) || exit 1; \
-	CAIRN_CHROMIUM="$$chromium" $(BIN)/pytest -q -p no:valkey
+	@chromium=$$($(call find_program,$(CHROMIUMS),chromium,CAIRN_CHROMIUM)) || exit 1; \
+	pgbouncer=$$($(call find_program,$(PGBOUNCERS),pgbouncer,CAIRN_PGBOUNCER)) || exit 1; \
+	CAIRN_CHROMIUM="$$chromium" CAIRN_PGBOUNCER="$$pgbouncer" $(BIN)/pytest -q -p no:valkey
 
 test-nobrowser: $(VENV)/.installed-dev
-	@exec $(BIN)/pytest -q -p no:valkey -m "not browser"
+	@exec $(BIN)/pytest -q -p no:valkey -m "not browser and not pooler"
 
 # One figure, measured at full length: make goal-G1
 goal-%: $(VENV)/.installed-dev
