@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,10 +42,15 @@ class Site:
 
 
 @contextmanager
-def running(*, log: Path) -> Iterator[Site]:
-    """Serve a seeded site until the block ends; what it prints goes to `log`."""
+def running(
+    *, log: Path, database: str = DATABASE, over: Mapping[str, str] | None = None
+) -> Iterator[Site]:
+    """Serve a seeded site until the block ends; what it prints goes to `log`.
+
+    `over` are addresses that the web server alone is told instead of the true ones.
+    """
     servers.start()
-    environment = {**os.environ, **_environment(new_database(), free_port())}
+    environment = {**os.environ, **_environment(new_database(database), free_port())}
     environment["DJANGO_SETTINGS_MODULE"] = "config.settings.test"
     run("manage.py", "migrate", "-v", "0", environment=environment)
     seeded = json.loads(run("-m", "tests.support.seed", environment=environment))
@@ -53,7 +58,7 @@ def running(*, log: Path) -> Iterator[Site]:
         server = subprocess.Popen(
             [sys.executable, *programs.SERVER, "--host", "127.0.0.1",
              "--port", environment["CAIRN_PORT"]],
-            env=environment, cwd=ROOT, stdout=output, stderr=output,
+            env={**environment, **(over or {})}, cwd=ROOT, stdout=output, stderr=output,
         )  # fmt: skip
         try:
             _await(environment["CAIRN_BASE_URL"], server, log)
@@ -71,13 +76,13 @@ def _environment(database_url: str, port: int) -> dict[str, str]:
     }
 
 
-def new_database() -> str:
+def new_database(name: str) -> str:
     """Make an empty database on the test servers; return its address."""
     url = urlsplit(os.environ["DATABASE_URL"])
     with psycopg.connect(os.environ["DATABASE_OWNER_URL"], autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {DATABASE}")
-    return urlunsplit(url._replace(path=f"/{DATABASE}"))
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name}")
+    return urlunsplit(url._replace(path=f"/{name}"))
 
 
 def run(*arguments: str, environment: dict[str, str]) -> str:
