@@ -9,7 +9,7 @@ from accounts.api import jobs, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
 from memory.api import changing, reading, searching, writing
-from teams.api import changes, projects
+from teams.api import audit, changes, projects
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
@@ -18,6 +18,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
     *changes.ENDPOINTS,
+    *audit.ENDPOINTS,
     *jobs.ENDPOINTS,
     *tokens.ENDPOINTS,
     *me.ENDPOINTS,

@@ -3,7 +3,19 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accounts.api.schemas import FREE, ID, MOMENT, TEXT, TRUTH, WHOLE, maybe, record, ref, several
+from accounts.api.schemas import (
+    FREE,
+    ID,
+    MOMENT,
+    TEXT,
+    TRUTH,
+    WHOLE,
+    maybe,
+    page_of,
+    record,
+    ref,
+    several,
+)
 
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Project": record(
@@ -21,5 +33,24 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         summary=FREE,
         created_at=MOMENT,
     ),
+    "AuditEntry": record(
+        number=WHOLE,
+        act=TEXT,
+        object_type=TEXT,
+        object_id=TEXT,
+        actor_user=maybe(ID),
+        token_id=maybe(ID),
+        agent=TEXT,
+        source_interface=TEXT,
+        surface=TEXT,
+        request_id=TEXT,
+        address=TEXT,
+        details=FREE,
+        fields=several(TEXT),
+        created_at=MOMENT,
+        previous_hash=TEXT,
+        hash=TEXT,
+    ),
+    "AuditPage": page_of("AuditEntry"),
     "Changes": record(items=several(ref("Change")), next_after=WHOLE),
 }
