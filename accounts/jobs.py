@@ -4,7 +4,8 @@
 A lost wake-up costs only time: the sweeper on beat wakes what is due. Workers claim with FOR UPDATE
 SKIP LOCKED and count the attempt at the claim, so a job that kills its worker is quarantined after
 three claims instead of being ground forever. A job that found something it needs down gives its
-claim back and waits, so an outage quarantines nothing. Leases use the database's clock.
+claim back and waits, longer each time up to a bound, so an outage quarantines nothing and nobody is
+asked too often; its result counts the waits and its error says why. Every moment is the database's.
 
 Of jobs with one key at most one waits. Whoever finds one waiting holds it until commit, so it runs
 after their change and sees it; a running one may have looked already, so it does not count.
@@ -22,8 +23,10 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from accounts import tenancy
+from accounts.backend import resting
 from accounts.job_names import NAMES
 from accounts.models import Job, Slot
 
@@ -32,7 +35,13 @@ log = logging.getLogger(__name__)
 MAX_CLAIMS: Final = 3  # spec 2.5
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
-POSTPONED_SECONDS: Final = 30  # ours; half the time a tripped circuit stays open
+FIRST_WAIT_SECONDS: Final = 30  # ours; half the time a tripped circuit stays open
+LONGEST_WAIT_SECONDS: Final = 300  # how late work begins after an outage, at most
+MAX_DOUBLINGS: Final = 8  # beyond the longest wait
+REFUSED_SECONDS: Final = 3_600  # after which upkeep tries what was refused once more
+WAITS: Final = (
+    "waits"  # in the result of a job that has not ended: how often it gave its claim back
+)
 HOLD_WAITING: Final = """
 SELECT id FROM accounts_job
 WHERE organization_id = %(organization)s AND name = %(name)s AND key = %(key)s AND state = 'queued'
@@ -58,6 +67,7 @@ class Claim:
     name: str
     payload: Mapping[str, Any]
     attempt: int
+    waits: int
     tenant: tenancy.Tenant
 
 
@@ -119,10 +129,13 @@ def enqueue(
 
 def wake(*, queue: str, delay_seconds: int = 0) -> None:
     """Tell a worker that its queue has work. A broker that is away is logged; the sweeper helps."""
+    if resting.redis.lasts():
+        return
     later = {"countdown": delay_seconds} if delay_seconds else {}
     try:
         current_app.send_task(WAKE_TASK, args=[queue], queue=queue, ignore_result=True, **later)
-    except (OperationalError, OSError) as error:
+    except (OperationalError, RedisError, OSError) as error:
+        resting.redis.begin()
         log.warning("No worker woken for %s: %s; the sweeper will.", queue, error)
 
 
@@ -151,6 +164,7 @@ def claim(*, queue: str, worker: str) -> Claim | None:
         name=job.name,
         payload=job.payload,
         attempt=job.attempts + 1,
+        waits=job.result.get(WAITS, 0),
         tenant=tenancy.Tenant(
             organization_id=organization.id,
             slug=organization.slug,
@@ -195,21 +209,26 @@ def fail(*, held: Claim, reason: str, permanent: bool) -> None:
 
 
 def postpone(*, held: Claim, reason: str) -> None:
-    """Give a claim back because something the job needs is down; it is no failed attempt."""
+    """Give a claim back because something the job needs is down; it is no failed attempt.
+
+    It waits 30 s, then twice as long each time, at most 300 s.
+    """
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(held.waits, MAX_DOUBLINGS))
     _queue_again(
         _held(held),
         error=reason,
         attempts=F("attempts") - 1,
-        run_after=Now() + timedelta(seconds=POSTPONED_SECONDS),
+        result={WAITS: held.waits + 1},
+        run_after=Now() + timedelta(seconds=wait),
     )
 
 
 def sweep() -> dict[str, int]:
     """Take back jobs whose worker is gone, and wake the queues that have due work."""
     lost = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=Now())
-    gone = "Its worker stopped without finishing it"
+    gone = "Its worker stopped without finishing it: it crashed, ran out of memory or was killed"
     quarantined = lost.filter(attempts__gte=MAX_CLAIMS).update(
-        state=Job.State.QUARANTINED, error=f"{gone}, {MAX_CLAIMS} times.", finished_at=Now()
+        state=Job.State.QUARANTINED, error=f"{gone} ({MAX_CLAIMS} times).", finished_at=Now()
     )
     again = list(lost.filter(attempts__lt=MAX_CLAIMS).order_by("id").values_list("id", flat=True))
     for job_id in again:
@@ -235,9 +254,29 @@ def retry(*, job_id: UUID) -> bool:
     queue = ended.values_list("queue", flat=True).first()
     if queue is None:
         return False
-    _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="")
+    _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="", result={})
     transaction.on_commit(lambda: wake(queue=queue))
     return True
+
+
+def known_keys(*, names: tuple[str, ...], keys: tuple[str, ...]) -> frozenset[str]:
+    """Return those keys for which the entered organization has a job that is not done."""
+    not_done = Job.objects.filter(
+        organization_id=tenancy.current().organization_id, name__in=names, key__in=keys
+    ).exclude(state__in=(Job.State.DONE, Job.State.CANCELLED))
+    return frozenset(not_done.values_list("key", flat=True))
+
+
+def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
+    """Queue jobs again that were refused more than an hour ago; return how many, at most limit."""
+    refused = Job.objects.filter(
+        organization_id=tenancy.current().organization_id,
+        name__in=names,
+        state=Job.State.FAILED,
+        finished_at__lt=Now() - timedelta(seconds=REFUSED_SECONDS),
+    )
+    found = tuple(refused.order_by("finished_at", "id").values_list("id", flat=True)[:limit])
+    return sum(retry(job_id=job_id) for job_id in found)
 
 
 def cancel(*, job_id: UUID) -> bool:

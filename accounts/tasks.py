@@ -2,7 +2,8 @@
 
 A wake-up names a queue, not a job: the worker claims the most urgent due job, runs it inside its
 organization, and wakes the next worker while work remains. While a job runs, a thread extends its
-lease; when the process dies, the lease ends and the sweeper hands the job on.
+lease; when the process dies, the lease ends and the sweeper hands the job on. A job that takes too
+long or too much memory fails with that reason; one that cannot even be told is killed.
 """
 
 import logging
@@ -14,6 +15,8 @@ from threading import Event, Thread
 from typing import Any, Final
 
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 
 from accounts import audit, jobs, tenancy
@@ -24,10 +27,15 @@ from accounts.jobs import Claim
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS: Final = 15  # a quarter of the lease
-TIME_LIMIT_SECONDS: Final = 900  # a job that runs longer is killed with its process
+TO_END_SECONDS: Final = 15  # for a job that is told to stop; then it is killed with its process
 
 
-@shared_task(name=jobs.WAKE_TASK, time_limit=TIME_LIMIT_SECONDS, ignore_result=True)  # type: ignore[untyped-decorator]
+@shared_task(  # type: ignore[untyped-decorator]
+    name=jobs.WAKE_TASK,
+    soft_time_limit=settings.JOB_SECONDS,
+    time_limit=settings.JOB_SECONDS + TO_END_SECONDS,
+    ignore_result=True,
+)
 def wake(queue: str) -> None:
     """Run the most urgent due job of a queue, if there is one."""
     close_old_connections()
@@ -76,6 +84,12 @@ def run(*, held: Claim) -> None:
             jobs.postpone(held=held, reason=f"{error.detail} {error.hint}".strip())
         except CairnError as error:
             jobs.fail(held=held, reason=f"{error.detail} {error.hint}".strip(), permanent=False)
+        except SoftTimeLimitExceeded:
+            reason = f"It ran longer than {settings.JOB_SECONDS} s and was stopped."
+            jobs.fail(held=held, reason=reason, permanent=False)
+        except MemoryError:
+            reason = f"It needed more memory than the {settings.JOB_MEMORY_MB} MB of a job."
+            jobs.fail(held=held, reason=reason, permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
             log.exception("Job %s %s failed", held.name, held.id)
             jobs.fail(held=held, reason=_reason(error), permanent=False)

@@ -76,6 +76,12 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _positive(text: str) -> int:
+    if _whole(text) == 0:
+        raise ValueError("it must be at least 1")
+    return int(text)
+
+
 def _url_of(schemes: tuple[str, ...]) -> Callable[[str], str]:
     def check(text: str) -> str:
         if urlsplit(text).scheme not in schemes:
@@ -162,6 +168,8 @@ VARIABLES = (
     Variable(name="CAIRN_EMAIL_FROM", read=str, default="cairn@localhost", says="sender of mails"),
     Variable(name="CAIRN_TRUSTED_PROXIES", read=_whole, default=0, says="proxies in front"),
     Variable(name="CAIRN_WORKERS", read=_whole, default=2, says="processes of the worker"),
+    Variable(name="CAIRN_JOB_SECONDS", read=_positive, default=900, says="longest run of a job"),
+    Variable(name="CAIRN_JOB_MEMORY_MB", read=_positive, default=2048, says="most memory of a job"),
     Variable(name="CAIRN_PG_BIN_DIR", read=Path, default=None, says="other Postgres binaries"),
     Variable(name="CAIRN_PG_AS_USER", read=str, default="", says="user of embedded Postgres"),
     Variable(name="CAIRN_PG_SHARED_BUFFERS", read=str, default="128MB", says="its memory"),

@@ -26,7 +26,7 @@ from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts import schema
 from accounts.backend import defaults
-from accounts.models import SchemaStep
+from accounts.models import Job, SchemaStep
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import weights
@@ -36,6 +36,13 @@ ANSWER_SECONDS = 1.0
 OLDEST_POSTGRES = 160_000  # server_version_num of 16.0
 OLDEST_PGVECTOR = (0, 8)  # iterative scans
 BEAT_SILENCE_SECONDS = 18 * SWEEP_SECONDS  # the sweep is the most frequent row
+LATE_JOB_SECONDS = 300
+QUEUED_JOBS = """
+SELECT count(*) FILTER (WHERE result ? 'waits'),
+       coalesce(min(error) FILTER (WHERE result ? 'waits'), ''),
+       coalesce(extract(epoch FROM now() - min(run_after))::int, 0)
+FROM accounts_job WHERE state = 'queued'
+"""
 LEAST_FREE_BYTES = 500_000_000
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -55,13 +62,13 @@ Probe = Callable[[], Check]
 
 def readiness() -> tuple[Check, ...]:
     """Return the findings that decide whether this installation can serve requests."""
-    return _run(probes=(check_redis, check_worker, check_disk))
+    return _run(stored=_stored(), local=(check_disk,))
 
 
 def diagnosis() -> tuple[Check, ...]:
     """Return every finding, for a person."""
     local = (check_disk, check_weights, check_secrets, check_address, check_web)
-    return _run(probes=(check_redis, check_worker, *local))
+    return _run(stored=(*_stored(), check_quarantine), local=local)
 
 
 def check_database() -> Check:
@@ -132,9 +139,32 @@ def check_beat() -> Check:
     return _well("beat", f"a scheduled job ran {silence} s ago")
 
 
+def check_jobs() -> Check:
+    """Look for jobs that wait for something that is away, and for due ones that nobody does."""
+    with connection.cursor() as cursor:
+        cursor.execute(QUEUED_JOBS)
+        waiting, reason, late_seconds = cursor.fetchone()
+    if waiting:
+        fix = "They are tried again by themselves; see what they wait for: GET /api/v1/jobs"
+        return _wrong("jobs", f"{waiting} wait: {reason}", fix)
+    if late_seconds > LATE_JOB_SECONDS:
+        fix = "Start a worker (celery -A config worker), or more of them."
+        return _wrong("jobs", f"the oldest has been due for {late_seconds} s", fix)
+    return _well("jobs", "none is late")
+
+
+def check_quarantine() -> Check:
+    """Count the jobs that were put aside and wait for a person."""
+    put_aside = Job.objects.filter(state=Job.State.QUARANTINED).count()
+    if put_aside:
+        fix = "See why: GET /api/v1/jobs?state=quarantined; then POST /api/v1/jobs/{id}/retry"
+        return _wrong("quarantine", f"{put_aside} jobs were put aside", fix)
+    return _well("quarantine", "no job was put aside")
+
+
 def check_redis() -> Check:
     """Ask the cache and queue server for a sign of life."""
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_timeout=ANSWER_SECONDS)
+    client = redis.Redis.from_url(settings.REDIS_URL, **settings.REDIS_TIMEOUTS)
     try:
         client.ping()
     except redis.RedisError as error:
@@ -219,10 +249,23 @@ def check_web() -> Check:
     return _well("web", f"{settings.BASE_URL} answers")
 
 
-def _run(*, probes: tuple[Probe, ...]) -> tuple[Check, ...]:
+def _run(*, stored: tuple[Probe, ...], local: tuple[Probe, ...]) -> tuple[Check, ...]:
     first = check_database()
-    stored = (check_migrations, check_tenants, check_beat) if first.ok else ()
-    return (first, *(_guarded(probe) for probe in stored), *(probe() for probe in probes))
+    asked = stored if first.ok else ()
+    found = (*(_guarded(probe) for probe in asked), *_queue_checks())
+    return (first, *found, *(probe() for probe in local))
+
+
+def _stored() -> tuple[Probe, ...]:
+    return (check_migrations, check_tenants, check_beat, check_jobs)
+
+
+def _queue_checks() -> tuple[Check, Check]:
+    """Ask for a worker only where Redis answers: a Redis that hangs would be waited for again."""
+    store = check_redis()
+    if store.ok:
+        return store, check_worker()
+    return store, _wrong("worker", "it cannot be asked without Redis", "Start Redis or Valkey.")
 
 
 def _guarded(probe: Probe) -> Check:

@@ -1,23 +1,44 @@
-"""The beat table as data: what runs when. Each row is one slot task, taken once (spec 6)."""
+"""The beat table as data: what runs when. Each row is one slot task, taken once (spec 6).
 
+Which slot it is, the database says (accounts.jobs.take_slot), so any number of clocks may run. What
+beat itself counts is the time since the machine started: a wall clock that is set back would stop
+it until the old time comes again. For the same reason a message is valid for much longer than its
+interval: sender and worker may be an hour apart, and a late one finds its slot taken.
+"""
+
+import time
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+
+from celery.schedules import schedule
 
 SWEEP_SECONDS: Final = 10
 MERGE_SECONDS: Final = 60
+MISSING_SECONDS: Final = 600
 EVICT_SECONDS: Final = 3_600
+CLOCKS_APART_SECONDS: Final = 2 * 3_600  # bounds what piles up in Redis while no worker runs
+START: Final = datetime(1970, 1, 2, tzinfo=UTC)  # of the count; its last run: never
+NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def counted_now() -> datetime:
+    """Return the time since the machine started, as the moment that Celery wants."""
+    return START + timedelta(seconds=time.monotonic())
 
 
 def _row(task: str, seconds: int) -> dict[str, Any]:
     return {
         "task": task,
-        "schedule": seconds,
+        "schedule": schedule(run_every=seconds, nowfun=counted_now),
+        "last_run_at": NEVER,
         "kwargs": {"interval_seconds": seconds},
-        "options": {"queue": "maintenance", "expires": seconds},
+        "options": {"queue": "maintenance", "expires": CLOCKS_APART_SECONDS + seconds},
     }
 
 
 BEAT: Final = {
     "sweep": _row("cairn.sweep", SWEEP_SECONDS),
     "merge-access": _row("cairn.merge_access", MERGE_SECONDS),
+    "embed-missing": _row("cairn.embed_missing", MISSING_SECONDS),
     "evict": _row("cairn.evict", EVICT_SECONDS),
 }

@@ -1,7 +1,7 @@
 """Background work of memories: what each job name runs."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -37,9 +37,20 @@ def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
 
 @shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
 def merge_access(interval_seconds: int) -> None:
-    """Move every organization's access log into its usage counts; one that fails stops no other."""
+    """Move every organization's access log into its usage counts."""
+    _in_each("merge-access", interval_seconds, upkeep.merge_access)
+
+
+@shared_task(name="cairn.embed_missing", ignore_result=True)  # type: ignore[untyped-decorator]
+def embed_missing(interval_seconds: int) -> None:
+    """Queue the embedding of memories that were left without a vector."""
+    _in_each("embed-missing", interval_seconds, upkeep.embed_missing)
+
+
+def _in_each(slot: str, interval_seconds: int, work: Callable[[], object]) -> None:
+    """Do upkeep in every organization, once a slot; one that fails stops no other."""
     close_old_connections()
-    if not jobs.take_slot(name="merge-access", interval_seconds=interval_seconds):
+    if not jobs.take_slot(name=slot, interval_seconds=interval_seconds):
         return
     for tenant in tenancy.each_organization():
         try:
@@ -48,6 +59,6 @@ def merge_access(interval_seconds: int) -> None:
                 slug=tenant.slug,
                 schema_name=tenant.schema_name,
             ):
-                upkeep.merge_access()
+                work()
         except DatabaseError:
-            log.exception("Access counts of %s were not merged", tenant.slug)
+            log.exception("Upkeep %s of %s failed", slot, tenant.slug)

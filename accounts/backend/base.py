@@ -4,7 +4,8 @@ django-tenants sends a session-level `SET search_path` before cursors. Measured,
 transaction pooling (half of the reads came from the wrong tenant) and across coroutines. Here the
 path of a connection is `public` and stays so; `accounts.tenancy.unit` opens a transaction and sets
 the tenant's schema for just that transaction. Outside of one, tenant tables do not resolve at all.
-The migration runner does the same for the template schema.
+The migration runner does the same for the template schema. Connections that ended while they lay in
+the pool are left out, so a restarted server is met by new ones at once and not by refusals.
 
 A connection is the application's role, which owns nothing (spec 7.1); migrations and maintenance
 become the owner of the tables with `as_owner`, where the settings know one.
@@ -18,6 +19,7 @@ from django.conf import settings
 from django.db.backends.postgresql.introspection import DatabaseIntrospection
 from django_tenants.postgresql_backend import base
 
+from accounts.backend import patience
 from accounts.backend.creation import DatabaseCreation
 
 OWN_TABLES = "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
@@ -69,6 +71,15 @@ class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-ten
         self.close()
         self.settings_dict = settings_dict
         self.is_owner = is_owner
+
+    def get_new_connection(self, conn_params: Any) -> Any:
+        """Return a connection that still leads to the server."""
+        connection = super().get_new_connection(conn_params)
+        while self.pool and patience.is_lost(kept=connection):
+            connection.close()
+            self.pool.putconn(connection)
+            connection = super().get_new_connection(conn_params)
+        return connection
 
     def _handle_search_path(self, cursor: Any = None) -> None:
         """Leave the path of the session alone."""

@@ -4,7 +4,9 @@ The channel layer carries nothing but the call itself. A page that hears it read
 a Caller made anew, so what is lost without Redis comes a few seconds later, when it looks unasked.
 """
 
+import asyncio
 import logging
+from typing import Any, Final
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -12,18 +14,24 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from redis.exceptions import RedisError
 
+from accounts.backend import resting
+
 log = logging.getLogger(__name__)
+
+AWAY: Final = (RedisError, OSError, RuntimeError)  # timeouts; a connection reset while unused
+LONGEST_CALL_S: Final = 1.0  # callers of one process wait for each other
 
 
 def ring(*, group: str) -> None:
     """Call the open pages of a group now. Without Redis they find out by looking."""
     layer = get_channel_layer()
-    if layer is None:
+    if layer is None or resting.redis.lasts():
         return
     try:
-        async_to_sync(layer.group_send)(group, {"type": "feed.grew"})
-    except (RedisError, OSError) as error:
-        log.warning("Open pages were not called: %s", error)
+        async_to_sync(_send)(layer, group)
+    except AWAY as error:
+        resting.redis.begin()
+        log.warning("Open pages were not called: %s", str(error) or type(error).__name__)
 
 
 def ring_person(*, user_id: UUID) -> None:
@@ -34,3 +42,8 @@ def ring_person(*, user_id: UUID) -> None:
 def person_group(*, user_id: UUID) -> str:
     """Return the group of a person's open pages, in whichever organization."""
     return f"person.{user_id.hex}"
+
+
+async def _send(layer: Any, group: str) -> None:
+    async with asyncio.timeout(LONGEST_CALL_S):
+        await layer.group_send(group, {"type": "feed.grew"})

@@ -9,10 +9,12 @@ and migrations run as it, in the same database; otherwise one role is both.
 
 import dj_database_url
 
+from accounts.backend import patience
 from config.settings.base import ENV
 
 POOL_MINIMUM = 1
 POOL_MAXIMUM = 8  # connections a process; four times the cores of a small machine
+RECONNECT_TIMEOUT_S = 5  # then the next request tries anew; the pool's own waits grow to minutes
 CONNECTION_LIFETIME_S = 1_800  # catalog caches grow with every tenant a backend has seen
 
 DATABASES = {
@@ -27,6 +29,8 @@ DATABASES = {
                 "max_size": POOL_MAXIMUM,
                 "timeout": 10,
                 "max_lifetime": CONNECTION_LIFETIME_S,
+                "reconnect_timeout": RECONNECT_TIMEOUT_S,
+                "connection_class": patience.PatientConnection,
             },
         },
         "DISABLE_SERVER_SIDE_CURSORS": True,  # they would outlive their transaction

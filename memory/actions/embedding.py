@@ -19,7 +19,7 @@ from memory.models import EmbeddingModel, Memory
 from memory.models.search import LARGEST_PREFIX
 from memory.providers import registry
 from memory.providers.contracts import Vectors
-from memory.providers.errors import ProviderError
+from memory.providers.errors import ProviderError, ProviderRefused
 from memory.sql import retrieval
 from memory.taxonomy import MemoryType, type_row
 
@@ -162,6 +162,6 @@ def _embed(key: str, contents: tuple[str, ...]) -> Vectors:
         embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
         return embedder.embed_documents(texts=contents)
     except ProviderError as error:
-        if not error.is_transient:
+        if isinstance(error, ProviderRefused):
             raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
         raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error

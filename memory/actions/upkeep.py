@@ -1,11 +1,15 @@
-"""Small upkeep of what searches read: word counts and access counts."""
+"""Small upkeep of what searches read: word counts, access counts, and vectors that are missing."""
 
 from typing import Final
 
-from accounts import tenancy
+from accounts import jobs, tenancy
+from memory.actions import embedding
 from memory.sql import retrieval
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
+BULK_NAME: Final = "memory.embed_bulk"
+EMBED_NAMES: Final = ("memory.embed", BULK_NAME)
+MOST_MISSING: Final = 200  # memories an organization and slot, so that a sweep never floods a queue
 
 
 def refresh_lexicon() -> int:
@@ -21,3 +25,19 @@ def merge_access() -> int:
     """Count what searches gave out since the last merge; return how many memories."""
     with tenancy.unit():
         return retrieval.merge_access()
+
+
+def embed_missing() -> int:
+    """Queue the embedding of memories that no job will give a vector; return how many.
+
+    A refused embedding is tried again after an hour, because what refused it may have been mended;
+    one that was put aside waits for a person.
+    """
+    with tenancy.unit():
+        missing = retrieval.unembedded(limit=MOST_MISSING)
+        known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(item.hex for item in missing))
+        left = tuple(item for item in missing if item.hex not in known)
+        for item in left:
+            embedding.enqueue(memory_ids=(item,), name=BULK_NAME)
+        again = jobs.retry_refused(names=EMBED_NAMES, limit=MOST_MISSING)
+    return len(left) + again

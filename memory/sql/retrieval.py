@@ -123,6 +123,11 @@ def merge_access() -> int:
     return named.execute("merge_access")
 
 
+def unembedded(*, limit: int) -> tuple[UUID, ...]:
+    """Return active memories that have no vector of the active model and are not new."""
+    return tuple(row[0] for row in named.rows("unembedded", limit=limit))
+
+
 def lexicon_drift() -> tuple[int, int]:
     """Return how many memories have words now, and how many had when words were last counted."""
     row = named.rows("lexicon_drift")[0]

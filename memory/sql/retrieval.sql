@@ -108,6 +108,16 @@ noted AS (INSERT INTO memory_accesslog (at, memories)
           SELECT %(now)s, array_agg(id) FROM found HAVING count(*) > 0)
 SELECT * FROM found ORDER BY id
 
+-- name: unembedded
+-- Active memories without a vector of the active model, the oldest first; those of the last minutes
+-- are left to their own jobs. Reads memory_vector_once and one row a memory, every ten minutes.
+SELECT m.id FROM memory_memory AS m
+JOIN memory_embeddingmodel AS e ON e.active
+WHERE m.status = 'active' AND m.created_at < now() - interval '10 minutes'
+  AND NOT EXISTS (SELECT FROM memory_memoryvector AS v
+                  WHERE v.memory_id = m.id AND v.model_id = e.id)
+ORDER BY m.id LIMIT %(limit)s
+
 -- name: views
 -- The chosen memories of a search, whole; by primary key, at most 100 rows.
 SELECT {columns}, p.slug, m.tags, m.related_files, m.related_modules, m.superseded_by_id,

@@ -66,5 +66,5 @@ def test_real_installation_names_every_check(client: Client) -> None:
     checks = client.get("/health/ready").json()["checks"]
 
     assert set(checks) == {
-        *("database", "migrations", "organizations", "beat", "redis", "worker", "disk"),
+        *("database", "migrations", "organizations", "beat", "jobs", "redis", "worker", "disk"),
     }

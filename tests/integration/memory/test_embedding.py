@@ -15,7 +15,8 @@ from memory.errors import EmbedderUnavailable
 from memory.models import MemoryVector
 from memory.providers import registry
 from memory.providers.contracts import Vectors
-from memory.providers.errors import ProviderRefused, ProviderTimeout
+from memory.providers.errors import ProviderBudgetSpent, ProviderRefused, ProviderTimeout
+from memory.providers.guard import CircuitOpen
 from memory.providers.hashing import HashingEmbedder
 from tests.support.memories import CARTS, stored
 
@@ -78,9 +79,11 @@ def test_what_is_archived_is_not_embedded(caller: Caller, now: datetime) -> None
     ("fault", "told"),
     [
         (ProviderTimeout(detail="Too slow."), EmbedderUnavailable),
+        (CircuitOpen(detail="Left alone for a while."), EmbedderUnavailable),
+        (ProviderBudgetSpent(detail="All is spent."), EmbedderUnavailable),
         (ProviderRefused(detail="Wrong key."), PermanentFailure),
     ],
-    ids=["later", "never"],
+    ids=["later", "circuit", "budget", "never"],
 )
 def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
     caller: Caller,

@@ -1,0 +1,16 @@
+"""After a failure Redis is left alone for a few seconds."""
+
+from accounts.backend.resting import REST_SECONDS, Rest
+
+
+def test_a_rest_lasts_its_seconds_from_the_last_failure() -> None:
+    moment = [100.0]
+    rest = Rest(clock=lambda: moment[0])
+    assert not rest.lasts()
+
+    rest.begin()
+    moment[0] += REST_SECONDS - 0.1
+    assert rest.lasts()
+    moment[0] += 0.1
+
+    assert not rest.lasts()
