@@ -67,7 +67,6 @@ class Claim:
     name: str
     payload: Mapping[str, Any]
     attempt: int
-    waits: int
     tenant: tenancy.Tenant
 
 
@@ -164,7 +163,6 @@ def claim(*, queue: str, worker: str) -> Claim | None:
         name=job.name,
         payload=job.payload,
         attempt=job.attempts + 1,
-        waits=job.result.get(WAITS, 0),
         tenant=tenancy.Tenant(
             organization_id=organization.id,
             slug=organization.slug,
@@ -213,12 +211,15 @@ def postpone(*, held: Claim, reason: str) -> None:
 
     It waits 30 s, then twice as long each time, at most 300 s.
     """
-    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(held.waits, MAX_DOUBLINGS))
+    row = _held(held)
+    before = row.values_list("result", flat=True).first() or {}
+    waits = before.get(WAITS, 0)
+    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(waits, MAX_DOUBLINGS))
     _queue_again(
-        _held(held),
+        row,
         error=reason,
         attempts=F("attempts") - 1,
-        result={WAITS: held.waits + 1},
+        result={WAITS: waits + 1},
         run_after=Now() + timedelta(seconds=wait),
     )
 
