@@ -1,0 +1,310 @@
+"""The audit log of an organization: whole, in order, unchangeable, and found out when changed."""
+
+from collections.abc import Callable
+from io import StringIO
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
+
+from accounts import audit as acts
+from accounts import tenancy
+from accounts.audit import Origin, Surface
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, RoleNotSufficient
+from accounts.models import AuditRoot, Organization
+from teams import audit
+from teams.formulas.chain import FaultKind, Head
+from teams.models import AuditEntry
+from teams.queries import audit as queries
+from teams.queries.audit import Filters
+from tests.support import people, tampering
+from tests.support.goals import Scale
+from tests.support.racing import race_inside
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+ENTRIES = 30
+
+
+def note(caller: Caller, object_id: str = "1", **given: Any) -> None:
+    """Append one entry in a unit of its own."""
+    with tenancy.unit():
+        audit.append(
+            act="token.revoked", object_type="token", object_id=object_id, caller=caller, **given
+        )
+
+
+def entries() -> tuple[Any, ...]:
+    return tuple(queries.every_entry())
+
+
+@pytest.fixture
+def noted(caller: Caller, in_organization: tenancy.Tenant) -> None:
+    """A log of some entries."""
+    for number in range(5):
+        note(caller, str(number))
+
+
+def test_an_entry_says_who_what_when_and_from_where(caller: Caller) -> None:
+    origin = Origin(surface=Surface.REST, request_id="r1", address="2001:DB8::1%eth0")
+
+    with acts.coming_from(origin=origin):
+        note(caller, details={"scopes": ["read"]}, fields=("name",))
+
+    (entry,) = entries()
+    assert (entry.number, entry.act, entry.object_id) == (1, "token.revoked", "1")
+    assert (entry.actor_user, entry.token_id) == (caller.user_id, None)
+    assert (entry.surface, entry.request_id, entry.address) == ("rest", "r1", "2001:db8::1")
+    assert (entry.details, entry.fields) == ({"scopes": ["read"]}, ("name",))
+
+
+@pytest.mark.parametrize("claimed", ["", "unknown", "1.2.3", "<script>", "9" * 400])
+def test_an_address_that_is_none_is_left_empty(caller: Caller, claimed: str) -> None:
+    with acts.coming_from(origin=Origin(surface=Surface.REST, address=claimed)):
+        note(caller)
+
+    assert entries()[0].address == ""
+
+
+def test_numbers_have_no_gaps_when_acts_fail(caller: Caller) -> None:
+    note(caller, "first")
+    with pytest.raises(TypeError):
+        note(caller, "lost", details={"share": 0.5})
+    note(caller, "second")
+
+    assert [(one.number, one.object_id) for one in entries()] == [(1, "first"), (2, "second")]
+    assert queries.verify().fault is None
+
+
+def test_outside_of_a_unit_nothing_is_appended(caller: Caller) -> None:
+    with pytest.raises(tenancy.NoTenant):
+        audit.append(act="x.y", object_type="x", object_id="1", caller=caller)
+
+
+def test_details_that_would_not_come_back_exactly_take_the_act_with_them(caller: Caller) -> None:
+    with pytest.raises(TypeError, match="Details hold"):
+        note(caller, details={"share": 0.5})
+
+    assert entries() == ()
+
+
+def test_an_untouched_log_holds(noted: None) -> None:
+    verdict = queries.verify()
+
+    assert (verdict.checked, verdict.fault) == (5, None)
+
+
+def test_a_log_longer_than_one_reading_holds(noted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queries, "CHUNK", 2)
+
+    assert queries.verify().checked == 5
+    assert len(entries()) == 5
+
+
+def test_logs_of_two_organizations_are_apart(
+    caller: Caller, other_caller: Caller, other_organization: Organization, noted: None
+) -> None:
+    with people.outside(), people.entered(organization=other_organization):
+        note(other_caller)
+        theirs = entries()
+
+    assert [one.number for one in theirs] == [1]
+    assert theirs[0].previous_hash != entries()[0].previous_hash
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE teams_auditentry SET act = 'x'",
+        "DELETE FROM teams_auditentry",
+        "TRUNCATE teams_auditentry",
+    ],
+)
+def test_the_database_refuses_to_change_the_log(noted: None, statement: str) -> None:
+    with (
+        pytest.raises(DatabaseError, match=r"append-only|permission denied"),
+        tenancy.unit(),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+
+    assert queries.verify().checked == 5
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE teams_auditentry SET act = 'x'",
+        "DELETE FROM teams_auditentry",
+        "TRUNCATE teams_auditentry",
+    ],
+)
+def test_not_even_the_owner_of_the_table_changes_the_log(noted: None, statement: str) -> None:
+    with (
+        connection.as_owner(),
+        pytest.raises(DatabaseError, match="append-only"),
+        tenancy.unit(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)
+
+    assert queries.verify().checked == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_writers_at_once_make_one_chain(organization: Organization, caller: Caller) -> None:
+    race_inside(organization, lambda number: note(caller, str(number)), times=40)
+
+    assert queries.verify().checked == 40
+    assert {one.object_id for one in entries()} == {str(number) for number in range(40)}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.goal(name="G29")
+def test_every_tampering_is_found(
+    caller: Caller, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    times, chance = scale.of(short=300, long=1_000), Random(29)
+    for number in range(ENTRIES):
+        note(caller, str(number), details={"of": str(uuid4())})
+
+    with connection.as_owner(), tenancy.unit():
+        tampering.open_log()
+        missed = [said for _ in range(times) if (said := _missed(chance))]
+        untouched = queries.verify()
+
+    figure(f"{times - len(missed):,} of {times:,} tamperings found; an untouched log holds")
+    assert missed == []
+    assert (untouched.checked, untouched.fault) == (ENTRIES, None)
+
+
+def _missed(chance: Random) -> str:
+    """Tamper, look, and undo it; return what was done when it was not found."""
+    undo = transaction.savepoint()
+    said = chance.choice(tampering.KINDS)(chance, ENTRIES)
+    fault = queries.verify().fault
+    transaction.savepoint_rollback(undo)
+    return "" if fault else said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_given_to_another_organization_is_missed(noted: None) -> None:
+    with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
+        tampering.open_log()
+        cursor.execute("UPDATE teams_auditentry SET tenant_id = gen_random_uuid() WHERE number = 3")
+
+    fault = queries.verify().fault
+    assert fault is not None
+    assert (fault.kind, fault.number) == (FaultKind.REMOVED, 3)
+
+
+def test_a_lost_head_is_found_and_stops_writing(caller: Caller, noted: None) -> None:
+    AuditRoot.objects.filter(pk=caller.organization_id).delete()
+
+    fault = queries.verify().fault
+    assert fault is not None
+    assert fault.kind is FaultKind.TRUNCATED
+    with pytest.raises(audit.HeadLost):
+        note(caller)
+
+
+def test_the_command_names_each_log_and_its_head(organization: Organization, noted: None) -> None:
+    said = StringIO()
+
+    with people.outside():
+        call_command("audit", "verify", stdout=said)
+
+    head = AuditRoot.objects.get(pk=organization.pk)
+    assert said.getvalue() == f"acme: 5 entries hold, head 5:{head.hash}\n"
+
+
+def test_the_command_fails_naming_the_first_bad_entry(noted: None) -> None:
+    said = StringIO()
+    AuditRoot.objects.update(count=6)
+
+    with people.outside(), pytest.raises(CommandError, match="1 of 1 audit logs do not hold"):
+        call_command("audit", "verify", organization="acme", stdout=said)
+
+    assert "acme: entry 6 was truncated: the end is missing, until 6" in said.getvalue()
+
+
+def test_a_head_that_was_kept_elsewhere_is_looked_for(noted: None) -> None:
+    wrong = f"3:{'0' * 64}"
+
+    with people.outside(), pytest.raises(CommandError):
+        call_command("audit", "verify", organization="acme", head=wrong, stdout=StringIO())
+    assert queries.verify(mark=Head(count=3, hash=entries()[2].hash)).fault is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"organization": "nobody"}, "There is no organization"),
+        ({"head": "3:00"}, "A head is NUMBER:HASH"),
+        ({"head": f"3:{'0' * 64}"}, "Name the organization"),
+    ],
+)
+def test_a_wrong_argument_is_one_sentence(given: dict[str, str], says: str) -> None:
+    with people.outside(), pytest.raises(CommandError, match=says):
+        call_command("audit", "verify", stdout=StringIO(), **given)
+
+
+def test_the_export_holds_every_entry_with_its_hash(noted: None) -> None:
+    said = StringIO()
+
+    with people.outside():
+        call_command("audit", "export", stdout=said)
+
+    lines = [orjson.loads(line) for line in said.getvalue().splitlines()]
+    assert [line["number"] for line in lines] == [1, 2, 3, 4, 5]
+    assert [line["hash"] for line in lines] == [entry.hash for entry in entries()]
+
+
+def test_managers_read_the_newest_first_page_by_page(caller: Caller, noted: None) -> None:
+    first = queries.page(caller=caller, filters=Filters(), cursor=None, limit=3)
+    second = queries.page(caller=caller, filters=Filters(), cursor=first.next_cursor, limit=3)
+
+    assert [one.number for one in first.items] == [5, 4, 3]
+    assert [one.number for one in second.items] == [2, 1]
+    assert second.next_cursor is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "count"),
+    [
+        ({"area": "token"}, 5),
+        ({"area": "tok"}, 0),
+        ({"object_id": "3"}, 1),
+        ({"request_id": "none"}, 0),
+        ({"actor": uuid4()}, 0),
+    ],
+)
+def test_the_log_is_filtered(
+    caller: Caller, noted: None, wanted: dict[str, Any], count: int
+) -> None:
+    page = queries.page(caller=caller, filters=Filters(**wanted), cursor=None, limit=50)
+
+    assert len(page.items) == count
+
+
+def test_only_managers_read_the_log(member_caller: Caller) -> None:
+    with pytest.raises(RoleNotSufficient):
+        queries.page(caller=member_caller, filters=Filters(), cursor=None, limit=50)
+
+
+@pytest.mark.parametrize("cursor", ["", "-1", "x", "9" * 30, "٣"])
+def test_a_cursor_not_of_ours_is_refused(caller: Caller, cursor: str) -> None:
+    with pytest.raises(InvalidInput):
+        queries.page(caller=caller, filters=Filters(), cursor=cursor, limit=50)
+
+
+def test_the_model_and_the_entry_have_the_same_columns() -> None:
+    columns = {field.name for field in AuditEntry._meta.get_fields()}
+
+    assert columns == set(tampering.OTHER)
