@@ -12,7 +12,8 @@ after their change and sees it; a running one may have looked already, so it doe
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -29,6 +30,7 @@ from accounts import tenancy
 from accounts.backend import resting
 from accounts.job_names import NAMES
 from accounts.models import Job, Slot
+from accounts.sql import doors
 
 log = logging.getLogger(__name__)
 
@@ -118,9 +120,10 @@ def enqueue(
         run_after=Now() + timedelta(seconds=delay_seconds),
         created_by=created_by,
     )
-    is_new = _insert(job)
-    while not is_new and not _hold_waiting(job):
+    with tenancy.walled(organization_id=tenant.organization_id):
         is_new = _insert(job)
+        while not is_new and not _hold_waiting(job):
+            is_new = _insert(job)
     if is_new or not delay_seconds:
         transaction.on_commit(lambda: wake(queue=job.queue, delay_seconds=delay_seconds))
     return job.id if is_new else None
@@ -140,70 +143,54 @@ def wake(*, queue: str, delay_seconds: int = 0) -> None:
 
 def claim(*, queue: str, worker: str) -> Claim | None:
     """Take the next due job of a queue, or return None. Counts the attempt."""
-    with transaction.atomic():
-        job = (
-            Job.objects.select_for_update(skip_locked=True, of=("self",))
-            .select_related("organization")
-            .filter(queue=queue, state=Job.State.QUEUED, run_after__lte=Now())
-            .order_by("priority", "run_after", "id")
-            .first()
-        )
-        if job is None:
-            return None
-        Job.objects.filter(pk=job.pk).update(
-            state=Job.State.RUNNING,
-            attempts=F("attempts") + 1,
-            lease_until=Now() + timedelta(seconds=LEASE_SECONDS),
-            started_at=Now(),
-            worker=worker,
-        )
-    organization = job.organization
+    job = doors.claim_job(queue=queue, worker=worker, lease=timedelta(seconds=LEASE_SECONDS))
+    if job is None:
+        return None
     return Claim(
         id=job.id,
         name=job.name,
         payload=job.payload,
-        attempt=job.attempts + 1,
+        attempt=job.attempts,
         tenant=tenancy.Tenant(
-            organization_id=organization.id,
-            slug=organization.slug,
-            schema_name=organization.schema_name,
+            organization_id=job.organization_id,
+            slug=job.organization_slug,
+            schema_name=job.schema_name,
         ),
     )
 
 
 def heartbeat(*, held: Claim) -> bool:
     """Extend the lease; False when the job is no longer held by this attempt."""
-    rows = _held(held).update(lease_until=Now() + timedelta(seconds=LEASE_SECONDS))
-    return rows == 1
+    with _held(held) as row:
+        return row.update(lease_until=Now() + timedelta(seconds=LEASE_SECONDS)) == 1
 
 
 def progress(*, held: Claim, done: int, total: int) -> None:
     """Record how far a job is, and extend its lease."""
-    _held(held).update(
-        progress_done=done,
-        progress_total=total,
-        lease_until=Now() + timedelta(seconds=LEASE_SECONDS),
-    )
+    with _held(held) as row:
+        row.update(
+            progress_done=done,
+            progress_total=total,
+            lease_until=Now() + timedelta(seconds=LEASE_SECONDS),
+        )
 
 
 def finish(*, held: Claim, result: Mapping[str, Any]) -> bool:
     """Mark a job done with its counts; False when another attempt has taken over."""
-    return (
-        _held(held).update(
-            state=Job.State.DONE, result=dict(result), error="", finished_at=Now(), lease_until=None
-        )
-        == 1
-    )
+    done = {"state": Job.State.DONE, "result": dict(result), "error": ""}
+    with _held(held) as row:
+        return row.update(**done, finished_at=Now(), lease_until=None) == 1
 
 
 def fail(*, held: Claim, reason: str, permanent: bool) -> None:
     """Record a failed attempt: queue it again with doubling delay, or end it."""
-    if permanent or held.attempt >= MAX_CLAIMS:
-        state = Job.State.FAILED if permanent else Job.State.QUARANTINED
-        _held(held).update(state=state, error=reason, finished_at=Now(), lease_until=None)
-        return
-    delay = FIRST_RETRY_SECONDS * 2 ** (held.attempt - 1)
-    _queue_again(_held(held), error=reason, run_after=Now() + timedelta(seconds=delay))
+    with _held(held) as row:
+        if permanent or held.attempt >= MAX_CLAIMS:
+            state = Job.State.FAILED if permanent else Job.State.QUARANTINED
+            row.update(state=state, error=reason, finished_at=Now(), lease_until=None)
+            return
+        delay = FIRST_RETRY_SECONDS * 2 ** (held.attempt - 1)
+        _queue_again(row, error=reason, run_after=Now() + timedelta(seconds=delay))
 
 
 def postpone(*, held: Claim, reason: str) -> None:
@@ -211,83 +198,76 @@ def postpone(*, held: Claim, reason: str) -> None:
 
     It waits 30 s, then twice as long each time, at most 300 s.
     """
-    row = _held(held)
-    before = row.values_list("result", flat=True).first() or {}
-    waits = before.get(WAITS, 0)
-    wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(waits, MAX_DOUBLINGS))
-    _queue_again(
-        row,
-        error=reason,
-        attempts=F("attempts") - 1,
-        result={WAITS: waits + 1},
-        run_after=Now() + timedelta(seconds=wait),
-    )
+    with _held(held) as row:
+        before = row.values_list("result", flat=True).first() or {}
+        waits = before.get(WAITS, 0)
+        wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(waits, MAX_DOUBLINGS))
+        _queue_again(
+            row,
+            error=reason,
+            attempts=F("attempts") - 1,
+            result={WAITS: waits + 1},
+            run_after=Now() + timedelta(seconds=wait),
+        )
 
 
 def sweep() -> dict[str, int]:
     """Take back jobs whose worker is gone, and wake the queues that have due work."""
-    lost = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=Now())
-    gone = "Its worker stopped without finishing it: it crashed, ran out of memory or was killed"
-    quarantined = lost.filter(attempts__gte=MAX_CLAIMS).update(
-        state=Job.State.QUARANTINED, error=f"{gone} ({MAX_CLAIMS} times).", finished_at=Now()
-    )
-    again = list(lost.filter(attempts__lt=MAX_CLAIMS).order_by("id").values_list("id", flat=True))
-    for job_id in again:
-        _queue_again(lost.filter(pk=job_id), error=f"{gone}; tried again.", run_after=Now())
-    due = (
-        Job.objects.filter(state=Job.State.QUEUED, run_after__lte=Now())
-        .order_by("queue")
-        .values_list("queue", flat=True)
-        .distinct()
-    )
+    ended = [_take_back(job_id, organization_id) for job_id, organization_id in doors.lost_jobs()]
+    due = doors.due_queues()
     for queue in due:
         wake(queue=queue)
-    return {"requeued": len(again), "quarantined": quarantined, "queues": len(due)}
+    requeued, quarantined = (ended.count(s) for s in (Job.State.QUEUED, Job.State.QUARANTINED))
+    return {"requeued": requeued, "quarantined": quarantined, "queues": len(due)}
 
 
 def retry(*, job_id: UUID) -> bool:
     """Queue a failed, quarantined or cancelled job of the entered organization again."""
+    organization_id = tenancy.current().organization_id
     ended = Job.objects.filter(
         Q(state__in=(Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)),
         pk=job_id,
-        organization_id=tenancy.current().organization_id,
+        organization_id=organization_id,
     )
-    queue = ended.values_list("queue", flat=True).first()
-    if queue is None:
-        return False
-    _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="", result={})
-    transaction.on_commit(lambda: wake(queue=queue))
+    with tenancy.walled(organization_id=organization_id):
+        queue = ended.values_list("queue", flat=True).first()
+        if queue is None:
+            return False
+        _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="", result={})
+        transaction.on_commit(lambda: wake(queue=queue))
     return True
 
 
 def known_keys(*, names: tuple[str, ...], keys: tuple[str, ...]) -> frozenset[str]:
     """Return those keys for which the entered organization has a job that is not done."""
+    organization_id = tenancy.current().organization_id
     not_done = Job.objects.filter(
-        organization_id=tenancy.current().organization_id, name__in=names, key__in=keys
+        organization_id=organization_id, name__in=names, key__in=keys
     ).exclude(state__in=(Job.State.DONE, Job.State.CANCELLED))
-    return frozenset(not_done.values_list("key", flat=True))
+    with tenancy.walled(organization_id=organization_id):
+        return frozenset(not_done.values_list("key", flat=True))
 
 
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
     """Queue jobs again that were refused more than an hour ago; return how many, at most limit."""
+    organization_id = tenancy.current().organization_id
     refused = Job.objects.filter(
-        organization_id=tenancy.current().organization_id,
+        organization_id=organization_id,
         name__in=names,
         state=Job.State.FAILED,
         finished_at__lt=Now() - timedelta(seconds=REFUSED_SECONDS),
     )
-    found = tuple(refused.order_by("finished_at", "id").values_list("id", flat=True)[:limit])
-    return sum(retry(job_id=job_id) for job_id in found)
+    with tenancy.walled(organization_id=organization_id):
+        found = tuple(refused.order_by("finished_at", "id").values_list("id", flat=True)[:limit])
+        return sum(retry(job_id=job_id) for job_id in found)
 
 
 def cancel(*, job_id: UUID) -> bool:
     """Cancel a job of the entered organization that is still queued."""
-    rows = Job.objects.filter(
-        pk=job_id,
-        organization_id=tenancy.current().organization_id,
-        state=Job.State.QUEUED,
-    ).update(state=Job.State.CANCELLED, finished_at=Now())
-    return rows == 1
+    organization_id = tenancy.current().organization_id
+    waiting = Job.objects.filter(pk=job_id, organization_id=organization_id, state=Job.State.QUEUED)
+    with tenancy.walled(organization_id=organization_id):
+        return waiting.update(state=Job.State.CANCELLED, finished_at=Now()) == 1
 
 
 def take_slot(*, name: str, interval_seconds: int) -> bool:
@@ -304,13 +284,31 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
 
 def evict() -> None:
     """Forget finished jobs and slots past their time; failed ones wait for a person."""
-    done = Job.objects.filter(state__in=(Job.State.DONE, Job.State.CANCELLED))
-    done.filter(finished_at__lt=Now() - timedelta(days=KEEP_JOBS_DAYS)).delete()
+    doors.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
     Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
 
 
-def _held(held: Claim) -> QuerySet[Job]:
-    return Job.objects.filter(pk=held.id, state=Job.State.RUNNING, attempts=held.attempt)
+@contextmanager
+def _held(held: Claim) -> Iterator[QuerySet[Job]]:
+    """Yield the row of a claim that has not ended, inside the wall of its organization."""
+    with tenancy.walled(organization_id=held.tenant.organization_id):
+        yield Job.objects.filter(pk=held.id, state=Job.State.RUNNING, attempts=held.attempt)
+
+
+def _take_back(job_id: UUID, organization_id: UUID) -> Job.State | None:
+    """End the attempt of a lost job; return how it went on, None when it was not lost after all."""
+    gone = "Its worker stopped without finishing it: it crashed, ran out of memory or was killed"
+    lost = Job.objects.filter(pk=job_id, state=Job.State.RUNNING, lease_until__lt=Now())
+    with tenancy.walled(organization_id=organization_id):
+        ended = lost.filter(attempts__gte=MAX_CLAIMS).update(
+            state=Job.State.QUARANTINED, error=f"{gone} ({MAX_CLAIMS} times).", finished_at=Now()
+        )
+        if ended:
+            return Job.State.QUARANTINED
+        if not lost.exists():
+            return None
+        _queue_again(lost, error=f"{gone}; tried again.", run_after=Now())
+        return Job.State.QUEUED
 
 
 def _insert(job: Job) -> bool:

@@ -23,6 +23,7 @@ from psycopg import ClientCursor
 from accounts import tenancy
 from accounts.models import Organization, SchemaStep
 from accounts.sql import doors, walls
+from accounts.sql.doors import Entrance
 from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA
 
 NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
@@ -45,12 +46,12 @@ def newest() -> int:
     return 0 if last is None else last.position
 
 
-def replay(*, organization: Organization) -> int:
+def replay(*, organization: Organization | Entrance) -> int:
     """Bring one organization's schema up to date in one transaction; return the steps applied."""
     if not SCHEMA_NAME.match(organization.schema_name):
         raise ValueError(f"{organization.schema_name!r} is not the schema of an organization.")
-    with tenancy.walled(organization_id=organization.pk):
-        applied, organization.schema_version = doors.replay(organization_id=organization.pk)
+    with tenancy.walled(organization_id=organization.id):
+        applied, _ = doors.replay(organization_id=organization.id)
     return applied
 
 
@@ -65,9 +66,10 @@ def open_to_application() -> None:
         walls.admit(role=str(settings.DATABASES["default"]["USER"]))
 
 
-def behind() -> Iterator[Organization]:
-    """Yield the organizations whose schema lacks a step."""
-    yield from Organization.objects.filter(schema_version__lt=newest()).order_by("id")
+def behind() -> tuple[Entrance, ...]:
+    """Return the organizations whose schema lacks a step."""
+    last = newest()
+    return tuple(row for row in doors.every_organization() if row.schema_version < last)
 
 
 def _pending() -> list[tuple[str, str]]:

@@ -21,14 +21,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.apps import apps
 from django.core.cache import cache
 from django.db import connection, transaction
+
+from accounts.sql import doors
 
 SCHEMA_NAME = re.compile(r"t_[0-9a-f]{32}\Z")
 TEMPLATE_SCHEMA = "tenant_template"
 PUBLIC = "public"
 NOBODY = ""  # sees no row of a walled table
+OPERATE = "SELECT set_config('cairn.operator', %s, true)"
 TURN_KEYS = "SELECT set_config('search_path', %s, true), set_config('cairn.tenant', %s, true)"
 
 
@@ -117,6 +119,23 @@ def walled(*, organization_id: UUID) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def operating() -> Iterator[None]:
+    """Open a transaction that sees the shared rows of all organizations: for operators alone."""
+    if connection.in_atomic_block and getattr(connection, "operates", False):
+        yield
+        return
+    with transaction.atomic():
+        _operate("on")
+        connection.operates = True  # type: ignore[attr-defined]
+        try:
+            yield
+        finally:
+            connection.operates = False  # type: ignore[attr-defined]
+        if len(connection.atomic_blocks) > 1:
+            _operate("off")
+
+
 def at_end_of_unit(work: Callable[[], None]) -> None:
     """Do this as the last thing of the open unit, before it commits.
 
@@ -130,10 +149,9 @@ def at_end_of_unit(work: Callable[[], None]) -> None:
 
 def each_organization() -> Iterator[Tenant]:
     """Yield every organization that is ready, in a stable order, without entering it."""
-    organizations = apps.get_model("accounts", "Organization")  # logs import this before models
-    rows = organizations.objects.filter(ready=True).order_by("id")
-    for row in rows.iterator():
-        yield Tenant(organization_id=row.id, slug=row.slug, schema_name=row.schema_name)
+    for row in doors.every_organization():
+        if row.ready:
+            yield Tenant(organization_id=row.id, slug=row.slug, schema_name=row.schema_name)
 
 
 def key(*parts: str) -> str:
@@ -181,6 +199,11 @@ def _keys(*, path: str, organization_id: UUID) -> Iterator[None]:
 def _held_keys() -> tuple[str, str]:
     keys: tuple[str, str] = getattr(connection, "held_keys", (PUBLIC, NOBODY))
     return keys
+
+
+def _operate(state: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(OPERATE, [state])
 
 
 def _turn(keys: tuple[str, str]) -> None:

@@ -119,7 +119,7 @@ def check_tenants() -> Check:
     on_disk = MigrationLoader(None).disk_migrations or {}
     wanted = {".".join(name) for name in on_disk if name[0] in settings.TENANT_APPS}
     uncaptured = wanted - set(SchemaStep.objects.values_list("name", flat=True))
-    late = sum(1 for _ in schema.behind())
+    late = len(schema.behind())
     if uncaptured or late:
         detail = f"{len(uncaptured)} steps are not captured and {late} organizations are behind"
         return _wrong("organizations", detail, "Run: manage.py migrate_tenants")

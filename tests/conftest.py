@@ -17,7 +17,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization, SchemaStep, User
 from config import translations
-from tests.support import people
+from tests.support import operator, people
 from tests.support.goals import figure, pytest_terminal_summary, scale
 
 __all__ = ["figure", "pytest_terminal_summary", "scale"]  # fixtures and a hook, by their names
@@ -26,8 +26,9 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def pytest_configure() -> None:
-    """Compile the catalogs: pages are tested in every language."""
+    """Compile the catalogs: pages are tested in every language. Tests look as operators do."""
     translations.compile_all()
+    operator.install()
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from django.core.mail import send_mail
 from django.core.validators import validate_email
 from django.template.loader import render_to_string
 
-from accounts import audit, quotas, rights
+from accounts import audit, quotas, rights, tenancy
 from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound, wrong_field
 from accounts.models import Invitation, Membership, Organization, User
@@ -96,7 +96,8 @@ def accept_invitation(*, user_id: UUID, secret: str, now: datetime) -> Organizat
     Somebody who already belongs keeps the role they have.
     """
     user = User.objects.get(pk=user_id)
-    found = invites.find_open(rows=invites.pending(), secret=secret, now=now)
+    with tenancy.walled(organization_id=invites.inviting(secret=secret)):
+        found = invites.find_open(rows=invites.pending(), secret=secret, now=now)
     with audit.organization_unit(organization=found.organization):
         pending = invites.pending().select_for_update(of=("self",))
         row = invites.find_open(rows=pending, secret=secret, now=now)

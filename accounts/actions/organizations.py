@@ -11,13 +11,14 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import audit, names, rights, schema
+from accounts import audit, names, rights, schema, tenancy
 from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import AddressTaken
 from accounts.identifiers import new_id
 from accounts.models import Membership, Organization
 from accounts.queries import directory
 from accounts.queries.directory import OrganizationView
+from accounts.sql import doors
 
 MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
 
@@ -68,17 +69,14 @@ def _note(
 def _unfinished(
     *, user_id: UUID, name: str, slug: str | None, personal: bool
 ) -> Organization | None:
-    rows = Organization.objects.filter(
-        memberships__user_id=user_id,
-        memberships__role=Role.OWNER,
-        ready=False,
-        name=name,
-        personal=personal,
-    )
-    if slug is not None:
-        rows = rows.filter(slug=slug)
-    row: Organization | None = rows.order_by("created_at", "id").first()
-    return row
+    wanted = (False, Role.OWNER.value, name, personal)
+    for place in doors.places_of(user_id=user_id):
+        is_wanted = (place.ready, place.role, place.name, place.personal) == wanted
+        if is_wanted and slug in {None, place.slug}:
+            with tenancy.walled(organization_id=place.id):
+                row: Organization = Organization.objects.get(pk=place.id)
+            return row
+    return None
 
 
 def _reserve(
@@ -92,7 +90,7 @@ def _reserve(
         schema_name=f"t_{identifier.hex}",
         created_at=now,
     )
-    with transaction.atomic():
+    with tenancy.walled(organization_id=row.id):
         if slug is None:
             _insert_free(row)
         else:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts import audit, rights, tokens
+from accounts import audit, rights, tenancy, tokens
 from accounts.backend import peppers
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, NotFound, wrong_field
@@ -121,15 +121,17 @@ def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> b
     What is stored of it is made anew under the pepper of now, when that has changed.
     Returns True for its first use in each ten minutes, to one of several requests at once.
     """
-    if credential.new_digest:
-        Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
     due = now - USE_INTERVAL
     last = credential.last_used_at
-    if last is not None and last > due:
+    is_due = last is None or last <= due
+    if not is_due and not credential.new_digest:
         return False
-    written = Token.objects.filter(
-        Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
-    ).update(last_used_at=now, last_used_ip=_address(ip), last_used_agent=agent)
+    with tenancy.walled(organization_id=credential.organization_id):
+        if credential.new_digest:
+            Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
+        written = Token.objects.filter(
+            Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
+        ).update(last_used_at=now, last_used_ip=_address(ip), last_used_agent=agent)
     return written == 1 and (last is None or _slot(last) != _slot(now))
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from accounts import names
+from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Membership, Organization
+from accounts.sql import doors
+from accounts.sql.doors import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,33 +40,22 @@ class MemberView:
 
 def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
     """Return the organizations a person belongs to, the first joined first."""
-    rows = Membership.objects.filter(
-        user_id=user_id, user__is_active=True, organization__ready=True
-    ).select_related("organization")
-    return tuple(_opened_by(row) for row in rows.order_by("created_at", "id"))
+    return tuple(_opened_by(row) for row in doors.places_of(user_id=user_id) if row.ready)
 
 
 def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
     """Return one organization by slug. Raises NotFound also for one the person is not in."""
-    row = (
-        Membership.objects.filter(
-            user_id=user_id,
-            user__is_active=True,
-            organization__slug=slug if names.SLUG.match(slug) else "",
-            organization__ready=True,
-        )
-        .select_related("organization")
-        .first()
-    )
-    if row is None:
-        raise NotFound(detail="There is no such organization.", hint="Check the address.")
-    return _opened_by(row)
+    for row in doors.places_of(user_id=user_id):
+        if row.ready and row.slug == slug:
+            return _opened_by(row)
+    raise NotFound(detail="There is no such organization.", hint="Check the address.")
 
 
 def members(*, caller: Caller) -> tuple[MemberView, ...]:
     """Return the people of the caller's organization, the first joined first."""
     rows = Membership.objects.filter(organization_id=caller.organization_id).select_related("user")
-    return tuple(member_view(row) for row in rows.order_by("created_at", "id"))
+    with tenancy.walled(organization_id=caller.organization_id):
+        return tuple(member_view(row) for row in rows.order_by("created_at", "id"))
 
 
 def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
@@ -72,10 +63,11 @@ def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
     rows = Membership.objects.filter(
         organization_id=caller.organization_id, user_id__in=set(ids)
     ).select_related("user")
-    return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
+    with tenancy.walled(organization_id=caller.organization_id):
+        return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
 
 
-def organization_view(organization: Organization, *, role: Role) -> OrganizationView:
+def organization_view(organization: Organization | Place, *, role: Role) -> OrganizationView:
     """Return a row as a value, for someone with this role in it."""
     return OrganizationView(
         id=organization.id,
@@ -100,5 +92,5 @@ def member_view(row: Membership) -> MemberView:
     )
 
 
-def _opened_by(row: Membership) -> OrganizationView:
-    return organization_view(row.organization, role=Role(row.role))
+def _opened_by(row: Place) -> OrganizationView:
+    return organization_view(row, role=Role(row.role))

@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.db.models import OuterRef, QuerySet, Subquery
 
-from accounts import rights
+from accounts import rights, tenancy
 from accounts.backend import peppers
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Invitation, Membership
+from accounts.sql import doors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +46,14 @@ def invitations(*, caller: Caller) -> tuple[InvitationView, ...]:
     """Return the pending invitations, newest first. Raises RoleNotSufficient but for managers."""
     rights.check_manages(caller=caller)
     rows = pending().filter(organization_id=caller.organization_id).select_related("invited_by")
-    return tuple(invitation_view(row) for row in rows.order_by("-created_at", "id"))
+    with tenancy.walled(organization_id=caller.organization_id):
+        return tuple(invitation_view(row) for row in rows.order_by("-created_at", "id"))
 
 
 def invitation_offer(*, secret: str, now: datetime) -> InvitationOffer:
     """Return what an open invitation offers to the holder of its link. Raises NotFound."""
-    row = find_open(rows=pending().select_related("invited_by"), secret=secret, now=now)
+    with tenancy.walled(organization_id=inviting(secret=secret)):
+        row = find_open(rows=pending(), secret=secret, now=now)
     return InvitationOffer(
         organization_name=row.organization.name,
         invited_by_name=row.invited_by.name or row.invited_by.email,
@@ -58,6 +61,14 @@ def invitation_offer(*, secret: str, now: datetime) -> InvitationOffer:
         role=Role(row.role),
         expires_at=row.expires_at,
     )
+
+
+def inviting(*, secret: str) -> UUID:
+    """Return the organization that an invitation leads to. Raises NotFound."""
+    organization_id = doors.invited_to(digests=tuple(peppers.digests(text=_keyed(secret))))
+    if organization_id is None:
+        raise not_open()
+    return organization_id
 
 
 def pending() -> QuerySet[Invitation]:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job
@@ -60,14 +61,16 @@ def jobs(
         rows = rows.filter(state=_known(state))
     if cursor is not None:
         rows = rows.filter(_after(cursor))
-    found = list(rows[: limit + 1])
+    with tenancy.walled(organization_id=caller.organization_id):
+        found = list(rows[: limit + 1])
     items = tuple(_job_view(row) for row in found[:limit])
     return JobPage(items=items, next_cursor=_cursor(items[-1]) if len(found) > limit else None)
 
 
 def job(*, caller: Caller, job_id: UUID) -> JobView:
     """Return one job. Raises NotFound also for one of another organization."""
-    row = _of(caller).filter(pk=job_id).first()
+    with tenancy.walled(organization_id=caller.organization_id):
+        row = _of(caller).filter(pk=job_id).first()
     if row is None:
         raise NotFound(detail="There is no such job.", hint="GET /api/v1/jobs lists them.")
     return _job_view(row)

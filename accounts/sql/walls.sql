@@ -66,6 +66,127 @@ BEGIN
     END IF;
 END $$;
 
+-- Put the wall around those shared tables that lack it: the ones whose rows name an organization. The
+-- owner of the tables sees past it, which is what the doors are for. Operators see all of it on their
+-- site, which sets cairn.operator for one request.
+CREATE OR REPLACE FUNCTION cairn.wall_shared() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    bare record;
+BEGIN
+    FOR bare IN
+        SELECT c.relname, a.attname AS key
+        FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND NOT a.attisdropped
+        WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
+          AND NOT c.relrowsecurity AND a.atttypid = 'uuid'::regtype
+          AND (a.attname IN ('organization_id', 'tenant_id')
+               OR (c.relname, a.attname) = ('accounts_organization', 'id'))
+        ORDER BY c.relname
+    LOOP
+        EXECUTE format('ALTER TABLE public.%I ENABLE ROW LEVEL SECURITY', bare.relname);
+        EXECUTE format(
+            'CREATE POLICY one_tenant ON public.%1$I USING (%2$s) WITH CHECK (%2$s)', bare.relname,
+            format('%I = (SELECT nullif(current_setting(''cairn.tenant'', true), '''')::uuid)'
+                   ' OR (SELECT current_setting(''cairn.operator'', true) = ''on'')', bare.key));
+    END LOOP;
+END $$;
+
+-- The doors: what is asked before an organization is known, each as narrow as its purpose.
+
+-- The one token with this public part, its organization, its owner and the owner's role now.
+CREATE OR REPLACE FUNCTION cairn.present_token(part text)
+RETURNS TABLE (
+    id uuid, digest varchar, name varchar, kind varchar, user_id uuid, scopes varchar[],
+    projects uuid[], source_interface varchar, revoked_at timestamptz, expires_at timestamptz,
+    last_used_at timestamptz, organization_id uuid, organization_slug varchar, schema_name varchar,
+    is_ready boolean, is_active boolean, role varchar)
+LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN RETURN QUERY
+    SELECT t.id, t.digest, t.name, t.kind, t.user_id, t.scopes, t.projects, t.source_interface,
+           t.revoked_at, t.expires_at, t.last_used_at, o.id, o.slug, o.schema_name, o.ready,
+           p.is_active, m.role
+    FROM public.accounts_token AS t
+    JOIN public.accounts_organization AS o ON o.id = t.organization_id
+    JOIN public.accounts_user AS p ON p.id = t.user_id
+    LEFT JOIN public.accounts_membership AS m
+        ON m.organization_id = t.organization_id AND m.user_id = t.user_id
+    WHERE t.lookup = part;
+END $$;
+
+-- The organizations an active person belongs to, also those that are not ready yet.
+CREATE OR REPLACE FUNCTION cairn.places_of(person uuid)
+RETURNS TABLE (
+    id uuid, slug varchar, name varchar, personal boolean, ready boolean, language varchar,
+    schema_name varchar, created_at timestamptz, role varchar, joined_at timestamptz,
+    membership_id uuid)
+LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 5 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN RETURN QUERY
+    SELECT o.id, o.slug, o.name, o.personal, o.ready, o.language, o.schema_name, o.created_at,
+           m.role, m.created_at, m.id
+    FROM public.accounts_membership AS m
+    JOIN public.accounts_organization AS o ON o.id = m.organization_id
+    JOIN public.accounts_user AS p ON p.id = m.user_id
+    WHERE m.user_id = person AND p.is_active;
+END $$;
+
+-- The organization an invitation leads to, for who holds its link; by unique index, one row.
+CREATE OR REPLACE FUNCTION cairn.invited_to(digests text[]) RETURNS uuid
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT i.organization_id FROM public.accounts_invitation AS i
+    WHERE i.digest = ANY (digests) ORDER BY i.id LIMIT 1
+$$;
+
+-- Every organization as a place to enter, for work that visits them all.
+CREATE OR REPLACE FUNCTION cairn.every_organization()
+RETURNS TABLE (id uuid, slug varchar, schema_name varchar, schema_version integer, ready boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT o.id, o.slug, o.schema_name, o.schema_version, o.ready
+    FROM public.accounts_organization AS o ORDER BY o.id
+$$;
+
+-- Take the next due job of a queue, counting the attempt; by index job_due, one row or none.
+CREATE OR REPLACE FUNCTION cairn.claim_job(line text, holder text, lease interval)
+RETURNS TABLE (
+    id uuid, name varchar, payload jsonb, attempts smallint, organization_id uuid, slug varchar,
+    schema_name varchar)
+LANGUAGE plpgsql SECURITY DEFINER ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN RETURN QUERY
+    WITH due AS MATERIALIZED (
+        SELECT j.id FROM public.accounts_job AS j
+        WHERE j.queue = line AND j.state = 'queued' AND j.run_after <= statement_timestamp()
+        ORDER BY j.priority, j.run_after, j.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+    UPDATE public.accounts_job AS j SET
+        state = 'running', attempts = j.attempts + 1, worker = holder,
+        lease_until = statement_timestamp() + lease, started_at = statement_timestamp()
+    FROM due, public.accounts_organization AS o
+    WHERE j.id = due.id AND o.id = j.organization_id
+    RETURNING j.id, j.name, j.payload, j.attempts, o.id, o.slug, o.schema_name;
+END $$;
+
+-- Running jobs whose worker no longer extends its lease; by index job_leased.
+CREATE OR REPLACE FUNCTION cairn.lost_jobs() RETURNS TABLE (id uuid, organization_id uuid)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT j.id, j.organization_id FROM public.accounts_job AS j
+    WHERE j.state = 'running' AND j.lease_until < statement_timestamp() ORDER BY j.id
+$$;
+
+-- The queues that have due work; by index job_due.
+CREATE OR REPLACE FUNCTION cairn.due_queues() RETURNS SETOF varchar
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT DISTINCT j.queue FROM public.accounts_job AS j
+    WHERE j.state = 'queued' AND j.run_after <= statement_timestamp() ORDER BY j.queue
+$$;
+
+-- Forget jobs that ended well before so long; failed ones wait for a person.
+CREATE OR REPLACE FUNCTION cairn.forget_jobs(age interval) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    DELETE FROM public.accounts_job AS j
+    WHERE j.state IN ('done', 'cancelled') AND j.finished_at < statement_timestamp() - age
+$$;
+
 -- Let the application's role do what it needs and nothing else; for the owner to call. What is made
 -- later opens to it by default privileges, so no tenant has to be visited again.
 CREATE OR REPLACE FUNCTION cairn.admit(application name) RETURNS void
@@ -101,4 +222,5 @@ BEGIN
     END LOOP;
 END $$;
 
+SELECT cairn.wall_shared();
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA cairn FROM PUBLIC;

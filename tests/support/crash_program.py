@@ -24,8 +24,9 @@ from accounts.models import Organization, User  # noqa: E402
 from memory.actions.remember import NewMemory, remember  # noqa: E402
 from memory.actions.search import SearchRequest, search  # noqa: E402
 from memory.models import Memory, MemoryVector  # noqa: E402
-from tests.support import people  # noqa: E402
+from tests.support import operator, people  # noqa: E402
 
+operator.install()
 PAUSE_SECONDS = 0.2
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 

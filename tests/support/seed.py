@@ -20,7 +20,7 @@ from memory.actions.pin import pin  # noqa: E402
 from memory.actions.remember import NewMemory, remember  # noqa: E402
 from memory.models import Memory  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
-from tests.support import people  # noqa: E402
+from tests.support import operator, people  # noqa: E402
 
 MEMORIES = tuple(
     line.split("\t") for line in Path(__file__).with_name("memories.tsv").read_text().splitlines()
@@ -29,6 +29,7 @@ MEMORIES = tuple(
 
 def main() -> None:
     """Seed, and print the credentials."""
+    operator.install()
     acme, globex = people.make_organization(slug="acme"), people.make_organization(slug="globex")
     mia = people.make_person(organization=acme, email="mia@acme.test", role=Role.OWNER)
     people.make_person(organization=acme, email="jon@acme.test", role=Role.MEMBER)

@@ -20,7 +20,7 @@ class Command(BaseCommand):
 
     def _run(self) -> None:
         position = schema.capture()
-        late = list(schema.behind())
+        late = schema.behind()
         for number, organization in enumerate(late, start=1):
             steps = schema.replay(organization=organization)
             self.stdout.write(f"[{number}/{len(late)}] {organization.slug}: {steps} steps")

@@ -12,7 +12,7 @@ COSTS = {
     "list": ("GET", "memories?project=shop", None, 9),
     "projects": ("GET", "projects", None, 7),
     "changes": ("GET", "changes?after=0", None, 7),
-    "jobs": ("GET", "jobs", None, 2),
+    "jobs": ("GET", "jobs", None, 6),
     "remember": ("POST", "memories", {"project": "shop", "content": f"{STATEMENT} Twice."}, 26),
 }
 
