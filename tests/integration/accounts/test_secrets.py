@@ -1,0 +1,174 @@
+"""Both secrets of the server change without logging anybody out, and end everything when meant to.
+
+Each test makes something, changes the secrets as an operator would, and uses it.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from importlib import import_module
+from typing import Any
+
+import pytest
+from allauth.account.forms import default_token_generator
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth as totp
+from django.conf import settings as configured
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from accounts.actions.invitations import invite
+from accounts.actions.tokens import NewToken, create_token
+from accounts.adapters import SecondFactorAdapter
+from accounts.authentication import caller_from_token, entered
+from accounts.caller import Caller, Role
+from accounts.errors import InvalidToken, NotFound
+from accounts.models import Token, User
+from accounts.queries import invitation_offer, person_of
+from config.api_urls import ENDPOINTS
+from config.rest import pagination
+
+NEW_KEY, NEW_PEPPER = "k" * 40, "p" * 40
+SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+Change = Callable[[], None]
+
+
+@pytest.fixture
+def change(settings: Any) -> Change:
+    """Change both secrets, keeping the old ones as fallbacks."""
+
+    def change() -> None:
+        settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+        settings.TOKEN_PEPPER_FALLBACKS = (settings.TOKEN_PEPPER,)
+        settings.SECRET_KEY, settings.TOKEN_PEPPER = NEW_KEY, NEW_PEPPER
+
+    return change
+
+
+@pytest.fixture
+def forget(settings: Any) -> Change:
+    """Take the old secrets away."""
+
+    def forget() -> None:
+        settings.SECRET_KEY_FALLBACKS, settings.TOKEN_PEPPER_FALLBACKS = [], ()
+
+    return forget
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    """The owner's browser, signed in before the change."""
+    browser = Client()
+    browser.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return browser
+
+
+def _use(text: str, now: datetime) -> Caller:
+    return caller_from_token(text=text, agent="", ip="", now=now)
+
+
+def test_a_token_keeps_working_and_is_stored_anew(
+    caller: Caller, now: datetime, change: Change, forget: Change
+) -> None:
+    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
+    before = Token.objects.get().digest
+
+    change()
+    _use(issued.text, now)
+    forget()
+
+    assert Token.objects.get().digest != before
+    assert _use(issued.text, now).token_id == issued.token.id
+
+
+def test_a_token_nobody_used_ends_with_its_pepper(
+    caller: Caller, now: datetime, change: Change, forget: Change
+) -> None:
+    issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
+
+    change()
+    forget()
+
+    with pytest.raises(InvalidToken):
+        _use(issued.text, now)
+
+
+def test_a_session_keeps_working_and_is_stored_anew(
+    browser: Client, change: Change, forget: Change
+) -> None:
+    before = Session.objects.get().session_key
+
+    change()
+    first = browser.get("/me")
+    forget()
+    second = browser.get("/me")
+
+    assert (first.status_code, second.status_code) == (200, 200)
+    assert Session.objects.get().session_key != before
+
+
+def test_a_session_ends_with_its_secrets(browser: Client, change: Change, forget: Change) -> None:
+    change()
+    forget()
+
+    assert browser.get("/me").status_code == 302
+
+
+def test_a_socket_that_only_looks_ends_no_session(
+    browser: Client, owner: User, change: Change
+) -> None:
+    key = browser.cookies[configured.SESSION_COOKIE_NAME].value
+
+    change()
+
+    assert person_of(session_key=key) == owner.pk
+    assert person_of(session_key=key) == owner.pk
+    assert browser.get("/me").status_code == 200
+
+
+def test_an_invitation_keeps_working(
+    caller: Caller, now: datetime, change: Change, forget: Change
+) -> None:
+    with entered(caller):
+        sent = invite(caller=caller, email="x@y.test", role=Role.MEMBER, now=now)
+    secret = sent.link.rpartition("/")[2]
+
+    change()
+
+    assert invitation_offer(secret=secret, now=now).email == "x@y.test"
+    forget()
+    with pytest.raises(NotFound):
+        invitation_offer(secret=secret, now=now)
+
+
+def test_a_second_factor_keeps_working(member: User, change: Change) -> None:
+    totp.TOTP.activate(member, SECRET)
+
+    change()
+
+    stored = Authenticator.objects.get(type="totp").data["secret"]
+    assert SecondFactorAdapter().decrypt(stored) == SECRET
+
+
+def test_a_reset_link_keeps_working(member: User, change: Change, forget: Change) -> None:
+    key = default_token_generator.make_token(member)
+
+    change()
+
+    assert default_token_generator.check_token(member, key)
+    forget()
+    assert not default_token_generator.check_token(member, key)
+
+
+def test_a_cursor_keeps_working(caller: Caller, change: Change) -> None:
+    endpoint = next(one for one in ENDPOINTS if one.paged)
+    sealed = pagination.seal(inner="7", endpoint=endpoint, caller=caller)
+
+    change()
+
+    assert pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller) == "7"
+
+
+def test_sessions_are_of_our_own_store() -> None:
+    store = import_module(configured.SESSION_ENGINE).SessionStore
+
+    assert store.__module__ == "accounts.backend.sessions"

@@ -1,0 +1,118 @@
+"""Sessions: the cookie has the key, the database only what cannot be used (spec 8.1)."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.utils import timezone
+
+from accounts.backend.sessions import SessionStore
+from accounts.models import User
+from accounts.queries import person_of
+
+pytestmark = pytest.mark.django_db
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+def _made(**held: str) -> SessionStore:
+    session = SessionStore()
+    session.update(held)
+    session.create()
+    return session
+
+
+def _signed_in(person: User) -> str:
+    browser = Client()
+    browser.force_login(person, backend=BACKEND)
+    return str(browser.cookies["cairn"].value)
+
+
+def test_a_session_is_found_by_its_key_only() -> None:
+    session = _made(word="swordfish")
+    row = Session.objects.get()
+
+    assert SessionStore(session.session_key).load() == {"word": "swordfish"}
+    assert SessionStore(row.session_key).load() == {}
+    assert session.session_key not in row.session_key + row.session_data
+
+
+def test_what_a_session_holds_is_not_readable() -> None:
+    _made(word="swordfish")
+
+    assert "swordfish" not in repr(Session.objects.values().get())
+
+
+def test_a_session_is_changed_in_its_one_row() -> None:
+    session = SessionStore(_made(word="a").session_key)
+    session["word"] = "b"
+    session.save()
+
+    assert Session.objects.count() == 1
+    assert SessionStore(session.session_key)["word"] == "b"
+
+
+def test_a_new_key_leaves_no_row_of_the_old() -> None:
+    session = _made(word="a")
+    before = session.session_key
+
+    session.cycle_key()
+
+    assert not session.exists(before)
+    assert session.exists(session.session_key)
+    assert Session.objects.count() == 1
+
+
+def test_a_session_past_its_time_holds_nothing() -> None:
+    session = _made(word="a")
+    Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+
+    assert SessionStore(session.session_key).load() == {}
+
+
+@pytest.mark.parametrize("cookie", ["", "short", "x" * 5_000, "\ud800" * 20, "a\x00" * 9])
+def test_a_cookie_that_is_no_key_is_nobody(cookie: str) -> None:
+    assert person_of(session_key=cookie) is None
+
+
+def test_a_data_that_was_changed_holds_nothing() -> None:
+    session = _made(word="a")
+    Session.objects.update(session_data="x" * 60)
+
+    assert SessionStore(session.session_key).load() == {}
+
+
+async def test_sessions_work_where_nothing_may_block(transactional_db: None) -> None:
+    session = SessionStore()
+    session["word"] = "a"
+    await session.acreate()
+
+    again = SessionStore(session.session_key)
+
+    assert await again.aload() == {"word": "a"}
+    assert await again.aexists(str(session.session_key))
+    await again.adelete(str(session.session_key))
+    assert not await again.aexists(str(session.session_key))
+
+
+def test_a_person_is_known_by_a_session(member: User) -> None:
+    assert person_of(session_key=_signed_in(member)) == member.pk
+
+
+def test_a_session_ends_with_the_password(member: User) -> None:
+    key = _signed_in(member)
+    member.set_password("another, and as long")
+    member.save()
+
+    assert person_of(session_key=key) is None
+
+
+def test_a_session_ends_with_the_account(member: User) -> None:
+    key = _signed_in(member)
+    User.objects.filter(pk=member.pk).update(is_active=False)
+
+    assert person_of(session_key=key) is None
+
+
+def test_a_session_of_nobody_is_nobody() -> None:
+    assert person_of(session_key=str(_made(word="a").session_key)) is None
