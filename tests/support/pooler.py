@@ -5,9 +5,8 @@ It runs as whom the embedded Postgres does: it refuses root as well, and then re
 
 import os
 import shutil
-import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -15,8 +14,8 @@ import psycopg
 import pytest
 
 from config.embedded import identity, launch
-from config.embedded.testing import _stop
 from tests.support.crashing import await_that
+from tests.support.site import free_port
 
 USUAL_PLACE = Path("/usr/sbin/pgbouncer")
 NEEDED = (
@@ -25,6 +24,19 @@ NEEDED = (
 )
 ADDRESS = "127.0.0.1"
 POSTGRES_PORT = 5432
+DATABASE_VARIABLES = ("DATABASE_URL", "DATABASE_OWNER_URL")
+CONSOLE = "pgbouncer"  # its database and its user
+KEPT_APART = (  # what PgBouncer itself sets anew for each client
+    *("application_name", "client_encoding", "DateStyle", "standard_conforming_strings"),
+    "TimeZone",
+)
+LEFT_BEHIND = """
+SELECT name, setting FROM pg_settings WHERE source = 'session' AND name <> ALL(%s)
+UNION ALL SELECT 'prepared', name FROM pg_prepared_statements
+UNION ALL SELECT 'cursor', name FROM pg_cursors WHERE is_holdable
+UNION ALL SELECT 'lock', mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
+UNION ALL SELECT 'channel', pg_listening_channels()
+"""
 
 
 def program() -> Path:
@@ -37,74 +49,85 @@ def program() -> Path:
 
 
 @contextmanager
-def pooler(*, home: Path, database_url: str, size: int) -> Iterator[str]:
-    """Pool the connections to a database until the block ends; yield the database's address there.
+def in_front(*, home: Path, of: Mapping[str, str], size: int) -> Iterator[Mapping[str, str]]:
+    """Pool the connections to a database until the block ends; yield the environment behind it.
 
-    `size` connections reach Postgres, however many clients there are.
+    `size` connections of each role reach Postgres, however many clients there are.
     """
-    port = _free_port()
-    settings = home / "pgbouncer.ini"
-    settings.write_text(_settings(database_url, port, size))
-    owner = identity.choose(environment=os.environ)
-    os.chown(settings, owner.uid, owner.gid)
+    port = free_port()
     home.chmod(0o711)
+    owner = identity.choose(environment=os.environ)
+    for name, text in _files(home, of, port, size).items():
+        (home / name).write_text(text)
+        os.chown(home / name, owner.uid, owner.gid)
     described = launch.Program(
         name="pgbouncer",
-        command=(str(program()), str(settings)),
+        command=(str(program()), str(home / "pgbouncer.ini")),
         environment=tuple(os.environ.items()),
         folder=Path("/"),
         identity=owner,
     )
-    pooled = _behind(database_url, port)
-    with (home / "pgbouncer.log").open("ab") as log:
+    pooled = {name: _behind(of[name], port) for name in DATABASE_VARIABLES if name in of}
+    with ExitStack() as stack:
+        log = stack.enter_context((home / "pgbouncer.log").open("ab"))
         child = launch.start(program=described, output=log.fileno())
-        try:
-            await_that(lambda: _answers(pooled))
-            yield pooled
-        finally:
-            _stop(child=child, program=described)
+        stack.callback(child.wait)
+        stack.callback(child.terminate)
+        await_that(lambda: _answers(pooled["DATABASE_URL"]))
+        yield {**of, **pooled}
 
 
-def rows_of(*, pooled: str, command: str) -> list[Mapping[str, str]]:
-    """Ask PgBouncer's own console, as in SHOW SERVERS."""
-    console = urlunsplit(urlsplit(pooled)._replace(path="/pgbouncer"))
-    with psycopg.ClientCursor(psycopg.connect(console, autocommit=True)) as cursor:
-        cursor.execute(command)
+def connections(*, pooled: str) -> int:
+    """Return how many connections PgBouncer has to Postgres for the role of an address."""
+    role = urlsplit(pooled).username
+    console = urlunsplit(urlsplit(_behind(pooled, urlsplit(pooled).port))._replace(path=CONSOLE))
+    with psycopg.connect(
+        console, user=CONSOLE, autocommit=True, cursor_factory=psycopg.ClientCursor
+    ) as line:
+        cursor = line.execute("SHOW SERVERS")
         names = [column.name for column in cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return [row[names.index("user")] for row in cursor].count(role)
 
 
-def _settings(database_url: str, port: int, size: int) -> str:
-    parts = urlsplit(database_url)
-    target = {
-        "host": unquote(parts.hostname or ""),
-        "port": str(parts.port or POSTGRES_PORT),
-        "user": parts.username or "",
-        "password": unquote(parts.password or ""),
-    }
-    words = " ".join(f"{name}={value}" for name, value in target.items() if value)
-    return (
-        f"[databases]\n* = {words}\n[pgbouncer]\n"
-        f"listen_addr = {ADDRESS}\nlisten_port = {port}\nunix_socket_dir =\n"
-        "auth_type = any\nadmin_users = postgres\nmax_client_conn = 500\n"
-        f"pool_mode = transaction\ndefault_pool_size = {size}\n"
+def left_behind(*, pooled: str, size: int) -> list[tuple[str, str]]:
+    """Return what clients that have gone have left on the connections to Postgres."""
+    with ExitStack() as stack:
+        lines = [stack.enter_context(_connected(pooled)) for _ in range(size)]
+        for line in lines:  # open transactions at once are on connections of their own
+            line.execute("BEGIN")
+        return [row for line in lines for row in line.execute(LEFT_BEHIND, [list(KEPT_APART)])]
+
+
+def _files(home: Path, of: Mapping[str, str], port: int, size: int) -> dict[str, str]:
+    addresses = [urlsplit(of[name]) for name in DATABASE_VARIABLES if name in of]
+    people = home / "people.txt"
+    host = f"host={unquote(addresses[0].hostname or '')} port={addresses[0].port or POSTGRES_PORT}"
+    lines = (
+        *("[databases]", f"* = {host}", "[pgbouncer]", "pool_mode = transaction"),
+        *(f"default_pool_size = {size}", "max_client_conn = 500"),
+        *(f"listen_addr = {ADDRESS}", f"listen_port = {port}", "unix_socket_dir ="),
+        *("auth_type = trust", f"auth_file = {people}", f"stats_users = {CONSOLE}"),
     )
+    known = [(parts.username or "", unquote(parts.password or "")) for parts in addresses]
+    known.append((CONSOLE, ""))
+    return {
+        "pgbouncer.ini": "\n".join((*lines, "")),
+        people.name: "".join(f'"{name}" "{password}"\n' for name, password in known),
+    }
 
 
-def _behind(database_url: str, port: int) -> str:
+def _behind(database_url: str, port: int | None) -> str:
     parts = urlsplit(database_url)
-    return f"postgresql://{parts.username or 'postgres'}@{ADDRESS}:{port}{parts.path}"
+    return f"postgresql://{parts.username}@{ADDRESS}:{port}{parts.path}"
+
+
+def _connected(url: str) -> psycopg.Connection:
+    return psycopg.connect(url, autocommit=True, prepare_threshold=None)
 
 
 def _answers(pooled: str) -> bool:
     try:
-        with psycopg.connect(pooled, autocommit=True, prepare_threshold=None) as line:
+        with _connected(pooled) as line:
             return line.execute("SELECT 1").fetchone() == (1,)
     except psycopg.OperationalError:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((ADDRESS, 0))
-        return int(probe.getsockname()[1])

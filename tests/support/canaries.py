@@ -1,0 +1,158 @@
+"""Organizations whose every text names them, and the product's own ways to read what they hold.
+
+A read returns all it saw as one text. It is right when the canary of its organization is in it and
+no other: an empty answer is as wrong as a foreign one.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.test import Client
+
+from accounts import tenancy
+from accounts.actions.organizations import create_organization
+from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import caller_from_session, entered
+from accounts.caller import Caller, TokenScope
+from accounts.models import User
+from frontend import live
+from memory.actions.search import SearchRequest, search
+from memory.queries import memories
+from memory.retrieval.filters import Filters
+from teams import queries
+from teams.actions.projects import create_project
+from teams.changes import GROUP
+from tests.support import people
+from tests.support.api import Api
+from tests.support.memories import sent, stored
+
+WORD: Final = re.compile(r"canary[a-z]{3}")
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+MEMORIES: Final = 3  # an organization's first ones
+SEEN_AT_ONCE: Final = 10
+CACHE_SECONDS: Final = 3_600
+HOST: Final = "127.0.0.1"
+SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One organization: its canary, its owner, a token and a session of theirs."""
+
+    word: str
+    user: str
+    token: str
+    session: str
+
+    @property
+    def slug(self) -> str:
+        """The organization's short name."""
+        return self.word
+
+    @property
+    def caller(self) -> Caller:
+        """The owner, as an edge finds out who calls."""
+        return caller_from_session(user_id=UUID(self.user), organization_slug=self.slug)
+
+
+Read = Callable[[World, datetime], str]
+
+
+def plant(*, number: int, now: datetime) -> World:
+    """Make an organization with a project, memories and a cached value, all naming its canary."""
+    word = f"canary{LETTERS[number // 26]}{LETTERS[number % 26]}x"
+    user = User.objects.create_user(f"{word}@x.test", people.PASSWORD)
+    create_organization(user_id=user.id, name=word, slug=word, now=now)
+    caller = caller_from_session(user_id=user.id, organization_slug=word)
+    token = create_token(caller=caller, new=NewToken(name=word, scopes=SCOPES), now=now)
+    with entered(caller):
+        create_project(caller=caller, slug="shop", name=word, now=now)
+        for place in range(MEMORIES):
+            stored(caller, now, _song(word, place), project="shop")
+        tenancy.remember("song", value=word, seconds=CACHE_SECONDS)
+    return World(word=word, user=str(user.pk), token=token.text, session=_session(user))
+
+
+def is_right(*, world: World, seen: str) -> bool:
+    """Say whether a read saw its own organization and nothing of another one."""
+    return set(WORD.findall(seen)) == {world.word}
+
+
+def write(*, world: World, number: int, now: datetime) -> str:
+    """Store one more memory, and the cached value again; return what is said."""
+    caller = world.caller
+    with entered(caller):
+        tenancy.remember("song", value=world.word, seconds=CACHE_SECONDS)
+        return str(sent(caller, now, _song(world.word, MEMORIES + number), project="shop"))
+
+
+def _song(word: str, place: int) -> str:
+    tune = "".join(LETTERS[int(digit)] for digit in str(place))
+    return f"The {word} sings verse tune{tune} when deployment number{tune} begins on monday."
+
+
+def _session(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies["cairn"].value
+
+
+def _rows(world: World, now: datetime) -> str:
+    caller = world.caller
+    with entered(caller):
+        return str(
+            memories.page(
+                caller=caller, filters=Filters(), cursor=None, limit=SEEN_AT_ONCE, now=now
+            )
+        )
+
+
+def _search(world: World, now: datetime) -> str:
+    caller = world.caller
+    request = SearchRequest(query="who sings a verse when deployment begins", threshold=0.0)
+    with entered(caller):
+        return str(search(caller=caller, request=request, now=now))
+
+
+def _feed(world: World, now: datetime) -> str:
+    caller = world.caller
+    with entered(caller):
+        changes = queries.changes_since(caller=caller, after=0, limit=SEEN_AT_ONCE)
+    return str(changes)
+
+
+def _messages(world: World, now: datetime) -> str:
+    caller = world.caller
+    with entered(caller):
+        return str(live.messages(caller=caller, after=0, project="shop")[-SEEN_AT_ONCE:])
+
+
+def _cache(world: World, now: datetime) -> str:
+    with entered(world.caller):
+        return str(tenancy.cached("song"))
+
+
+def _group(world: World, now: datetime) -> str:
+    caller = world.caller
+    with entered(caller):
+        own = tenancy.group(GROUP) == f"t.{caller.organization_id.hex}.changes"
+        return world.word if own else ""
+
+
+def _rest_search(world: World, now: datetime) -> str:
+    asked = {"query": "who sings a verse", "threshold": 0}
+    return _text(Api(token=world.token, client=Client(SERVER_NAME=HOST)).post("search", asked))
+
+
+def _text(response: Any) -> str:
+    return response.content.decode() if response.status_code == 200 else ""
+
+
+READS: Final[tuple[Read, ...]] = (
+    *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _rest_search),
+    *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _messages),
+)

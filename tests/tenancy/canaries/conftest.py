@@ -1,0 +1,23 @@
+"""One database with canaries for all tests here, with and without a pooler in front."""
+
+import pytest
+
+from tests.support import canary_site, servers, site
+from tests.support.canary_site import CanarySite
+
+DATABASE = "cairn_canaries"
+ORGANIZATIONS = 20
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the tests that need PgBouncer; `make test-nobrowser` leaves them out."""
+    config.addinivalue_line("markers", "pooler: needs a PgBouncer")
+
+
+@pytest.fixture(scope="session")
+def canaries(tmp_path_factory: pytest.TempPathFactory) -> CanarySite:
+    """The organizations."""
+    servers.start()
+    told = canary_site.told(database_url=site.new_database(DATABASE))
+    home = tmp_path_factory.mktemp("canaries")
+    return canary_site.made(home=home, told=told, organizations=ORGANIZATIONS)
