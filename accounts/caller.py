@@ -60,6 +60,11 @@ def may(*, caller: Caller, scope: TokenScope) -> bool:
     return scope in caller.scopes
 
 
+def principal(*, caller: Caller) -> UUID | None:
+    """Return who stands behind what the caller does: the person, else the token."""
+    return caller.user_id or caller.token_id
+
+
 def is_person(*, caller: Caller) -> bool:
     """Say whether a person acts in person: signed in, neither through a token nor as an agent."""
     return caller.user_id is not None and caller.token_id is None and not caller.agent

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from accounts import jobs
+from accounts.actions.work import cancel_job, retry_job
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
@@ -49,7 +49,7 @@ def look(ask: Ask) -> Answer:
 def retry(ask: Ask) -> Answer:
     """Queue a job again that did not succeed."""
     job = _job(ask)
-    if not jobs.retry(job_id=job.id):
+    if not retry_job(caller=ask.caller, job_id=job.id):
         raise _not_possible(job, "tried again", "failed, quarantined or cancelled")
     return Answer(body=asdict(_job(ask)))
 
@@ -57,7 +57,7 @@ def retry(ask: Ask) -> Answer:
 def cancel(ask: Ask) -> Answer:
     """Cancel a job that has not begun."""
     job = _job(ask)
-    if not jobs.cancel(job_id=job.id):
+    if not cancel_job(caller=ask.caller, job_id=job.id):
         raise _not_possible(job, "cancelled", "queued")
     return Answer(body=asdict(_job(ask)))
 
@@ -94,7 +94,7 @@ ENDPOINTS: Final = (
         name="list_jobs",
         tag="jobs",
         summary="List background work",
-        says="Embedding and every other background work of the organization, newest first.",
+        says="Embedding and other background work one has set going, newest first; managers see all.",
         scope=TokenScope.READ,
         run=index,
         query=(

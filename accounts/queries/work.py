@@ -1,4 +1,8 @@
-"""Background work of an organization as people see it: states and counts, never the payload."""
+"""Background work as people see it: states and counts, never the payload.
+
+One sees what one has set going, managers see all: that somebody writes, and how much, is told by
+work as well, also of memories that are theirs alone.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,8 +12,8 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from accounts import tenancy
-from accounts.caller import Caller
+from accounts import rights, tenancy
+from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job
 
@@ -50,7 +54,7 @@ class JobPage:
 def jobs(
     *, caller: Caller, state: str | None = None, cursor: str | None = None, limit: int = 50
 ) -> JobPage:
-    """Return a page of the jobs of the caller's organization.
+    """Return a page of the jobs that the caller may see.
 
     Raises InvalidInput for an unknown state, a cursor not of ours, or a limit outside 1..200.
     """
@@ -68,7 +72,7 @@ def jobs(
 
 
 def job(*, caller: Caller, job_id: UUID) -> JobView:
-    """Return one job. Raises NotFound also for one of another organization."""
+    """Return one job. Raises NotFound also for one that is not the caller's to see."""
     with tenancy.walled(organization_id=caller.organization_id):
         row = _of(caller).filter(pk=job_id).first()
     if row is None:
@@ -77,7 +81,10 @@ def job(*, caller: Caller, job_id: UUID) -> JobView:
 
 
 def _of(caller: Caller) -> QuerySet[Job]:
-    return Job.objects.filter(organization_id=caller.organization_id).defer("payload")
+    rows = Job.objects.filter(organization_id=caller.organization_id).defer("payload")
+    if rights.manages(caller=caller):
+        return rows
+    return rows.filter(created_by=principal(caller=caller))
 
 
 def _known(state: str) -> str:

@@ -69,6 +69,7 @@ def place(*, caller: Caller, new: NewMemory) -> Place:
             hint="Name one of its projects in “project”.",
         )
     scope = Scope(new.scope) if new.scope else _usual_scope(caller, project)
+    _check_fits(new, scope, project)
     if scope is Scope.TEAM:
         team = _team(caller, new.team)
         return Place(project=project, scope=scope, audience=team.id, team_id=team.id)
@@ -97,6 +98,21 @@ def _classify(new: NewMemory, type: MemoryType | None) -> Classification:
         seen,
         files=fitting(name="related_files", found=seen.files),
         modules=fitting(name="related_modules", found=seen.modules),
+    )
+
+
+def _check_fits(new: NewMemory, scope: Scope, project: Project | None) -> None:
+    """Check that nobody outside of a closed project would see its name on a memory."""
+    if new.team and scope is not Scope.TEAM:
+        detail = "A team is named with the scope team alone."
+        raise wrong_field(pointer="/team", detail=detail, code="scope")
+    if project is None or project.open_to_all or scope in {Scope.PROJECT, Scope.PERSONAL}:
+        return
+    raise wrong_field(
+        pointer="/scope",
+        detail="A memory of a closed project is for its members, or personal.",
+        hint="Leave the project out to share it more widely.",
+        code="scope",
     )
 
 

@@ -115,10 +115,19 @@ def store_vectors(*, rows: tuple[tuple[Memory, str], ...], vectors: Vectors) -> 
     retrieval.write_vectors(model_id=active_model().id, rows=keyed, vectors=vectors)
 
 
-def enqueue(*, memory_ids: tuple[UUID, ...], name: str = "memory.embed") -> UUID | None:
-    """Queue the embedding of memories in the current unit; return the job's id if it is new."""
+def enqueue(
+    *,
+    memory_ids: tuple[UUID, ...],
+    name: str = "memory.embed",
+    created_by: UUID | None = None,
+) -> UUID | None:
+    """Queue the embedding of memories in the current unit; return the job's id if it is new.
+
+    `created_by` may look at the job; without, only managers may.
+    """
     key = memory_ids[0].hex if len(memory_ids) == 1 else ""
-    return jobs.enqueue(name, payload={"ids": [str(item) for item in memory_ids]}, key=key)
+    payload = {"ids": [str(item) for item in memory_ids]}
+    return jobs.enqueue(name, payload=payload, key=key, created_by=created_by)
 
 
 def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import jobs, tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from accounts.errors import Conflict
 from memory.actions import confirm, embedding, revise, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
@@ -228,7 +228,7 @@ def _added(
     schedule_recount()
     job_id = None
     if embedded is None:
-        job_id = embedding.enqueue(memory_ids=(row.id,))
+        job_id = embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     else:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, vector=embedded.vector)

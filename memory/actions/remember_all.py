@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from memory.actions import confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
@@ -168,7 +168,9 @@ class _Batch:
         store.insert(caller=self.caller, rows=tuple(self.rows))
         schedule_recount()
         ids = tuple(row.id for row in self.rows)
-        return embedding.enqueue(memory_ids=ids, name="memory.embed_bulk")
+        return embedding.enqueue(
+            memory_ids=ids, name="memory.embed_bulk", created_by=principal(caller=self.caller)
+        )
 
     def _said_twice(self, item: Placed, earlier: Memory) -> Outcome:
         if item.drafted.content_hash == earlier.content_hash:

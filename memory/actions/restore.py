@@ -4,7 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from memory.actions import embedding, store
 from memory.actions.revise import is_author
 from memory.errors import NotActive
@@ -33,7 +33,7 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None
         store.save_unique(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
         if not getattr(row, "is_embedded", False):
-            embedding.enqueue(memory_ids=(row.id,))
+            embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
         store.record(caller=caller, act="memory.restored", memory_id=memory_id)
         return to_view(row, now=now)

@@ -7,24 +7,25 @@ from typing import Any
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from memory.actions import drafts, embedding, store
 from memory.actions.confirm import check_active
-from memory.actions.drafts import Draft, NewMemory
+from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import gates
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
-from memory.queries.memories import lock_memory
+from memory.queries.memories import AUDIENCE, lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Governance, Scope, may_be_forgotten_by_agent, type_row
+from teams import changes as feed
 from teams.permissions import require
-from teams.roles import Act
+from teams.roles import Act, allows
 
 CHANGEABLE = (
-    "content", "type", "tags", "related_files", "related_modules", "scope", "pinned",
+    "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
     "attributes", "external_id", "reason",
 )  # fmt: skip
 KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", "attributes")
@@ -71,7 +72,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     _bring_to(caller, row, drafted)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
-    embedding.enqueue(memory_ids=(row.id,))
+    embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
 
@@ -120,6 +121,8 @@ def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Draft:
         pinned=row.pinned,
     )
     given = {key: value for key, value in changes.items() if key != "reason"}
+    if given.get("scope", row.scope) == Scope.TEAM:
+        given.setdefault("team", _team_of(row))
     for name in ("tags", "related_files", "related_modules"):
         if name in given:
             given[name] = tuple(given[name])
@@ -144,7 +147,10 @@ def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> No
         memory=row,
         number=row.version,
         content=row.content,
-        fields={name: getattr(row, name) for name in KEPT_IN_VERSION},
+        fields={
+            **{name: getattr(row, name) for name in KEPT_IN_VERSION},
+            AUDIENCE: str(row.audience),
+        },
         reason=reason,
         changed_by=caller.user_id,
         changed_agent=caller.agent,
@@ -154,10 +160,8 @@ def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> No
 
 def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     new, seen = drafted.new, drafted.classification
-    if new.scope != row.scope:
-        _check_move(caller, row, str(new.scope))
-        where = drafts.place(caller=caller, new=new)
-        row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
+    if new.scope != row.scope or new.team != _team_of(row):
+        _move(caller, row, drafts.place(caller=caller, new=new))
     row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
     row.type, row.structure, row.governance = seen.type.value, seen.structure.value, seen.governance
     row.tags = list(dict.fromkeys(new.tags))
@@ -166,14 +170,39 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
 
 
-def _check_move(caller: Caller, row: Memory, scope: str) -> None:
-    if scope == Scope.PERSONAL and row.author_user != caller.user_id:
+def _move(caller: Caller, row: Memory, where: Place) -> None:
+    """Give a memory another audience; what the feed has said stays with who may still see it."""
+    if where.audience == row.audience:
+        return
+    _check_move(caller, row, where.scope)
+    if row.scope != Scope.PERSONAL and where.scope is not Scope.ORGANIZATION:
+        feed.leave_to(object_id=row.id, audience=row.author_user or row.id)
+    row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
+
+
+def _check_move(caller: Caller, row: Memory, scope: Scope) -> None:
+    if scope is Scope.PERSONAL and not is_author(caller=caller, row=row):
         raise Forbidden(
             detail="Only its author makes a shared memory personal.",
             hint="Archive it, or dispute it, if others should not see it.",
         )
-    if row.scope == Scope.PERSONAL and not is_person(caller=caller):
+    if row.scope in {Scope.PERSONAL, Scope.TEAM}:
+        if not is_person(caller=caller):
+            raise Forbidden(
+                detail=f"Only a person moves a {row.scope} memory to the scope {scope}.",
+                hint="Share it in the dashboard.",
+            )
+    elif scope is not Scope.ORGANIZATION and not _may_narrow(caller, row):
         raise Forbidden(
-            detail=f"Only a person moves a personal memory to the scope {scope}.",
-            hint="Its author can share it in the dashboard.",
+            detail=f"Only its author or a steward narrows a memory to the scope {scope}.",
+            hint="Archive it, or dispute it, if not everyone should see it.",
         )
+
+
+def _may_narrow(caller: Caller, row: Memory) -> bool:
+    is_steward = is_person(caller=caller) and allows(role=caller.role, act=Act.SETTLE)
+    return is_steward or is_author(caller=caller, row=row)
+
+
+def _team_of(row: Memory) -> str | None:
+    return str(row.team_id) if row.team_id else None

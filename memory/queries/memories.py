@@ -19,6 +19,7 @@ from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE = 200  # spec 10.5
+AUDIENCE = "audience"  # of a version: who could see it then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +115,22 @@ def by_ids(
 
 
 def history(*, caller: Caller, memory_id: UUID) -> tuple[VersionView, ...]:
-    """Return all versions of a memory, the present one first, each with who made it and why."""
+    """Return the versions of a memory, the present one first, each with who made it and why.
+
+    What it said while it was shared with others is theirs: a note that became everybody's tells
+    nobody what stood in it before.
+    """
     with tenancy.unit():
         row = find_memory(caller=caller, memory_id=memory_id)
         ended = tuple(row.versions.order_by("-number", "id"))
-    states = ((row.version, row.content, {}), *((v.number, v.content, v.fields) for v in ended))
+        sight = visibility.sight_of(caller=caller)
     made = (*(_made_by(version) for version in ended), _first(row))
-    return tuple(
-        VersionView(number=number, content=content, fields=fields, **who)
-        for (number, content, fields), who in zip(states, made, strict=True)
+    earlier = tuple(
+        VersionView(number=version.number, content=version.content, fields=_kept(version), **who)
+        for version, who in zip(ended, made[1:], strict=True)
+        if _could_see(version, sight)
     )
+    return (VersionView(number=row.version, content=row.content, fields={}, **made[0]), *earlier)
 
 
 def links(*, caller: Caller, memory_id: UUID) -> tuple[LinkView, ...]:
@@ -201,6 +208,14 @@ def _any_file(pattern: str) -> Q:
 
 def _cursor_at(last: MemoryView) -> Cursor:
     return Cursor(created_at=last.created_at, memory_id=last.id)
+
+
+def _could_see(version: MemoryVersion, sight: visibility.Sight) -> bool:
+    return UUID(version.fields[AUDIENCE]) in sight.audiences
+
+
+def _kept(version: MemoryVersion) -> dict[str, Any]:
+    return {name: value for name, value in version.fields.items() if name != AUDIENCE}
 
 
 def _made_by(before: MemoryVersion) -> dict[str, Any]:

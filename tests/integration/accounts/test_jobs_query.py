@@ -62,3 +62,14 @@ def test_a_wrong_parameter_is_named(
         jobs(caller=caller, **arguments)
 
     assert refused.value.errors[0].pointer == pointer
+
+
+def test_one_sees_what_one_has_set_going_and_managers_see_all(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    add(caller, now)
+    mine = add(member_caller, now)
+    Job.objects.filter(pk=mine.pk).update(created_by=member_caller.user_id)
+
+    assert [job.id for job in jobs(caller=member_caller).items] == [mine.id]
+    assert len(jobs(caller=caller).items) == 2

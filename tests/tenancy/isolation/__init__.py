@@ -1,0 +1,1 @@
+"""The generated isolation suite: every surface, asked by every role, about everything there is."""

@@ -1,0 +1,39 @@
+"""Pages, calls and the operators' site, asked by every role about everything there is."""
+
+from collections.abc import Callable, Iterator
+from zlib import crc32
+
+import pytest
+
+from tests.support.goals import Scale
+from tests.tenancy.isolation import matrix
+from tests.tenancy.isolation.judging import Judge
+from tests.tenancy.isolation.probes import Probe, probes
+from tests.tenancy.isolation.world import ROLES, World
+
+pytestmark = pytest.mark.django_db
+
+MOST_SHOWN = 40  # faults
+
+
+@pytest.mark.goal(name="G1")
+def test_nobody_learns_of_what_is_not_theirs(
+    world: World, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    judge = Judge(world=world, policies=matrix.policies())
+    every = scale.of(short=14, long=1)
+
+    faults = [fault for probe in _some(world, every) for fault in judge.faults(probe)]
+
+    assert not faults, "\n".join(faults[:MOST_SHOWN])
+    figure(f"{len(faults)} of {judge.sent:,} requests told of anything hidden")
+
+
+def _some(world: World, every: int) -> Iterator[Probe]:
+    """Yield one probe of so many, spread over requests, roles and things by a hash."""
+    for ask in matrix.asks():
+        for role in ROLES:
+            for probe in probes(world=world, ask=ask, asker=world.askers[role]):
+                name = f"{ask} {role} {probe.thing.label} {probe.reach}"
+                if crc32(name.encode()) % every == 0:
+                    yield probe

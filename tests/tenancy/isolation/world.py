@@ -1,0 +1,316 @@
+"""Two organizations full of marked texts, and everybody who may try to read them.
+
+Each text says where it is from by a canary, `canary-<organization>-<place>`. `SEES` says in words
+of the spec (7.1, 7.2), not of the code, whose canaries a role may ever meet.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.test import Client
+
+from accounts import jobs, tenancy
+from accounts.actions.invitations import invite, revoke_invitation
+from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import entered
+from accounts.caller import Caller, Role, TokenScope
+from accounts.models import Job, Organization, User
+from accounts.tokens import TokenKind
+from memory.actions.correct import correct
+from memory.actions.revise import revise
+from memory.models import Memory
+from teams.actions.members import remove_member
+from teams.actions.projects import create_project
+from teams.models import Change, ProjectMember, Team, TeamMember
+from tests.support import people
+from tests.support.live import Place, committed
+from tests.support.memories import stored
+
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+ALL = frozenset({"organization", "people", "open", "everyone"})  # everyone of an organization
+SEES = {  # places of acme; the stranger owns globex and sees what is there
+    "anonymous": frozenset(),
+    "outsider": frozenset(),
+    "invited": frozenset({"invited"}),
+    "stranger": frozenset(),
+    "removed": frozenset(),
+    "inactive": frozenset(),
+    "viewer": ALL,
+    "member": ALL | {"closed", "core", "personal", "job"},
+    "elsewhere": ALL | {"vault", "ops"},
+    "steward": ALL,
+    "admin": ALL | {"closed", "vault", "token", "invited", "job"},
+    "owner": ALL | {"closed", "vault", "token", "invited", "job", "private"},
+    "reading": ALL | {"closed", "core", "personal", "job"},
+    "writing": ALL | {"closed", "core", "personal", "job"},
+    "bound": frozenset({"open", "private"}),
+    "service": ALL,
+}
+ROLES = tuple(SEES)
+STRANGERS = frozenset({"organization", "people", "open", "everyone", "closed", "core", "personal",
+                       "token", "invited", "job"})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """Something that has an address; `parts` fill the parameters of addresses."""
+
+    kind: str
+    label: str
+    parts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Someone who asks: a browser, and a token where the role has one."""
+
+    name: str
+    sees: frozenset[str]
+    home: str
+    client: Client
+    token: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class World:
+    """Who asks, and what there is."""
+
+    askers: dict[str, Asker] = field(default_factory=dict)
+    things: list[Thing] = field(default_factory=list)
+    organizations: dict[str, str] = field(default_factory=dict)
+    invitations: dict[str, str] = field(default_factory=dict)
+    teams: dict[str, str] = field(default_factory=dict)
+    callers: dict[str, Caller] = field(default_factory=dict)
+
+    def thing(self, kind: str, label: str) -> Thing:
+        """Return the thing of a kind in a place."""
+        return next(one for one in self.things if (one.kind, one.label) == (kind, label))
+
+
+def canary(label: str) -> str:
+    """Return the mark of a place, `acme/open` for instance."""
+    return f"canary-{label.replace('/', '-')}"
+
+
+@contextmanager
+def built() -> Iterator[World]:
+    """Build the world in committed rows; take it away afterwards."""
+    with ExitStack() as stack:
+        acme, globex, solo, guest = (
+            stack.enter_context(committed(slug=name))
+            for name in ("acme", "globex", "solo", "guest")
+        )
+        world = World()
+        stack.callback(_remove_people)
+        User.objects.filter(pk=guest.caller.user_id).update(
+            email=f"{canary('acme/invited')}@x.test"
+        )
+        persons = _people(world, acme)
+        _fill(world, "acme", acme, persons)
+        owner = User.objects.get(pk=globex.caller.user_id)
+        _fill(world, "globex", globex, dict.fromkeys(("owner", "member", "elsewhere"), owner))
+        _askers(world, persons, acme)
+        _others(world, globex, solo, guest)
+        yield world
+
+
+def _people(world: World, acme: Place) -> dict[str, User]:
+    organization = Organization.objects.get(pk=acme.caller.organization_id)
+    roles = {
+        "viewer": Role.VIEWER, "member": Role.MEMBER, "elsewhere": Role.MEMBER,
+        "steward": Role.STEWARD, "admin": Role.ADMIN, "removed": Role.MEMBER,
+        "inactive": Role.MEMBER,
+    }  # fmt: skip
+    mark = canary("acme/people")
+    persons = {
+        name: people.make_person(
+            organization=organization, email=f"{name}-{mark}@isolation.test", role=role
+        )
+        for name, role in roles.items()
+    }
+    for name in ("removed", "inactive"):  # what they see of themselves is no leak
+        User.objects.filter(pk=persons[name].id).update(email=f"{name}@isolation.test", name=name)
+    for name, role in roles.items():
+        user = persons[name]
+        world.callers[f"acme/{name}"] = people.as_caller(
+            organization=organization, user=user, role=role
+        )
+    return {**persons, "owner": User.objects.get(pk=acme.caller.user_id)}
+
+
+def _fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> None:
+    owner = place.caller
+    for name in ("owner", "member", "elsewhere"):
+        world.callers.setdefault(f"{tenant}/{name}", owner)
+    world.organizations[tenant] = owner.organization_slug
+    Organization.objects.filter(pk=owner.organization_id).update(
+        name=canary(f"{tenant}/organization")
+    )
+    _add(world, "organization", f"{tenant}/organization", org=owner.organization_slug)
+    with entered(owner):
+        _projects(world, tenant, owner, persons)
+        _teams(world, tenant, persons)
+        _memories(world, tenant)
+        _job(world, tenant, persons["member"].id)
+    _credentials(world, tenant, owner, persons)
+
+
+def _add(world: World, kind: str, label: str, **parts: Any) -> None:
+    tenant = label.partition("/")[0]
+    given = {name: str(part) for name, part in parts.items()}
+    org = {"org": world.organizations[tenant]}
+    world.things.append(Thing(kind=kind, label=label, parts={**org, **given}))
+
+
+def _projects(world: World, tenant: str, owner: Caller, persons: dict[str, User]) -> None:
+    for name, belongs in (("open", "member"), ("closed", "member"), ("vault", "elsewhere")):
+        mark = canary(f"{tenant}/{name}")
+        made = create_project(
+            caller=owner, slug=mark, name=f"Name {mark}", description=f"About {mark}",
+            open_to_all=name == "open", now=NOW,
+        )  # fmt: skip
+        with tenancy.unit():
+            ProjectMember.objects.get_or_create(project_id=made.id, user_id=persons[belongs].id)
+        _add(world, "project", f"{tenant}/{name}", project=mark, ref=made.id, slug=mark)
+
+
+def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:
+    for name, belongs in (("core", "member"), ("ops", "elsewhere")):
+        mark = canary(f"{tenant}/{name}")
+        with tenancy.unit():
+            team = Team.objects.create(slug=mark, name=f"Name {mark}")
+            TeamMember.objects.create(team=team, user_id=persons[belongs].id)
+        world.teams[f"{tenant}/{name}"] = str(team.id)
+
+
+def _memories(world: World, tenant: str) -> None:
+    shared = canary(f"{tenant}/open")
+    for place, who, given in (
+        ("open", "owner", {"project": shared}),
+        ("closed", "owner", {"project": canary(f"{tenant}/closed")}),
+        ("vault", "owner", {"project": canary(f"{tenant}/vault")}),
+        ("personal", "member", {"project": shared, "scope": "personal"}),
+        ("private", "owner", {"project": shared, "scope": "personal"}),
+        ("core", "member", {"project": shared, "scope": "team", "team": canary(f"{tenant}/core")}),
+        ("ops", "elsewhere", {"project": shared, "scope": "team", "team": canary(f"{tenant}/ops")}),
+        ("everyone", "owner", {"scope": "organization"}),
+        ("deleted", "owner", {"project": shared}),
+    ):
+        if tenant == "globex" and place in {"private", "ops"}:
+            continue  # its owner is alone
+        memory_id = _memory(world.callers[f"{tenant}/{who}"], f"{tenant}/{place}", given)
+        project = given.get("project", "no-project")
+        _add(world, "memory", f"{tenant}/{place}", id=memory_id, memory_id=memory_id,
+             project=project, number=1)  # fmt: skip
+
+
+def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
+    """Store a memory with a mark in every text, a version, a predecessor and a link."""
+    mark = canary(label)
+    old = stored(
+        caller, NOW, f"{mark} was kept under the first stone of the northern warehouse.",
+        type="fact", tags=(mark,), related_files=(f"{mark}/store.py",), related_modules=(mark,),
+        external_id=mark, source_uri=f"https://wiki.test/{mark}", methodology=mark, **given,
+    )  # fmt: skip
+    fixed = f"{mark} is kept under the third stone of the northern warehouse now."
+    outcome = correct(
+        caller=caller, memory_id=old.id, content=fixed, kind="wrong", reason=mark, now=NOW
+    )
+    assert outcome.memory is not None
+    changed = {"tags": [mark, "key"], "reason": mark}
+    new = revise(
+        caller=caller, memory_id=outcome.memory.id, changes=changed, if_version=None, now=NOW
+    )
+    if label.endswith("/deleted"):
+        with tenancy.unit():
+            Memory.objects.filter(pk__in=(old.id, new.id)).update(status="deleted")
+            Change.objects.filter(object_id__in=(old.id, new.id)).delete()
+    return new.id
+
+
+def _job(world: World, tenant: str, created_by: UUID) -> None:
+    memory = world.thing("memory", f"{tenant}/personal")
+    with tenancy.unit():
+        payload = {"ids": [memory.parts["id"]]}
+        job_id = jobs.enqueue(
+            "memory.embed", payload=payload, key=f"isolation-{tenant}", created_by=created_by
+        )
+    mark = canary(f"{tenant}/job")
+    Job.objects.filter(pk=job_id).update(error=mark, state=Job.State.FAILED)
+    _add(world, "job", f"{tenant}/job", id=job_id)
+
+
+def _credentials(world: World, tenant: str, owner: Caller, persons: dict[str, User]) -> None:
+    new = NewToken(name=canary(f"{tenant}/token"))
+    token = create_token(caller=owner, new=new, now=datetime.now(UTC)).token
+    _add(world, "token", f"{tenant}/token", id=token.id, token_id=token.id)
+    for name in ("invited", "withdrawn"):
+        sent = invite(
+            caller=owner, email=f"{canary(f'{tenant}/{name}')}@x.test", role=Role.MEMBER,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+        _add(world, "invitation", f"{tenant}/{name}", invitation_id=sent.invitation.id)
+        world.invitations[f"{tenant}/{name}"] = sent.link.rpartition("/")[2]
+    revoke_invitation(caller=owner, invitation_id=sent.invitation.id, now=NOW)
+    _add(world, "user", f"{tenant}/people", user_id=persons["member"].id)
+
+
+def _askers(world: World, persons: dict[str, User], acme: Place) -> None:
+    home = world.organizations["acme"]
+    world.askers["anonymous"] = Asker(
+        name="anonymous", sees=frozenset(), home=home, client=Client(raise_request_exception=False)
+    )
+    for name in ("viewer", "member", "elsewhere", "steward", "admin", "owner", "removed"):
+        world.askers[name] = _asker(name, home, persons[name])
+    world.askers["inactive"] = _asker("inactive", home, persons["inactive"])
+    _tokens(world, acme, home)
+    with entered(acme.caller):
+        remove_member(caller=acme.caller, user_id=persons["removed"].id, now=NOW)
+    User.objects.filter(pk=persons["inactive"].id).update(is_active=False)
+
+
+def _tokens(world: World, acme: Place, home: str) -> None:
+    read, both = frozenset({TokenScope.READ}), frozenset({TokenScope.READ, TokenScope.WRITE})
+    inside = (UUID(world.thing("project", "acme/open").parts["ref"]),)
+    member = world.callers["acme/member"]
+    for name, caller, new in (
+        ("reading", member, NewToken(name="reading", scopes=read)),
+        ("writing", member, NewToken(name="writing", scopes=both)),
+        ("bound", acme.caller, NewToken(name="bound", scopes=both, projects=inside)),
+        ("service", member, NewToken(name="service", scopes=both, kind=TokenKind.SERVICE)),
+        ("removed", world.callers["acme/removed"], NewToken(name="removed", scopes=both)),
+        ("inactive", world.callers["acme/inactive"], NewToken(name="inactive", scopes=both)),
+    ):
+        text = create_token(caller=caller, new=new, now=datetime.now(UTC)).text
+        known = world.askers.get(name)
+        client = known.client if known else Client(raise_request_exception=False)
+        world.askers[name] = Asker(
+            name=name, sees=_seen(name), home=home, client=client, token=text
+        )
+
+
+def _others(world: World, globex: Place, solo: Place, guest: Place) -> None:
+    for name, place in (("stranger", globex), ("outsider", solo), ("invited", guest)):
+        user = User.objects.get(pk=place.caller.user_id)
+        world.askers[name] = _asker(name, place.caller.organization_slug, user, token=place.token)
+
+
+def _asker(name: str, home: str, user: User, *, token: str = "") -> Asker:
+    client = Client(raise_request_exception=False)
+    client.force_login(user, backend=BACKEND)
+    return Asker(name=name, sees=_seen(name), home=home, client=client, token=token)
+
+
+def _seen(name: str) -> frozenset[str]:
+    if name == "stranger":
+        return frozenset(f"globex/{place}" for place in STRANGERS | {"vault"})
+    return frozenset(f"acme/{place}" for place in SEES[name])
+
+
+def _remove_people() -> None:
+    User.objects.filter(email__endswith="@isolation.test").delete()
