@@ -26,7 +26,8 @@ from kombu.exceptions import OperationalError as BrokerFault
 
 from accounts import schema
 from accounts.backend import defaults
-from accounts.models import Job, SchemaStep
+from accounts.models import SchemaStep
+from accounts.sql import doors
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import weights
@@ -37,12 +38,6 @@ OLDEST_POSTGRES = 160_000  # server_version_num of 16.0
 OLDEST_PGVECTOR = (0, 8)  # iterative scans
 BEAT_SILENCE_SECONDS = 18 * SWEEP_SECONDS  # the sweep is the most frequent row
 LATE_JOB_SECONDS = 300
-QUEUED_JOBS = """
-SELECT count(*) FILTER (WHERE result ? 'waits'),
-       coalesce(min(error) FILTER (WHERE result ? 'waits'), ''),
-       coalesce(extract(epoch FROM now() - min(run_after))::int, 0)
-FROM accounts_job WHERE state = 'queued'
-"""
 LEAST_FREE_BYTES = 500_000_000
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -141,21 +136,19 @@ def check_beat() -> Check:
 
 def check_jobs() -> Check:
     """Look for jobs that wait for something that is away, and for due ones that nobody does."""
-    with connection.cursor() as cursor:
-        cursor.execute(QUEUED_JOBS)
-        waiting, reason, late_seconds = cursor.fetchone()
-    if waiting:
-        fix = "They are tried again by themselves; see what they wait for: GET /api/v1/jobs"
-        return _wrong("jobs", f"{waiting} wait: {reason}", fix)
-    if late_seconds > LATE_JOB_SECONDS:
+    found = doors.held_up()
+    if found.waiting:
+        fix = "They are tried again by themselves; mend what they wait for."
+        return _wrong("jobs", f"{found.waiting} wait: {found.reason}", fix)
+    if found.late_seconds > LATE_JOB_SECONDS:
         fix = "Start a worker (celery -A config worker), or more of them."
-        return _wrong("jobs", f"the oldest has been due for {late_seconds} s", fix)
+        return _wrong("jobs", f"the oldest has been due for {found.late_seconds} s", fix)
     return _well("jobs", "none is late")
 
 
 def check_quarantine() -> Check:
     """Count the jobs that were put aside and wait for a person."""
-    put_aside = Job.objects.filter(state=Job.State.QUARANTINED).count()
+    put_aside = doors.held_up().put_aside
     if put_aside:
         fix = "See why: GET /api/v1/jobs?state=quarantined; then POST /api/v1/jobs/{id}/retry"
         return _wrong("quarantine", f"{put_aside} jobs were put aside", fix)

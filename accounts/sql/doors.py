@@ -76,6 +76,15 @@ class Claimed(NamedTuple):
     schema_name: str
 
 
+class HeldUp(NamedTuple):
+    """What stands in the way of background work, over all organizations."""
+
+    waiting: int
+    reason: str
+    late_seconds: int
+    put_aside: int
+
+
 def present_token(*, lookup: str) -> Presented | None:
     """Return the token with this public part."""
     rows = _rows("SELECT * FROM cairn.present_token(%s)", lookup)
@@ -115,6 +124,11 @@ def lost_jobs() -> tuple[tuple[UUID, UUID], ...]:
 def due_queues() -> tuple[str, ...]:
     """Return the queues that have due work."""
     return tuple(row[0] for row in _rows("SELECT cairn.due_queues()"))
+
+
+def held_up() -> HeldUp:
+    """Return what stands in the way of work: jobs that wait and why, lateness, jobs put aside."""
+    return HeldUp(*_rows("SELECT * FROM cairn.held_up()")[0])
 
 
 def forget_jobs(*, age: timedelta) -> None:

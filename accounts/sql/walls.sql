@@ -180,6 +180,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     WHERE j.state = 'queued' AND j.run_after <= statement_timestamp() ORDER BY j.queue
 $$;
 
+-- What stands in the way of work, for the operator: how many jobs wait for something that is away,
+-- one reason, how long the oldest has been due, how many were put aside. Never whose or what.
+CREATE OR REPLACE FUNCTION cairn.held_up()
+RETURNS TABLE (waiting bigint, reason text, late_seconds integer, put_aside bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*) FILTER (WHERE j.state = 'queued' AND j.result ? 'waits'),
+           coalesce(min(j.error) FILTER (WHERE j.state = 'queued' AND j.result ? 'waits'), ''),
+           greatest(0, coalesce(extract(epoch FROM statement_timestamp()
+               - min(j.run_after) FILTER (WHERE j.state = 'queued')), 0))::int,
+           count(*) FILTER (WHERE j.state = 'quarantined')
+    FROM public.accounts_job AS j WHERE j.state IN ('queued', 'quarantined')
+$$;
+
 -- Forget jobs that ended well before so long; failed ones wait for a person.
 CREATE OR REPLACE FUNCTION cairn.forget_jobs(age interval) RETURNS void
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
