@@ -95,6 +95,7 @@ def unit() -> Iterator[None]:
         connection.unit_of = tenant.schema_name  # type: ignore[attr-defined]
         endings: list[Callable[[], None]] = []
         connection.unit_endings = endings  # type: ignore[attr-defined]
+        connection.unit_memo = {}  # type: ignore[attr-defined]
         try:
             yield
             for work in endings:
@@ -145,6 +146,17 @@ def at_end_of_unit(work: Callable[[], None]) -> None:
     if getattr(connection, "unit_of", None) != current().schema_name:
         raise NoTenant("No unit is open; use accounts.tenancy.unit first.")
     connection.unit_endings.append(work)  # type: ignore[attr-defined]
+
+
+def memo() -> dict[Any, Any]:
+    """Return what the open unit has read and need not read again; it ends with the unit.
+
+    Raises NoTenant outside of a unit.
+    """
+    if getattr(connection, "unit_of", None) != current().schema_name:
+        raise NoTenant("No unit is open; use accounts.tenancy.unit first.")
+    kept: dict[Any, Any] = connection.unit_memo  # type: ignore[attr-defined]
+    return kept
 
 
 def each_organization() -> Iterator[Tenant]:

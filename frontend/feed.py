@@ -1,6 +1,6 @@
 """The change feed as people read it: one entry, one line; the page and the socket share it (9.2).
 
-`entries` looks up the names of people once for all; `html` renders the same partial for both.
+`entries` looks up the names of people once for all; `frontend.rows` renders them for both.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -54,11 +53,6 @@ def entries(*, caller: Caller, changes: tuple[ChangeView, ...]) -> tuple[Entry, 
     ids = {change.actor_user for change in changes if change.actor_user is not None}
     names = people(caller=caller, ids=ids) if ids else {}
     return tuple(_entry(caller, change, names) for change in changes)
-
-
-def html(*, entry: Entry) -> str:
-    """Render one line."""
-    return render_to_string("partials/feed_row.html", {"entry": entry, "is_new": True})
 
 
 def _entry(caller: Caller, change: ChangeView, names: Mapping[UUID, str]) -> Entry:

@@ -5,12 +5,14 @@ lists the newest first, page by page. A filter that cannot be understood shows w
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from memory.actions.search import SearchRequest, search
@@ -53,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What the list shows: rows, how many there are, what was missing, or what is wrong."""
+    """What the list shows: rows, how many pass the filters, what was missing, or what is wrong."""
 
     rows: tuple[Row, ...]
     chips: tuple[Chip, ...]
@@ -74,13 +76,25 @@ def asked(*, values: Mapping[str, str]) -> Asked:
     )
 
 
+def moment(*, asked: Asked) -> AbstractContextManager[None]:
+    """Return the database unit in which all of a list is read; a search opens its own.
+
+    A search asks a model for the vector of the words, which nobody may wait for inside of a unit.
+    """
+    try:
+        searches = bool(language.parse(text=asked.text).text)
+    except InvalidInput:
+        return nullcontext()
+    return nullcontext() if searches else tenancy.unit()
+
+
 def shown(*, caller: Caller, project: str, asked: Asked, now: datetime) -> Shown:
     """Return what to show for a query. Raises NotFound for a project the caller cannot see."""
     try:
         filters = language.parse(text=asked.text, project=project)
         if filters.text:
             return _searched(caller, filters, now)
-        return _listed(caller, filters, asked.cursor, now)
+        return _listed(caller, filters, asked, now)
     except InvalidInput as error:
         return Shown(
             rows=(), chips=(), total=None, next_cursor="", searched=False, took_ms=0.0,
@@ -142,13 +156,16 @@ def _searched(caller: Caller, filters: Filters, now: datetime) -> Shown:
     )
 
 
-def _listed(caller: Caller, filters: Filters, cursor: Cursor | None, now: datetime) -> Shown:
-    found = memories.page(caller=caller, filters=filters, cursor=cursor, limit=PAGE_SIZE, now=now)
+def _listed(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Shown:
+    found = memories.page(
+        caller=caller, filters=filters, cursor=asked.cursor, limit=PAGE_SIZE, now=now
+    )
+    counted = asked.cursor is None and asked.text
     after = found.next_cursor
     return Shown(
         rows=tuple(Row(memory=memory, relevance=None, factors=()) for memory in found.items),
         chips=language.chips(filters=filters),
-        total=None if cursor else memories.count(caller=caller, filters=filters),
+        total=memories.count(caller=caller, filters=filters) if counted else None,
         next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",
         searched=False,
         took_ms=0.0,

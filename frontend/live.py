@@ -7,11 +7,10 @@ both come through the visibility predicate.
 
 from typing import Any, Final
 
-from django.template.loader import render_to_string
 from django.utils import timezone
 
 from accounts.caller import Caller
-from frontend import feed
+from frontend import feed, rows
 from frontend.listing import Row
 from memory.queries import memories
 from memory.queries.views import MemoryView
@@ -38,7 +37,7 @@ def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[st
 def _message(
     caller: Caller, change: ChangeView, entry: feed.Entry, memory: MemoryView | None
 ) -> dict[str, Any]:
-    fragments = {"feed": feed.html(entry=entry)}
+    fragments: dict[str, str] = {"feed": rows.change(entry=entry, is_new=True)}
     if memory is not None and memory.project_slug:
         fragments["row"] = _row(caller, memory)
     return {
@@ -52,5 +51,5 @@ def _message(
 
 def _row(caller: Caller, memory: MemoryView) -> str:
     row = Row(memory=memory, relevance=None, factors=())
-    context = {"row": row, "org": caller.organization_slug, "now": timezone.now()}
-    return render_to_string("partials/memory_row.html", context)
+    org, now = caller.organization_slug, timezone.now()
+    return rows.memory(row=row, org=org, now=now, why=False)

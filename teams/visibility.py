@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from accounts import tenancy
 from accounts.caller import Caller, Role
 
 # Every read starts with this: the projects and teams someone belongs to, in one statement.
@@ -36,15 +37,20 @@ class Sight:
 
 
 def sight_of(*, caller: Caller) -> Sight:
-    """Read what the caller may see now. Runs in a database unit of the caller's organization."""
-    audiences = [caller.organization_id]
-    if caller.user_id is not None:
-        audiences.append(caller.user_id)
-    everything = caller.role in SEES_ALL_PROJECTS
-    with connection.cursor() as cursor:
-        cursor.execute(AUDIENCES, {"all": everything, "user": caller.user_id})
-        audiences.extend(row[0] for row in cursor.fetchall())
-    return Sight(audiences=tuple(audiences), bound_projects=caller.bound_projects)
+    """Return what the caller may see now, read once in a unit of the caller's organization."""
+    memo = tenancy.memo()
+    key = (Sight, caller.user_id, caller.organization_id, caller.role, caller.bound_projects)
+    if key not in memo:
+        memo[key] = _read_sight(caller)
+    found: Sight = memo[key]
+    return found
+
+
+def forget() -> None:
+    """Read sights anew in this unit: somebody's places have changed in it."""
+    memo = tenancy.memo()
+    for key in [key for key in memo if key[0] is Sight]:
+        del memo[key]
 
 
 def as_q(*, sight: Sight) -> Q:
@@ -75,3 +81,14 @@ def projects_q(*, sight: Sight) -> Q:
     if sight.bound_projects is not None:
         visible &= Q(id__in=sight.bound_projects)
     return visible
+
+
+def _read_sight(caller: Caller) -> Sight:
+    audiences = [caller.organization_id]
+    if caller.user_id is not None:
+        audiences.append(caller.user_id)
+    everything = caller.role in SEES_ALL_PROJECTS
+    with connection.cursor() as cursor:
+        cursor.execute(AUDIENCES, {"all": everything, "user": caller.user_id})
+        audiences.extend(row[0] for row in cursor.fetchall())
+    return Sight(audiences=tuple(audiences), bound_projects=caller.bound_projects)

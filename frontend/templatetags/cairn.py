@@ -4,7 +4,6 @@ They only present: no tag queries anything. Drawings use attributes and classes,
 because the content security policy forbids those.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -13,16 +12,13 @@ from urllib.parse import urlencode
 from django import template
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import conditional_escape, format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext, npgettext, pgettext
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext
 
-from frontend import differences, figures, words
+from frontend import differences, feed, figures, listing, marks, rows, words
 
 register = template.Library()
-
-CODE = re.compile(r"`([^`\n]+)`")
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
@@ -56,8 +52,7 @@ def icon(name: str, size: int = 20) -> SafeString:
 @register.simple_tag
 def type_chip(type: str) -> SafeString:
     """Show a memory's type as a colored chip."""
-    name = words.name_of(words.TYPES, type)
-    return format_html('<span class="chip {}">{}</span>', words.type_color(type=type), name)
+    return marks.type_chip(type=type)
 
 
 @register.filter
@@ -147,33 +142,33 @@ def percent(value: float) -> int:
 @register.filter
 def statement(text: str) -> SafeString:
     """Escape a statement and set what stands between backticks as code."""
-    return mark_safe(CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 - escaped
+    return marks.statement(text=text)
 
 
 @register.simple_tag
 def ago(moment: datetime | None, now: datetime | None = None) -> SafeString | str:
-    """Show how long ago a moment was, with the moment itself on hover."""
+    """Show how long ago a moment was; the page's script says the moment itself on hover."""
     if moment is None:
         return pgettext("time", "never")
-    age = figures.age(moment=moment, now=now or timezone.now())
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        moment.isoformat(),
-        date_format(timezone.localtime(moment), "DATETIME_FORMAT"),
-        _age_text(age),
-    )
+    return marks.ago(moment=moment, now=now or timezone.now())
+
+
+@register.simple_tag
+def memory_row(row: listing.Row, org: str, now: datetime, why: bool = False) -> SafeString:
+    """Show a memory of the list."""
+    return rows.memory(row=row, org=org, now=now, why=why)
+
+
+@register.simple_tag
+def feed_row(entry: feed.Entry) -> SafeString:
+    """Show a change of the feed."""
+    return rows.change(entry=entry, is_new=False)
 
 
 @register.simple_tag
 def clock(moment: datetime) -> SafeString:
     """Show a time of day; the page's script sets it to the reader's time zone."""
-    local = timezone.localtime(moment)
-    return format_html(
-        '<time class="mut num" datetime="{}" title="{}" data-clock>{}</time>',
-        moment.isoformat(),
-        date_format(local, "DATETIME_FORMAT"),
-        local.strftime("%H:%M:%S"),
-    )
+    return marks.clock(moment=moment)
 
 
 @register.simple_tag
@@ -252,19 +247,6 @@ def with_query(context: Mapping[str, Any], **changes: str) -> str:
     request: HttpRequest = context["request"]
     values = {**request.GET.dict(), **changes}
     return "?" + urlencode({name: value for name, value in values.items() if value})
-
-
-def _age_text(age: figures.Age) -> str:
-    if age.unit == "now":
-        return pgettext("time", "now")
-    forms = {
-        "minute": npgettext("short time", "%(count)d min", "%(count)d min", age.count),
-        "hour": npgettext("short time", "%(count)d h", "%(count)d h", age.count),
-        "day": npgettext("short time", "%(count)d d", "%(count)d d", age.count),
-        "month": npgettext("short time", "%(count)d mo", "%(count)d mo", age.count),
-        "year": npgettext("short time", "%(count)d y", "%(count)d y", age.count),
-    }
-    return forms[age.unit] % {"count": age.count}
 
 
 @register.simple_tag

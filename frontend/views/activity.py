@@ -11,7 +11,7 @@ from teams import queries as places
 LENGTH = 200  # entries
 
 
-@base.member
+@base.reader
 def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the change feed of the project."""
     slug = frame.project.slug if frame.project else ""

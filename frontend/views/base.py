@@ -6,6 +6,7 @@ read or act and render one context.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
@@ -19,9 +20,10 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller
-from accounts.errors import CairnError, InvalidInput, NotFound
+from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
 from memory.queries import memories
@@ -45,28 +47,19 @@ class Frame:
     cursor: int
 
 
+Moment = Callable[[], AbstractContextManager[None]]
 Inner = Callable[Concatenate[HttpRequest, Frame, P], HttpResponse]
 Outer = Callable[..., HttpResponse]
 
 
 def member(view: Inner[P]) -> Outer:
     """Run a view for a member of the organization named in the address."""
+    return _inside(view, nullcontext)
 
-    @login_required
-    @wraps(view)
-    def inside(request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        speak(request)
-        try:
-            _check_text(request)
-            caller = caller_from_session(user_id=person_id(request), organization_slug=org)
-            with entered(caller):
-                frame = _frame(request, caller, kwargs.pop("project", None))
-                request.frame = frame  # type: ignore[attr-defined]
-                return view(request, frame, *args, **kwargs)
-        except CairnError as error:
-            return refusal(request=request, error=error)
 
-    return inside
+def reader(view: Inner[P]) -> Outer:
+    """Run a view that only reads, for a member: all it shows is read in one database unit."""
+    return _inside(view, tenancy.unit)
 
 
 def person(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Outer:
@@ -141,13 +134,34 @@ def refusal(*, request: HttpRequest, error: CairnError) -> HttpResponse:
         response["HX-Retarget"], response["HX-Reswap"] = "#toasts", "beforeend"
         return response
     template = "404.html" if error.status == 404 else "pages/refused.html"
-    return page(request, template, {"error": error}, status=error.status)
+    response = page(request, template, {"error": error}, status=error.status)
+    if isinstance(error, RateLimited):
+        response["Retry-After"] = str(error.retry_after_seconds)
+    return response
 
 
 def address(name: str, frame: Frame, *args: object) -> str:
     """Return the address of a page of the frame's project."""
     project = () if frame.project is None else (frame.project.slug,)
     return reverse(name, args=(frame.caller.organization_slug, *project, *args))
+
+
+def _inside(view: Inner[P], moment: Moment) -> Outer:
+    @login_required
+    @wraps(view)
+    def inside(request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        speak(request)
+        try:
+            _check_text(request)
+            caller = caller_from_session(user_id=person_id(request), organization_slug=org)
+            with entered(caller), moment():
+                frame = _frame(request, caller, kwargs.pop("project", None))
+                request.frame = frame  # type: ignore[attr-defined]
+                return view(request, frame, *args, **kwargs)
+        except CairnError as error:
+            return refusal(request=request, error=error)
+
+    return inside
 
 
 def _check_text(request: HttpRequest) -> None:

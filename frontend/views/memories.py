@@ -23,23 +23,26 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the list; its rows alone when the next page is asked for."""
     slug = frame.project.slug if frame.project else ""
     asked = listing.asked(values=request.GET)
-    shown = listing.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
-    context: dict[str, object] = {
-        "section": "memories",
-        "asked": asked,
-        "shown": shown,
-        "now": frame.now,
-    }
-    if request.headers.get("HX-Target") == "more-rows":
-        return base.page(request, "partials/memory_rows.html", context)
-    context["suggestions"] = words.FILTERS
-    context["inspected"] = _peek(request, frame)
-    context["tally"] = overview.tally(caller=frame.caller, project=slug, now=frame.now)
+    with listing.moment(asked=asked):
+        shown = listing.shown(caller=frame.caller, project=slug, asked=asked, now=frame.now)
+        context: dict[str, object] = {
+            "section": "memories",
+            "asked": asked,
+            "shown": shown,
+            "now": frame.now,
+        }
+        if request.headers.get("HX-Target") == "more-rows":
+            return base.page(request, "partials/memory_rows.html", context)
+        context["suggestions"] = words.FILTERS
+        context["inspected"] = _peek(request, frame)
+        tally = overview.tally(caller=frame.caller, project=slug, now=frame.now)
+        context["tally"] = tally
+        context["total"] = shown.total if asked.text else tally.memories
     status = 200 if shown.error is None else shown.error.status
     return base.page(request, "pages/memories.html", context, status=status)
 
 
-@base.member
+@base.reader
 def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show one memory: as a page, or for htmx as the inspector's content."""
     inspected = _inspect(frame, memory_id)
@@ -49,7 +52,7 @@ def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     return base.page(request, "pages/memory.html", context)
 
 
-@base.member
+@base.reader
 def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as JSON."""
     view = base.memory_here(frame, memory_id)
@@ -57,7 +60,7 @@ def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
     return _file(text, "application/json")
 
 
-@base.member
+@base.reader
 def as_markdown(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as Markdown."""
     context = {"memory": base.memory_here(frame, memory_id)}

@@ -41,7 +41,7 @@ def organizations(request: HttpRequest) -> HttpResponse:
     return base.page(request, "pages/organizations.html", {"organizations": found})
 
 
-@base.member
+@base.reader
 def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the projects of an organization."""
     tallies: Mapping[UUID, ProjectTally] = {

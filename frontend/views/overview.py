@@ -11,14 +11,14 @@ from teams import queries as places
 FEED_LENGTH = 12  # entries shown at first
 
 
-@base.member
+@base.reader
 def overview(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the overview."""
     context = {**_figures(frame), "section": "overview", "entries": _entries(frame)}
     return base.page(request, "pages/overview.html", context)
 
 
-@base.member
+@base.reader
 def figures(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the figures alone, for the live refresh."""
     return base.page(request, "partials/overview_figures.html", _figures(frame))

@@ -216,6 +216,14 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='memory',
+            index=models.Index(condition=models.Q(('status', 'active'), models.Q(('verification__in', ('stale', 'contradicted')), models.Q(('taint_reason', ''), _negated=True), ('stale_at__isnull', False), ('needs_review', True), _connector='OR')), fields=['project', 'id'], name='memory_attention'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
+            index=models.Index(condition=models.Q(('status', 'active'), models.Q(('related_modules', []), _negated=True)), fields=['project', 'id'], name='memory_of_module'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
             index=django.contrib.postgres.indexes.GinIndex(fields=['related_files'], name='memory_files'),
         ),
         migrations.AddIndex(

@@ -116,6 +116,22 @@ class Memory(models.Model):
             models.Index(
                 fields=("project", "id"), condition=Q(needs_review=True), name="memory_review"
             ),
+            models.Index(
+                fields=("project", "id"),
+                condition=Q(status="active")
+                & (
+                    Q(verification__in=("stale", "contradicted"))
+                    | ~Q(taint_reason="")
+                    | Q(stale_at__isnull=False)
+                    | Q(needs_review=True)
+                ),
+                name="memory_attention",
+            ),
+            models.Index(
+                fields=("project", "id"),
+                condition=Q(status="active") & ~Q(related_modules=[]),
+                name="memory_of_module",
+            ),
             GinIndex(fields=("related_files",), name="memory_files"),
             GinIndex(fields=("tags",), name="memory_tags"),
         )

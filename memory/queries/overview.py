@@ -24,7 +24,7 @@ from django.db.models import (
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.formulas.health import Health, HealthCounts, health
-from memory.models import Memory, MemoryLink
+from memory.models import Memory, MemoryLink, MemoryUsage
 from memory.queries.views import MemoryView, countable, to_view, with_details
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
@@ -41,6 +41,12 @@ STALE = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.
     stale_at__isnull=False
 )
 TAINTED = ~Q(taint_reason="")
+WAITING = (  # in the words of the index memory_attention, or it is not used
+    Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value))
+    | TAINTED
+    | Q(stale_at__isnull=False)
+    | Q(needs_review=True)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,17 +146,22 @@ def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
     corrections = MemoryLink.objects.filter(
         source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
+    used = MemoryUsage.objects.filter(memory__in=rows, last_accessed_at__gte=now - MONTH)
     found = rows.aggregate(
         memories=Count("id"),
         added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
-        used_in_month=Count("id", filter=Q(memoryusage__last_accessed_at__gte=now - MONTH)),
         oldest_review_at=Min("created_at", filter=Q(needs_review=True)),
         waiting=Count("id", filter=Q(needs_review=True)),
         verified=Count("id", filter=VERIFIED),
         stale=Count("id", filter=STALE),
     )
     corrected = corrections.values("source_id").distinct().count()
-    return Tally(needs_review=found.pop("waiting"), corrected_in_month=corrected, **found)
+    return Tally(
+        needs_review=found.pop("waiting"),
+        used_in_month=used.count(),
+        corrected_in_month=corrected,
+        **found,
+    )
 
 
 def _health_counts(tally: Tally) -> HealthCounts:
@@ -168,23 +179,19 @@ def _health_counts(tally: Tally) -> HealthCounts:
 
 def _attention(rows: QuerySet[Memory], now: datetime) -> tuple[Attention, ...]:
     contradicted = Q(verification=Verification.CONTRADICTED.value)
-    waiting = (
-        with_details(rows=rows)
-        .annotate(
-            reason=Case(
-                When(contradicted, then=Value("contradicted")),
-                When(TAINTED, then=Value("tainted")),
-                When(STALE, then=Value("stale")),
-                When(Q(needs_review=True), then=Value("review")),
-            ),
-            urgency=Case(
-                When(contradicted, then=Value(0)),
-                When(TAINTED, then=Value(1)),
-                When(STALE, then=Value(2)),
-                default=Value(3),
-            ),
-        )
-        .exclude(reason=None)
+    waiting = with_details(rows=rows.filter(WAITING)).annotate(
+        reason=Case(
+            When(contradicted, then=Value("contradicted")),
+            When(TAINTED, then=Value("tainted")),
+            When(STALE, then=Value("stale")),
+            When(Q(needs_review=True), then=Value("review")),
+        ),
+        urgency=Case(
+            When(contradicted, then=Value(0)),
+            When(TAINTED, then=Value(1)),
+            When(STALE, then=Value(2)),
+            default=Value(3),
+        ),
     )
     first = waiting.order_by("urgency", "-importance", "id")[:MOST_ATTENTION]
     return tuple(Attention(reason=row.reason, memory=to_view(row, now=now)) for row in first)
@@ -192,7 +199,8 @@ def _attention(rows: QuerySet[Memory], now: datetime) -> tuple[Attention, ...]:
 
 def _places(rows: QuerySet[Memory]) -> tuple[Place, ...]:
     groups = (
-        rows.annotate(module=Func(F("related_modules"), function="unnest"))
+        rows.exclude(related_modules=[])
+        .annotate(module=Func(F("related_modules"), function="unnest"))
         .values("module")
         .annotate(memories=Count("id"), verified=Count("id", filter=VERIFIED))
         .order_by("-memories", "module")[:MOST_PLACES]

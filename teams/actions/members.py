@@ -11,6 +11,7 @@ from accounts import tenancy
 from accounts.actions import members
 from accounts.caller import Caller
 from accounts.queries.directory import MemberView
+from teams import visibility
 from teams.models import ProjectMember, TeamMember
 
 
@@ -36,3 +37,4 @@ def leave(*, caller: Caller, now: datetime) -> MemberView:
 def _leave_places(user_id: UUID) -> None:
     ProjectMember.objects.filter(user_id=user_id).delete()
     TeamMember.objects.filter(user_id=user_id).delete()
+    visibility.forget()

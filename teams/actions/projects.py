@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from accounts import names, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from teams import audit, changes
+from teams import audit, changes, visibility
 from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember
 from teams.permissions import require
@@ -49,6 +49,7 @@ def create_project(
         _insert(row)
         if caller.user_id is not None:
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
+        visibility.forget()
         audit.append(
             act="project.created", object_type="project", object_id=str(row.id), caller=caller
         )

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 from functools import partial
+from importlib import import_module
 
 import httpx
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
 from accounts.actions.tokens import NewToken, create_token
@@ -81,7 +81,7 @@ def _measure(caller: Caller, texts: tuple[str, ...], token: str) -> None:
 
 
 def _session(caller: Caller) -> dict[str, str]:
-    session = SessionStore()
+    session = import_module(settings.SESSION_ENGINE).SessionStore()
     user = User.objects.get(pk=caller.user_id)
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]

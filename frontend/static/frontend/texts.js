@@ -5,6 +5,11 @@ function clocks(root) {
   const format = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
   for (const time of root.querySelectorAll("[data-clock]")) time.textContent = format.format(new Date(time.dateTime));
 }
+// The moment itself is said when somebody points at an age or a time of day.
+document.addEventListener("pointerover", (event) => {
+  const time = event.target.closest?.("[data-moment]:not([title])");
+  if (time) time.title = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeStyle: "medium" }).format(new Date(time.dateTime));
+});
 async function copy(text) {
   await navigator.clipboard.writeText(text);
   toast(document.body.dataset.copied);
