@@ -102,7 +102,7 @@ _origin: ContextVar[Origin] = ContextVar("cairn_origin", default=_nowhere)
 _writers: list[Writer] = []
 
 
-def current() -> Origin:
+def origin() -> Origin:
     """Return where the running act comes from."""
     return _origin.get()
 

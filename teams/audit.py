@@ -41,7 +41,7 @@ def append(
 
     Raises NoTenant outside of a unit, TypeError for details that JSON does not hold exactly.
     """
-    came = acts.current()
+    came = acts.origin()
     entry = chain.Entry(
         number=0,
         act=act,
