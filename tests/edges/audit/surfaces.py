@@ -1,0 +1,166 @@
+"""Every way in, and whether it writes: a new one fails the tests until it stands in these tables.
+
+A write names what is sent, the act that its one entry must tell, and how it is refused: by who may
+not (`refused_to`), or by something wrong in it (`wrong`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+CONTENT: Final = "Prices in the cart are cached for sixty seconds, so tests clear them first."
+THEIRS: Final = "00000000-0000-4000-8000-000000000000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """One write; {names} in its path and its data are those of the world."""
+
+    path: str
+    act: str
+    method: str = "POST"
+    send: Mapping[str, Any] = field(default_factory=dict)
+    by: str = "owner"
+    refused_to: str = "viewer"
+    wrong: Mapping[str, Any] | None = None
+    in_organization: str = "acme"
+
+
+def _rest(path: str, act: str, method: str = "POST", **send: Any) -> Write:
+    return Write(path=path, act=act, method=method, send=send, by="writer", refused_to="reader")
+
+
+def _admin(path: str, act: str, **send: Any) -> Write:
+    return Write(path=f"/admin/accounts/{path}", act=act, send=send, by="operator")
+
+
+def _page(path: str, act: str, **send: Any) -> Write:
+    return Write(path=f"/o/acme/{path}", act=act, send=send)
+
+
+_MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
+
+REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
+    "create_project": _rest("projects", "project.created", slug="new", name="New"),
+    "create_memory": _rest("memories", "memory.created", **_MEMORY),
+    "create_memories": _rest(
+        "memories/bulk",
+        "memory.bulk_written",
+        project="shop",
+        memories=[
+            {"content": CONTENT, "type": "gotcha"},
+            {"content": f"{CONTENT} Always."},
+            {"content": "short"},
+        ],
+    ),
+    "edit_memory": _rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
+    "archive_memory": _rest("memories/{memory}", "memory.archived", "DELETE"),
+    "restore_memory": _rest("memories/{archived}/restore", "memory.restored"),
+    "confirm_memory": _rest("memories/{memory}/confirm", "memory.confirmed"),
+    "pin_memory": _rest("memories/{memory}/pin", "memory.pinned", pinned=True),
+    "correct_memory": _rest(
+        "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
+    ),
+    "retry_job": _rest("jobs/{failed_job}/retry", "job.retried"),
+    "cancel_job": _rest("jobs/{queued_job}/cancel", "job.cancelled"),
+    "create_token": _rest("tokens", "token.created", name="new", scopes=["read"]),
+    "rotate_token": _rest("tokens/{token}/rotate", "token.rotated"),
+    "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
+}
+REST_READS: Final = frozenset({"search"})  # POST, because questions do not fit into addresses
+
+PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
+    "bulk": (
+        _page("p/shop/memories/bulk", "memory.bulk_confirmed", verb="confirm", memory="{memory}"),
+        _page("p/shop/memories/bulk", "memory.bulk_pinned", verb="pin", memory="{memory}"),
+        _page("p/shop/memories/bulk", "memory.bulk_archived", verb="archive", memory="{memory}"),
+    ),
+    "correct": (
+        _page(
+            "p/shop/memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
+        ),
+    ),
+    "archive": (_page("p/shop/memories/{memory}/archive", "memory.archived"),),
+    "restore_version": (_page("p/shop/memories/{memory}/versions/1", "memory.changed"),),
+    "verb": (
+        _page("p/shop/memories/{memory}/confirm", "memory.confirmed"),
+        _page("p/shop/memories/{memory}/pin", "memory.pinned"),
+        _page("p/shop/memories/{memory}/unpin", "memory.unpinned"),
+        _page("p/shop/memories/{archived}/restore", "memory.restored"),
+    ),
+    "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
+    "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
+    "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
+    "settings_general": (_page("settings/general", "organization.changed", name="Acme Works"),),
+    "invite": (
+        _page("settings/members/invite", "invitation.created", email="x@y.test", role="viewer"),
+    ),
+    "member_change": (
+        _page("settings/members/{member}", "member.role_changed", verb="role", role="steward"),
+        _page("settings/members/{member}", "member.removed", verb="remove"),
+        Write(
+            path="/o/acme/settings/members/{member}",
+            act="member.left",
+            send={"verb": "remove"},
+            by="member",
+        ),
+    ),
+    "invitation_change": (
+        _page("settings/invitations/{invitation}", "invitation.resent", verb="resend"),
+        _page("settings/invitations/{invitation}", "invitation.revoked", verb="revoke"),
+    ),
+    "new_token": (
+        _page("settings/tokens/new", "token.created", name="new", scope="write", days="7"),
+    ),
+    "token_change": (
+        _page("settings/tokens/{token}", "token.rotated", verb="rotate"),
+        _page("settings/tokens/{token}", "token.revoked", verb="revoke"),
+    ),
+    "invitation": (Write(path="/invite/{secret}", act="invitation.accepted", by="guest"),),
+    "new_organization": (
+        Write(
+            path="/o/new",
+            act="organization.created",
+            send={"name": "New", "slug": "new-one"},
+            wrong={"name": "New", "slug": "acme"},
+            in_organization="new-one",
+        ),
+    ),
+}
+PAGES_OF_ONE_PERSON: Final = frozenset({"me", "theme", "language"})  # no organization's concern
+PAGES_THAT_READ: Final = frozenset(
+    {
+        "activity", "as_json", "changes", "connections", "difference", "docs", "document",
+        "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
+        "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
+        "settings_members", "settings_tokens", "steps",
+    }
+)  # fmt: skip
+
+TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, the arguments
+    "add_memory": ("memory.created", {"content": CONTENT, "project": "shop"}),
+}
+
+ADMIN: Final[Mapping[str, Write]] = {  # by the names of models
+    "accounts.user": _admin(
+        "user/{member}/change/", "member.changed", name="Mem", is_active="on", language="fr"
+    ),
+    "accounts.organization": _admin(
+        "organization/{organization}/change/", "organization.changed", name="A", language="fr"
+    ),
+    "accounts.token": _admin(
+        "token/", "token.revoked", action="revoke", _selected_action="{token}"
+    ),
+    "accounts.job": _admin("job/", "job.retried", action="retry", _selected_action="{failed_job}"),
+}
+ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin site tells of them
+    {"accounts.plan", "account.emailaddress", "sites.site"}
+)
+
+JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors and counts, which are made anew at will
+    {"memory.embed", "memory.embed_bulk", "memory.refresh_lexicon"}
+)
+COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo"})
+COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
+    {"audit", "doctor", "flush", "migrate", "migrate_tenants", "roles"}
+)

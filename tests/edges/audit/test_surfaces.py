@@ -1,0 +1,231 @@
+"""Every write is told once in the audit log, and a refused one is not (spec 7.6)."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.core.management import call_command, get_commands
+from django.db import transaction
+from django.test import Client, RequestFactory
+from django.urls import URLPattern, URLResolver
+
+from accounts.caller import Caller, TokenScope
+from accounts.job_names import NAMES
+from accounts.models import Organization, User
+from config.api_urls import ENDPOINTS
+from frontend import urls
+from memory.mcp.tools import TOOLS
+from teams.queries import audit
+from tests.edges.audit import surfaces, world
+from tests.edges.audit.surfaces import Write
+from tests.edges.audit.world import World
+from tests.support import people
+
+HERE = {"X-Request-Id": "r-29"}
+WRITES = {
+    "rest": tuple(surfaces.REST.values()),
+    "page": tuple(write for writes in surfaces.PAGES.values() for write in writes),
+    "admin": tuple(surfaces.ADMIN.values()),
+}
+APPS = {"accounts", "teams", "graph", "memory", "frontend", "config"}
+
+Check = Callable[[World, Write, str], None]
+Figure = Callable[[str], None]
+
+
+@pytest.fixture
+def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """The world in which all of this is written."""
+    return world.made(caller=caller, organization=organization, member=member)
+
+
+def send(place: World, write: Write, *, by: str, with_: Mapping[str, Any] | None = None) -> Any:
+    """Send a write in somebody's name."""
+    path = write.path.format(**place.names)
+    given = json.loads(_filled(json.dumps(write.send if with_ is None else with_), place))
+    if by in place.apis:
+        headers = {**HERE, **({"If-Match": "*"} if write.method in {"PATCH", "DELETE"} else {})}
+        return place.apis[by].call(write.method, path, given, **headers)
+    return place.browsers[by].post(path, given, headers=HERE)
+
+
+def _filled(text: str, place: World) -> str:
+    for name, value in place.names.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+def check_told_once(place: World, write: Write, surface: str) -> None:
+    """Send it; check that its one entry says who, what, when and from where."""
+    before = world.written()
+
+    answer = send(place, write, by=write.by)
+
+    assert answer.status_code < 400, answer.content[:500]
+    assert world.written() - before == 1
+    entry = world.newest(write.in_organization)
+    assert (entry.act, entry.surface, entry.request_id) == (write.act, surface, "r-29")
+    assert entry.address == "127.0.0.1"
+    assert entry.actor_user is not None
+    assert bool(entry.token_id) == (surface == "rest")
+
+
+def check_not_told(place: World, write: Write, surface: str) -> None:
+    """Send it so that it is refused; check that nothing is told."""
+    before = world.written()
+
+    by = write.refused_to if write.wrong is None else write.by
+    answer = send(place, write, by=by, with_=write.wrong)
+
+    is_sent_away = surface == "admin" and answer.get("Location", "").startswith("/admin/login/")
+    assert is_sent_away or 400 <= answer.status_code < 500, answer.content[:500]
+    assert world.written() == before
+
+
+@pytest.mark.goal(name="G29")
+@pytest.mark.parametrize("check", [check_told_once, check_not_told])
+@pytest.mark.parametrize("surface", ["rest", "page", "admin"])
+def test_every_write_is_told_once_and_none_that_was_refused(
+    place: World, check: Check, surface: str, subtests: pytest.Subtests, figure: Figure
+) -> None:
+    for write in WRITES[surface]:
+        undo = transaction.savepoint()
+        with subtests.test(f"{write.act} by {write.path}"):
+            check(place, write, surface)
+        transaction.savepoint_rollback(undo)
+
+    said = "told once" if check is check_told_once else "refused and not told"
+    figure(f"{surface}: {len(WRITES[surface])} writes {said}")
+
+
+def test_a_call_repeated_with_its_key_is_told_once(place: World) -> None:
+    before = world.written()
+    write = surfaces.REST["create_memory"]
+
+    for _ in range(2):
+        answer = place.apis["writer"].post(write.path, write.send, **{"Idempotency-Key": "k"})
+        assert answer.status_code == 201
+
+    assert world.written() - before == 1
+
+
+def test_a_call_that_changes_nothing_is_not_told(place: World) -> None:
+    place.apis["writer"].delete(f"tokens/{place.names['token']}")
+    before = world.written()
+
+    again = place.apis["writer"].delete(f"tokens/{place.names['token']}")
+
+    assert again.status_code == 200
+    assert world.written() == before
+
+
+def test_a_batch_tells_what_became_of_each(place: World) -> None:
+    answer = send(place, surfaces.REST["create_memories"], by="writer")
+
+    stored = [one["memory"]["id"] for one in answer.json()["outcomes"] if one["memory"]]
+    assert world.newest("acme").details == {"memories": 2, "created": stored}
+
+
+def test_signing_up_is_told_to_the_new_organization(place: World) -> None:
+    before = world.written()
+    form = {"email": "new@cairn.test", "password1": people.PASSWORD, "password2": people.PASSWORD}
+
+    answer = Client().post("/signup/", form, headers=HERE)
+
+    assert answer.status_code == 302, answer.content[:500]
+    assert world.written() - before == 1
+    entry = world.newest(Organization.objects.latest("created_at").slug)
+    assert (entry.act, entry.surface, entry.request_id) == ("organization.created", "page", "r-29")
+
+
+@pytest.mark.usefixtures("clean_cache")
+@pytest.mark.django_db
+def test_acts_of_a_command_share_the_id_of_its_run(tmp_path: Path) -> None:
+    call_command("bootstrap", credentials=tmp_path / "credentials.json", stdout=StringIO())
+
+    with people.entered(organization=Organization.objects.get(slug="home")):
+        entries = tuple(audit.every_entry())
+    acts = [entry.act for entry in entries]
+    assert acts == ["organization.created", "project.created", "token.created"]
+    assert {entry.surface for entry in entries} == {"command"}
+    assert len({entry.request_id for entry in entries} - {""}) == 1
+
+
+def test_every_call_stands_in_the_table() -> None:
+    writing = {endpoint.name for endpoint in ENDPOINTS if endpoint.method != "GET"}
+
+    assert writing == set(surfaces.REST) | surfaces.REST_READS
+
+
+def test_every_page_stands_in_the_table() -> None:
+    reading = surfaces.PAGES_THAT_READ | surfaces.PAGES_OF_ONE_PERSON
+
+    assert set(surfaces.PAGES) & reading == set()
+    assert {*_pages(urls.urlpatterns)} <= set(surfaces.PAGES) | reading
+
+
+def test_every_tool_stands_in_the_table() -> None:
+    writing = {name for name, tool in TOOLS.items() if tool.scope != TokenScope.READ}
+
+    assert writing == set(surfaces.TOOLS)
+
+
+def test_everything_on_the_admin_site_stands_in_the_table(place: World) -> None:
+    request = RequestFactory().get("/admin/")
+    request.user = User.objects.get(pk=place.names["operator"])
+
+    changing = {
+        model._meta.label_lower
+        for model, site in admin.site._registry.items()
+        if _changes(site, request)
+    }
+
+    assert changing == set(surfaces.ADMIN) | surfaces.ADMIN_OF_THE_INSTALLATION
+
+
+def test_every_job_and_command_stands_in_the_table() -> None:
+    ours = {name for name, app in get_commands().items() if app in APPS}
+
+    assert set(NAMES) == surfaces.JOBS_THAT_CHANGE_NO_MEMORY
+    assert ours == surfaces.COMMANDS_THAT_WRITE | surfaces.COMMANDS_OF_THE_INSTALLATION
+
+
+@pytest.mark.parametrize("name", sorted({"look", "difference"}))
+def test_a_form_that_only_looks_is_not_told(place: World, name: str) -> None:
+    paths = {"look": "teach/look", "difference": f"memories/{place.names['memory']}/diff"}
+    before = world.written()
+
+    answer = place.browsers["owner"].post(
+        f"/o/acme/p/shop/{paths[name]}", {"content": surfaces.CONTENT}
+    )
+
+    assert answer.status_code == 200
+    assert world.written() == before
+
+
+def test_all_of_it_is_one_chain_that_holds(place: World) -> None:
+    for write in (*WRITES["rest"], *WRITES["page"]):
+        send(place, write, by=write.by)
+
+    with people.entered(organization=Organization.objects.get(slug="acme")):
+        verdict = audit.verify()
+    assert verdict.fault is None
+    assert verdict.checked > len(surfaces.REST)
+
+
+def _pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterable[str]:
+    """Return the names of our own pages; sign-in and the like are allauth's."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from _pages(pattern.url_patterns)
+        elif pattern.callback.__module__.startswith("frontend."):
+            yield pattern.name or ""
+
+
+def _changes(site: Any, request: Any) -> bool:
+    may = (site.has_add_permission, site.has_change_permission, site.has_delete_permission)
+    return any(ask(request) for ask in may) or bool(set(site.actions or ()) - {"delete_selected"})

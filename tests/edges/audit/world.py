@@ -1,0 +1,128 @@
+"""An organization in which every way of writing has something to write to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db.models import Sum
+from django.test import Client
+from django.utils import timezone
+
+from accounts import tenancy
+from accounts.actions.invitations import invite
+from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import entered
+from accounts.caller import Caller, Role, TokenScope
+from accounts.models import AuditRoot, Job, Organization, User
+from memory.actions.archive import archive
+from memory.actions.remember import NewMemory, remember
+from memory.actions.revise import revise
+from memory.queries.views import MemoryView
+from teams.actions.projects import create_project
+from teams.formulas.chain import Entry
+from teams.queries import audit
+from tests.support import people
+from tests.support.api import Api
+
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+GUEST = "guest@acme.test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Who asks in which browser or with which token, and what names in addresses stand for."""
+
+    caller: Caller
+    browsers: Mapping[str, Client]
+    apis: Mapping[str, Api]
+    names: Mapping[str, str]
+
+
+def written() -> int:
+    """Return how many entries all logs have together."""
+    return int(AuditRoot.objects.aggregate(all=Sum("count"))["all"] or 0)
+
+
+def newest(slug: str) -> Entry:
+    """Return the last entry of an organization's log."""
+    organization = Organization.objects.get(slug=slug)
+    with people.entered(organization=organization):
+        *_, last = audit.every_entry()
+    return last
+
+
+def made(*, caller: Caller, organization: Organization, member: User) -> World:
+    """Fill the organization of the caller."""
+    now = datetime.now(UTC)
+    people_here = {
+        "owner": User.objects.get(pk=caller.user_id),
+        "member": member,
+        "viewer": people.make_person(
+            organization=organization, email="viewer@acme.test", role=Role.VIEWER
+        ),
+        "guest": User.objects.create_user(GUEST, people.PASSWORD),
+        "operator": User.objects.create_superuser("ops@cairn.test", people.PASSWORD),
+    }
+    return World(
+        caller=caller,
+        browsers={name: _browser(user) for name, user in people_here.items()},
+        apis={
+            "writer": Api(token=_token(caller, frozenset(TokenScope), now)),
+            "reader": Api(token=_token(caller, frozenset({TokenScope.READ}), now)),
+        },
+        names=_names(caller, people_here, now),
+    )
+
+
+def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
+    with entered(caller):
+        create_project(caller=caller, slug="shop", name="Shop", now=now)
+        memory = _memory(caller, now, "Carts expire after a day, so reminders go out before noon.")
+        other = _memory(caller, now, "Invoices are numbered by the ledger and never by the shop.")
+        with tenancy.unit():
+            changes = {"tags": ["carts"], "content": f"{memory.content} Since May."}
+            revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+        gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
+        sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
+    token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
+    return {
+        "memory": str(memory.id),
+        "archived": str(gone.id),
+        "queued_job": str(_job(caller, Job.State.QUEUED).id),
+        "failed_job": str(_job(caller, Job.State.FAILED).id),
+        "token": str(token.id),
+        "invitation": str(sent.invitation.id),
+        "secret": sent.link.rpartition("/")[2],
+        "organization": str(caller.organization_id),
+        **{name: str(user.id) for name, user in who.items()},
+    }
+
+
+def _browser(user: User) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(user, backend=BACKEND)
+    return client
+
+
+def _token(caller: Caller, scopes: frozenset[TokenScope], now: datetime) -> str:
+    return create_token(caller=caller, new=NewToken(name="agent", scopes=scopes), now=now).text
+
+
+def _memory(caller: Caller, now: datetime, content: str) -> MemoryView:
+    new = NewMemory(content=content, source="user_taught", type="gotcha", project="shop")
+    memory = remember(caller=caller, new=new, now=now).memory
+    assert memory is not None
+    return memory
+
+
+def _job(caller: Caller, state: Job.State) -> Job:
+    return Job.objects.create(
+        organization_id=caller.organization_id,
+        name="memory.embed",
+        queue="interactive",
+        key=state.value,
+        state=state,
+        payload={"ids": []},
+        run_after=timezone.now(),
+        created_by=caller.user_id,
+    )
