@@ -6,8 +6,9 @@ no other: an empty answer is as wrong as a foreign one.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Lock
 from typing import Any, Final
 from uuid import UUID
 
@@ -34,6 +35,7 @@ WORD: Final = re.compile(r"canary[a-z]{3}")
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 MEMORIES: Final = 3  # an organization's first ones
 SEEN_AT_ONCE: Final = 10
+EXAMPLES: Final = 5
 CACHE_SECONDS: Final = 3_600
 HOST: Final = "127.0.0.1"
 SCOPES: Final = frozenset({TokenScope.READ, TokenScope.WRITE})
@@ -156,3 +158,33 @@ READS: Final[tuple[Read, ...]] = (
     *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _rest_search),
     *(_rows, _search, _feed, _cache, _rows, _group, _search, _feed, _cache, _messages),
 )
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What was seen: how often, and the first answers that were wrong."""
+
+    worlds: tuple[World, ...]
+    reads: int = 0
+    writes: int = 0
+    wrong: int = 0
+    examples: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+
+    def world(self, number: int) -> World:
+        """Return the organization of a turn; neighbors in time are of different ones."""
+        return self.worlds[(number * 7 + number // len(READS)) % len(self.worlds)]
+
+    def add(self, *, world: World, seen: str, writes: int = 0) -> None:
+        """Count an answer."""
+        right = is_right(world=world, seen=seen)
+        with self.lock:
+            self.reads += 1 - writes
+            self.writes += writes
+            self.wrong += not right
+            if not right and len(self.examples) < EXAMPLES:
+                self.examples.append(f"{world.word}: {seen[:300]}")
+
+    def told(self) -> dict[str, Any]:
+        """Return what the program prints."""
+        return {name: getattr(self, name) for name in ("reads", "writes", "wrong", "examples")}

@@ -1,7 +1,8 @@
 """What reads canaries in processes of its own: `-m tests.support.canary_program COMMAND WORLDS …`.
 
 `plant` makes the organizations; `mix` reads from 50 coroutines and 8 threads at once; `work` reads
-and claims jobs as a worker does; `check` says what the jobs left undone. Each prints JSON.
+and claims jobs as a worker does; `storm` gives up waiting for answers; `check` says what the jobs
+left undone. Each prints JSON.
 """
 
 import asyncio
@@ -10,10 +11,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import django
@@ -30,48 +30,17 @@ from accounts.models import Job  # noqa: E402
 from accounts.sql import doors  # noqa: E402
 from config.asgi import application  # noqa: E402
 from memory.models import Memory, MemoryVector  # noqa: E402
-from tests.support import canaries  # noqa: E402
-from tests.support.canaries import READS, World  # noqa: E402
+from tests.support import canaries, canary_storm, live  # noqa: E402
+from tests.support.canaries import READS, Tally, World  # noqa: E402
 
 COROUTINES = 50
 THREADS = 8
 WRITE_EVERY = 40
 REQUEST_EVERY = 10  # a whole request costs as much as ten reads
 JOB_EVERY = 10
-EXAMPLES = 5
 QUEUE = "interactive"
 ADDRESS = "http://127.0.0.1:8000"
 PLACES = ("/api/v1/memories?limit=10", "/api/v1/changes?limit=10", "/o/{slug}/p/shop/memories")
-
-
-@dataclass(slots=True, kw_only=True)
-class Tally:
-    """What was seen: how often, and the first answers that were wrong."""
-
-    worlds: tuple[World, ...]
-    reads: int = 0
-    writes: int = 0
-    wrong: int = 0
-    examples: list[str] = field(default_factory=list)
-    lock: Lock = field(default_factory=Lock)
-
-    def world(self, number: int) -> World:
-        """Return the organization of a turn; neighbors in time are of different ones."""
-        return self.worlds[(number * 7 + number // len(READS)) % len(self.worlds)]
-
-    def add(self, *, world: World, seen: str, writes: int = 0) -> None:
-        """Count an answer."""
-        right = canaries.is_right(world=world, seen=seen)
-        with self.lock:
-            self.reads += 1 - writes
-            self.writes += writes
-            self.wrong += not right
-            if not right and len(self.examples) < EXAMPLES:
-                self.examples.append(f"{world.word}: {seen[:300]}")
-
-    def told(self) -> dict[str, Any]:
-        """Return what the program prints."""
-        return {name: getattr(self, name) for name in ("reads", "writes", "wrong", "examples")}
 
 
 def plant(worlds: Path, number: str) -> dict[str, Any]:
@@ -102,6 +71,12 @@ def work(worlds: Path, first: str, times: str) -> dict[str, Any]:
             tasks.wake(QUEUE)
         _turn(tally, number)
     return tally.told()
+
+
+def storm(worlds: Path, times: str) -> dict[str, Any]:
+    """Give up waiting for most of many answers; compare the others, and look for what is lost."""
+    with live.running() as address:
+        return canary_storm.run(worlds=_worlds(worlds), times=int(times), address=address)
 
 
 def check(worlds: Path) -> dict[str, Any]:
@@ -170,7 +145,7 @@ async def _request(tally: Tally, number: int, client: httpx.AsyncClient) -> None
 
 
 COMMANDS: dict[str, Callable[..., dict[str, Any]]] = {
-    "plant": plant, "mix": mix, "work": work, "check": check,
+    "plant": plant, "mix": mix, "work": work, "storm": storm, "check": check,
 }  # fmt: skip
 
 if __name__ == "__main__":
