@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
 from django.contrib.sites.models import Site
@@ -86,6 +87,19 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             peer=str(request.META.get("REMOTE_ADDR", "")),
             trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
         )
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return what failed sign-ins are counted by: the account, however its address is written.
+
+        One account has several addresses, and one address several spellings that the database takes
+        for the same (an "i" without its dot); each would otherwise have tries of its own.
+        """
+        address = str(credentials.get("email", "")).strip()
+        owner = User.objects.filter(email__iexact=address).values_list("pk", flat=True).first()
+        if owner is None:
+            others = EmailAddress.objects.filter(email__iexact=address)
+            owner = others.order_by("-verified", "id").values_list("user_id", flat=True).first()
+        return f"address:{address.lower()}" if owner is None else f"account:{owner}"
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link of a reset mail."""

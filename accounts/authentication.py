@@ -4,15 +4,23 @@ An edge calls one of the two, then works inside `entered(caller)`. Nothing is ca
 a role, a membership or a token has lost it at the next request.
 """
 
+import logging
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from redis.exceptions import RedisError
+
 from accounts import rights, tenancy
 from accounts.actions import tokens as token_actions
+from accounts.backend import attempts, resting
 from accounts.caller import DASHBOARD, Caller
+from accounts.errors import Unavailable
 from accounts.queries import credentials, directory
+from accounts.tokens import UnknownToken
+
+log = logging.getLogger(__name__)
 
 AGENT_LENGTH: Final = 120  # characters, the column's
 
@@ -21,9 +29,13 @@ def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Calle
     """Return who presents this token; call it before any transaction is open.
 
     `agent` names the software (empty: the token's name stands in), `ip` the peer. Raises
-    InvalidToken.
+    InvalidToken, and RateLimited for an address that guesses.
     """
-    credential = credentials.verify(text=text, now=now)
+    try:
+        credential = credentials.verify(text=text, now=now)
+    except UnknownToken:
+        _count_guess(ip, now)
+        raise
     software = _printable(agent) or credential.name
     is_new = token_actions.note_use(credential=credential, agent=software, ip=ip, now=now)
     return Caller(
@@ -66,6 +78,28 @@ def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:
         slug=caller.organization_slug,
         schema_name=caller.schema_name,
     )
+
+
+def count_guess(*, kind: str, address: str, now: datetime) -> None:
+    """Count a wrong secret of a kind that only people use. Raises RateLimited, or Unavailable."""
+    try:
+        attempts.count(kind=kind, address=address, now_seconds=now.timestamp())
+    except (RedisError, OSError) as error:
+        raise Unavailable(
+            detail="This is not possible right now.",
+            hint="The store that counts attempts is away. Try again in a few seconds.",
+        ) from error
+
+
+def _count_guess(ip: str, now: datetime) -> None:
+    """Count a wrong token. Without Redis it is let be: 190 bits are not found by guessing."""
+    if resting.redis.lasts():
+        return
+    try:
+        attempts.count(kind="token", address=ip, now_seconds=now.timestamp())
+    except (RedisError, OSError) as error:
+        resting.redis.begin()
+        log.warning("Wrong tokens are not counted, Redis is away: %s", type(error).__name__)
 
 
 def _printable(agent: str) -> str:

@@ -27,6 +27,10 @@ TOKEN_PATTERN: re.Pattern[str] = re.compile(
 )
 
 
+class UnknownToken(InvalidToken):
+    """The text is no token that was ever given out: a mistake in copying, or a guess."""
+
+
 class TokenKind(StrEnum):
     """Whose token it is."""
 
@@ -69,16 +73,16 @@ def mint(*, kind: TokenKind, entropy: bytes) -> MintedToken:
 def parse(*, text: str) -> ParsedToken:
     """Read a token and verify its checksum.
 
-    Raises InvalidToken; the message never repeats the text.
+    Raises UnknownToken; the message never repeats the text.
     """
     if TOKEN_PATTERN.fullmatch(text) is None:
-        raise InvalidToken(
+        raise UnknownToken(
             detail="This is not a Cairn token.",
             hint="A token starts with crn_pat_ or crn_svc_ and has 46 characters; copy it whole.",
         )
     unchecked, checksum = text[:-CHECKSUM_LENGTH], text[-CHECKSUM_LENGTH:]
     if not hmac.compare_digest(_checksum(unchecked), checksum):
-        raise InvalidToken(
+        raise UnknownToken(
             detail="The token's checksum is wrong.",
             hint="A character was changed or lost; copy it again.",
         )

@@ -93,12 +93,13 @@ def own(*, caller: Caller) -> Q:
 def verify(*, text: str, now: datetime) -> Credential:
     """Check a presented token against what is stored.
 
-    Raises InvalidToken; only who holds the whole secret learns why it is refused.
+    Raises UnknownToken, and InvalidToken for one that has ended: only who holds the whole secret
+    learns why it is refused.
     """
     parsed = tokens.parse(text=text)
     row = doors.present_token(lookup=parsed.lookup_id)
     if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
-        raise InvalidToken(detail="This token does not exist.", hint=CREATE_HINT)
+        raise tokens.UnknownToken(detail="This token does not exist.", hint=CREATE_HINT)
     return _credential(row, role=_role_alive(row, now=now), text=parsed.text)
 
 

@@ -17,7 +17,7 @@ CSRF_COOKIE_NAME = f"{_PREFIX}cairn-csrf"
 LANGUAGE_COOKIE_NAME = f"{_PREFIX}cairn-language"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = _SECURE
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # no cookie of its own
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_SSL_REDIRECT = False
@@ -51,6 +51,11 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = False
 ACCOUNT_PREVENT_ENUMERATION = True
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = False
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {  # the key of a failed sign-in is the account, on whichever page
+    "login_failed": "10/m/ip,5/5m/key",
+    "reauthenticate": "5/5m/user",
+    "change_password": "5/5m/user",
+}
 ALLAUTH_TRUSTED_PROXY_COUNT = ENV["CAIRN_TRUSTED_PROXIES"]
 MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]

@@ -63,7 +63,7 @@ def _kept(response: HttpResponse, language: str) -> HttpResponse:
             max_age=YEAR_S,
             secure=settings.LANGUAGE_COOKIE_SECURE,
             httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
-            samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+            samesite="Lax",
         )
     else:
         response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")

@@ -1,10 +1,14 @@
 """The page behind an invitation's link (spec 7.1)."""
 
+from datetime import datetime
+
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.actions.invitations import accept_invitation
+from accounts.audit import origin
+from accounts.authentication import count_guess
 from accounts.errors import CairnError, NotFound
 from accounts.queries import invitation_offer
 from frontend.views import base
@@ -20,10 +24,19 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
             joined = accept_invitation(user_id=base.person_id(request), secret=secret, now=now)
             return HttpResponseRedirect(reverse("organization", args=(joined.slug,)))
     except NotFound:
-        return base.page(request, "pages/invitation_gone.html", {}, status=404)
+        return _gone(request, now)
     except CairnError as error:
         return base.refusal(request=request, error=error)
     mine = getattr(request.user, "email", "").lower() == offer.email.lower()
     response = base.page(request, "pages/invitation.html", {"offer": offer, "mine": mine})
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+def _gone(request: HttpRequest, now: datetime) -> HttpResponse:
+    """Say that there is no such invitation; an address that guesses is slowed."""
+    try:
+        count_guess(kind="invitation", address=origin().address, now=now)
+    except CairnError as error:
+        return base.refusal(request=request, error=error)
+    return base.page(request, "pages/invitation_gone.html", {}, status=404)
