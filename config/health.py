@@ -27,7 +27,7 @@ from kombu.exceptions import OperationalError as BrokerFault
 from accounts import schema
 from accounts.backend import defaults
 from accounts.models import SchemaStep
-from accounts.sql import doors
+from accounts.sql import doors, walls
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import weights
@@ -63,7 +63,7 @@ def readiness() -> tuple[Check, ...]:
 def diagnosis() -> tuple[Check, ...]:
     """Return every finding, for a person."""
     local = (check_disk, check_weights, check_secrets, check_address, check_web)
-    return _run(stored=(*_stored(), check_quarantine), local=local)
+    return _run(stored=(*_stored(), check_quarantine, check_wall), local=local)
 
 
 def check_database() -> Check:
@@ -153,6 +153,24 @@ def check_quarantine() -> Check:
         fix = "See why: GET /api/v1/jobs?state=quarantined; then POST /api/v1/jobs/{id}/retry"
         return _wrong("quarantine", f"{put_aside} jobs were put aside", fix)
     return _well("quarantine", "no job was put aside")
+
+
+def check_wall() -> Check:
+    """Look whether row-level security holds for the role this program connects as."""
+    return judge_powers(powers=walls.powers())
+
+
+def judge_powers(*, powers: walls.Powers) -> Check:
+    """Say what the role could do past the second wall."""
+    fix = "Run: manage.py roles"
+    if powers.is_superuser or powers.bypasses:
+        kind = "is a superuser" if powers.is_superuser else "may bypass it"
+        detail = f"row-level security does not hold for the role {powers.role}, which {kind}"
+        return _wrong("wall", detail, fix)
+    if powers.owned_tables:
+        detail = f"the role {powers.role} owns {powers.owned_tables} tables, so it could open it"
+        return _wrong("wall", detail, fix)
+    return _well("wall", f"row-level security holds for the role {powers.role}")
 
 
 def check_redis() -> Check:

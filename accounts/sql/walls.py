@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from django.db import connection
+from psycopg import sql
 
 SCRIPT: Final = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 
@@ -41,6 +42,30 @@ def admit(*, role: str) -> None:
     """Let the application's role do what it needs. Call as the owner."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT cairn.admit(%s)", [role])
+
+
+def are_up() -> bool:
+    """Say whether the tables and their walls have been made."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regprocedure('cairn.admit(name)') IS NOT NULL")
+        return bool(cursor.fetchone()[0])
+
+
+def has_role(*, name: str) -> bool:
+    """Say whether the server knows the role."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [name])
+        return cursor.fetchone() is not None
+
+
+def make_role(*, name: str, password: str) -> None:
+    """Make a role that may connect and nothing else, or give it this password."""
+    verb = "ALTER" if has_role(name=name) else "CREATE"
+    words = sql.SQL("{} ROLE {} LOGIN PASSWORD {}").format(
+        sql.SQL(verb), sql.Identifier(name), sql.Literal(password)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(words)
 
 
 def powers() -> Powers:

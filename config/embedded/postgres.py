@@ -191,9 +191,9 @@ def create_database(*, cluster: Cluster) -> None:
 
 
 def let_owner_create_databases(*, cluster: Cluster) -> None:
-    """Let tests make databases of their own, each with pgvector from the template."""
+    """Let tests make databases and roles of their own, each with pgvector from the template."""
     ask(cluster=cluster, sql="create extension if not exists vector", database="template1")
-    ask(cluster=cluster, sql=f"alter role {OWNER} createdb")
+    ask(cluster=cluster, sql=f"alter role {OWNER} createdb createrole")
 
 
 def ask(*, cluster: Cluster, sql: str, database: str = SUPERUSER) -> str:

@@ -1,5 +1,6 @@
 """Each check says what is wrong and how to mend it (config.health, manage.py doctor)."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 
 from accounts.models import Job, Organization, Slot
+from accounts.sql.walls import Powers
 from config import health
 
 pytestmark = pytest.mark.django_db
@@ -46,6 +48,30 @@ def test_too_old_servers_are_told(version: int, vector: str, said: str) -> None:
 
     assert not finding.ok
     assert finding.detail == said
+
+
+def test_the_wall_holds_for_the_role_of_the_application() -> None:
+    assert health.check_wall() == health.Check(
+        name="wall", ok=True, detail="row-level security holds for the role cairn_app"
+    )
+
+
+@pytest.mark.parametrize(
+    ("powers", "said"),
+    [
+        ({"is_superuser": True}, "does not hold for the role one, which is a superuser"),
+        ({"bypasses": True}, "does not hold for the role one, which may bypass it"),
+        ({"owned_tables": 3}, "the role one owns 3 tables, so it could open it"),
+    ],
+)
+def test_a_role_that_could_pass_the_wall_is_told(powers: dict[str, Any], said: str) -> None:
+    none = Powers(role="one", is_superuser=False, bypasses=False, owned_tables=0)
+
+    finding = health.judge_powers(powers=replace(none, **powers))
+
+    assert not finding.ok
+    assert said in finding.detail
+    assert "manage.py roles" in finding.fix
 
 
 def test_shared_tables_are_up_to_date() -> None:
