@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from frontend.views import (
     account,
     activity,
+    audit,
     connections,
     documents,
     editing,
@@ -56,6 +57,8 @@ organization: list[URLPattern | URLResolver] = [
     path("settings/tokens", settings.tokens, name="settings_tokens"),
     path("settings/tokens/new", settings.new_token, name="new_token"),
     path("settings/tokens/<uuid:token_id>", settings.token_change, name="token_change"),
+    path("settings/audit", audit.log, name="settings_audit"),
+    path("settings/audit.csv", audit.as_csv, name="audit_csv"),
     path("p/<slug:project>/", include(project)),
 ]  # fmt: skip
 

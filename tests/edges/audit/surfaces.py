@@ -130,8 +130,8 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
 PAGES_OF_ONE_PERSON: Final = frozenset({"me", "theme", "language"})  # no organization's concern
 PAGES_THAT_READ: Final = frozenset(
     {
-        "activity", "as_json", "changes", "connections", "difference", "docs", "document",
-        "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
+        "activity", "as_json", "audit_csv", "changes", "connections", "difference", "docs",
+        "document", "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
         "settings_members", "settings_tokens", "steps",
     }

@@ -30,6 +30,7 @@ PAGES = {
     "general": "/o/acme/settings/general",
     "members": "/o/acme/settings/members",
     "tokens": "/o/acme/settings/tokens",
+    "audit": "/o/acme/settings/audit",
     "new-token": "/o/acme/settings/tokens/new",
     "me": "/me",
     "docs": "/docs/",

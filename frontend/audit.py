@@ -1,0 +1,162 @@
+"""Entries of the audit log as lines of a page and of a CSV file (spec 7.6, 9.2)."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from io import StringIO
+from typing import Any, Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from accounts.caller import Caller
+from accounts.queries import people
+from frontend import words
+from frontend.words import Name
+from teams.formulas.chain import Entry
+
+ACTS: Final[Mapping[str, Name]] = {
+    "organization.created": gettext_lazy("made the organization"),
+    "organization.changed": gettext_lazy("changed the organization"),
+    "member.role_changed": gettext_lazy("changed a role"),
+    "member.changed": gettext_lazy("changed a person"),
+    "member.removed": gettext_lazy("took a member out"),
+    "member.left": gettext_lazy("left"),
+    "invitation.created": gettext_lazy("invited somebody"),
+    "invitation.resent": gettext_lazy("invited somebody again"),
+    "invitation.revoked": gettext_lazy("revoked an invitation"),
+    "invitation.accepted": gettext_lazy("joined by invitation"),
+    "token.created": gettext_lazy("made a token"),
+    "token.rotated": gettext_lazy("replaced a token"),
+    "token.revoked": gettext_lazy("revoked a token"),
+    "project.created": gettext_lazy("created the project"),
+    "memory.created": gettext_lazy("stored a memory"),
+    "memory.changed": gettext_lazy("changed a memory"),
+    "memory.confirmed": gettext_lazy("confirmed a memory"),
+    "memory.corrected": gettext_lazy("corrected a memory"),
+    "memory.pinned": gettext_lazy("pinned a memory"),
+    "memory.unpinned": gettext_lazy("unpinned a memory"),
+    "memory.archived": gettext_lazy("archived a memory"),
+    "memory.restored": gettext_lazy("restored a memory"),
+    "memory.bulk_written": gettext_lazy("stored memories together"),
+    "memory.bulk_confirmed": gettext_lazy("confirmed memories together"),
+    "memory.bulk_pinned": gettext_lazy("pinned memories together"),
+    "memory.bulk_archived": gettext_lazy("archived memories together"),
+    "job.retried": gettext_lazy("ran a job again"),
+    "job.cancelled": gettext_lazy("cancelled a job"),
+}
+AREAS: Final[Mapping[str, Name]] = {
+    "organization": gettext_lazy("Organization"),
+    "member": gettext_lazy("Members"),
+    "invitation": gettext_lazy("Invitations"),
+    "token": gettext_lazy("Tokens"),
+    "project": gettext_lazy("Projects"),
+    "memory": gettext_lazy("Memories"),
+    "job": gettext_lazy("Jobs"),
+}
+SURFACES: Final[Mapping[str, Name]] = {
+    "rest": "REST",
+    "mcp": "MCP",
+    "page": gettext_lazy("Dashboard"),
+    "admin": gettext_lazy("Admin site"),
+    "command": gettext_lazy("Command line"),
+    "job": gettext_lazy("Background job"),
+    "program": gettext_lazy("Program"),
+}
+COLUMNS: Final = (
+    "number", "created_at", "act", "object_type", "object_id", "actor_user", "token_id", "agent",
+    "source_interface", "surface", "request_id", "address", "fields", "details", "previous_hash",
+    "hash",
+)  # fmt: skip
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One entry as the page shows it; `href` is empty where the thing has no page of its own."""
+
+    number: int
+    at: datetime
+    who: str
+    agent: str
+    act: Name
+    detail: str
+    thing: str
+    href: str
+    surface: Name
+    address: str
+    request_id: str
+
+
+def lines(*, caller: Caller, entries: tuple[Entry, ...]) -> tuple[Line, ...]:
+    """Return entries as lines, in their order."""
+    ids = {entry.actor_user for entry in entries if entry.actor_user is not None}
+    names = people(caller=caller, ids=ids) if ids else {}
+    return tuple(_line(entry, names) for entry in entries)
+
+
+def as_csv(*, entries: Iterable[Entry]) -> str:
+    """Return entries as a table with every column; no cell is a formula to a spreadsheet."""
+    written = StringIO()
+    table = csv.writer(written)
+    table.writerow(COLUMNS)
+    table.writerows([_cell(getattr(entry, name)) for name in COLUMNS] for entry in entries)
+    return written.getvalue()
+
+
+def _line(entry: Entry, names: Mapping[UUID, str]) -> Line:
+    is_memory = entry.object_type == "memory"
+    return Line(
+        number=entry.number,
+        at=entry.created_at,
+        who=_who(entry, names),
+        agent=entry.agent,
+        act=words.name_of(ACTS, entry.act),
+        detail=_detail(entry),
+        thing=entry.object_id,
+        href=reverse("permalink", args=(entry.object_id,)) if is_memory else "",
+        surface=words.name_of(SURFACES, entry.surface),
+        address=entry.address,
+        request_id=entry.request_id,
+    )
+
+
+def _who(entry: Entry, names: Mapping[UUID, str]) -> str:
+    if entry.actor_user is None:
+        return entry.agent or gettext("Someone")
+    if entry.source_interface == "admin":
+        return gettext("An operator")
+    return names.get(entry.actor_user) or gettext("A former member")
+
+
+def _detail(entry: Entry) -> str:
+    """Say what changed, as far as the log keeps it: fields, roles, how many."""
+    told = entry.details
+    if entry.fields:
+        return ", ".join(entry.fields)
+    if "to" in told:
+        return f"{_role(told['from'])} → {_role(told['to'])}"
+    if "role" in told:
+        return _role(told["role"])
+    if "memories" in told:
+        count = int(told["memories"])
+        return ngettext("%(n)s memory", "%(n)s memories", count) % {"n": count}
+    return ""
+
+
+def _role(value: Any) -> str:
+    return str(words.name_of(words.ROLES, str(value)))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return json.dumps(value, sort_keys=True)
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

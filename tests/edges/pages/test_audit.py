@@ -1,0 +1,115 @@
+"""The audit log as a page and as a file: for managers, filtered, with names and no contents."""
+
+import csv
+from collections.abc import Callable
+from io import StringIO
+
+import pytest
+from django.test import Client
+
+from accounts.caller import Caller
+from accounts.models import User
+from frontend import audit as lines
+from memory.queries.views import MemoryView
+from teams.queries.audit import AREAS
+from tests.edges.audit import surfaces
+from tests.edges.pages.conftest import STATEMENT, verb
+
+LOG = "/o/acme/settings/audit"
+
+
+def test_a_manager_reads_who_did_what_and_from_where(
+    owner_pages: Client, memory: MemoryView
+) -> None:
+    owner_pages.post(verb(memory.id, "confirm"), headers={"X-Request-Id": "request-of-mine"})
+
+    shown = owner_pages.get(LOG).content.decode()
+
+    assert "confirmed a memory" in shown
+    assert "Owner" in shown
+    assert "127.0.0.1" in shown
+    assert "?request=request-of-mine" in shown
+
+
+def test_the_log_holds_no_content(owner_pages: Client, memory: MemoryView) -> None:
+    shown = owner_pages.get(LOG).content.decode()
+    file = owner_pages.get(f"{LOG}.csv").content.decode()
+
+    assert str(memory.id).replace("-", "")[-8:] in shown
+    assert STATEMENT[:20] not in shown + file
+
+
+def test_a_member_is_told_who_reads_it(
+    member: User, signed_in: Callable[[User], Client], memory: MemoryView
+) -> None:
+    browser = signed_in(member)
+
+    page, file = browser.get(LOG), browser.get(f"{LOG}.csv")
+
+    assert (page.status_code, file.status_code) == (403, 403)
+    assert "Owners and admins read the audit log" in page.content.decode()
+    assert "confirmed" not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "shows"),
+    [
+        ("area=memory", True),
+        ("area=token", False),
+        ("area=nothing", True),
+        ("who=nobody", False),
+        ("request=unknown", False),
+        ("before=1", False),
+    ],
+)
+def test_the_page_is_filtered(
+    owner_pages: Client, memory: MemoryView, query: str, shows: bool
+) -> None:
+    shown = owner_pages.get(f"{LOG}?{query}").content.decode()
+
+    assert ("stored a memory" in shown) is shows
+    assert ("No entry passes these filters" in shown) is not shows
+
+
+def test_older_entries_stand_on_the_next_page(
+    owner_pages: Client, memory: MemoryView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frontend.views.audit.LENGTH", 1)
+
+    first = owner_pages.get(LOG).content.decode()
+    second = owner_pages.get(f"{LOG}?before=2").content.decode()
+
+    assert "stored a memory" in first
+    assert "?before=2" in first
+    assert "created the project" in second
+
+
+def test_the_file_has_every_entry_and_column(owner_pages: Client, memory: MemoryView) -> None:
+    answer = owner_pages.get(f"{LOG}.csv")
+
+    rows = list(csv.DictReader(StringIO(answer.content.decode())))
+    assert [row["act"] for row in rows] == ["memory.created", "project.created"]
+    assert set(rows[0]) == set(lines.COLUMNS)
+    assert len(rows[0]["hash"]) == 64
+    assert "audit-acme.csv" in answer["Content-Disposition"]
+
+
+@pytest.mark.parametrize("agent", ["=1+1", "+1", "-1", "@sum(a1)", "\tx"])
+def test_no_cell_is_a_formula(
+    owner_pages: Client, memory: MemoryView, caller: Caller, agent: str
+) -> None:
+    entry = lines.Entry(
+        **dict.fromkeys(lines.COLUMNS, "") | {"agent": agent, "details": {}, "fields": ()}
+    )
+
+    (row,) = csv.DictReader(StringIO(lines.as_csv(entries=(entry,))))
+
+    assert row["agent"] == f"'{agent}"
+
+
+def test_every_act_and_area_has_a_name() -> None:
+    told = {write.act for writes in surfaces.PAGES.values() for write in writes}
+    told |= {write.act for write in (*surfaces.REST.values(), *surfaces.ADMIN.values())}
+
+    assert told == set(lines.ACTS)
+    assert set(AREAS) == set(lines.AREAS)
