@@ -19,12 +19,17 @@ CANARY = re.compile(r"canary-(acme|globex)-([a-z]+)")
 REQUEST_ID = "isolation"
 SHORTEST_SENT = 6  # characters; what is shorter stands in every text
 RANDOM = (  # what differs from one request to the next
-    re.compile(r"cairn-csrf=[0-9A-Za-z]+|value=\"[0-9A-Za-z]{64}\""),
-    re.compile(r"nonce[=-][\"']?[0-9A-Za-z_-]{16,}"),
+    re.compile(
+        r"cairn-csrf=[0-9A-Za-z]+|\"X-CSRFToken\": \"[0-9A-Za-z]{64}\"|value=\"[0-9A-Za-z]{64}\""
+    ),
+    re.compile(r"(?i)nonce(?:[=:\"'-]|&quot;)+[0-9A-Za-z_-]{16,}"),
     re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)"),
-    re.compile(r"expires=[^;]+|\"took_ms\":[0-9.]+"),
+    re.compile(r"(?<=/invite/)[0-9A-Za-z_-]{43}|\"took_ms\":[0-9.]+"),
+    re.compile(r"expires=[^;]+"),
 )
-NOT_COMPARED = frozenset({"ratelimit-remaining", "ratelimit-reset", "date"})
+NOT_COMPARED = frozenset(
+    {"ratelimit-remaining", "ratelimit-reset", "date", "expires", "content-length"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,9 @@ class Ask:
     by: str = ""
     query: str = ""
     if_match: str = ""
+    compare: str = "all"
     send: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
     fill: Mapping[str, str] = field(default_factory=dict)
 
     @property

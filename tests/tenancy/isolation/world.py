@@ -84,7 +84,8 @@ class World:
     things: list[Thing] = field(default_factory=list)
     organizations: dict[str, str] = field(default_factory=dict)
     invitations: dict[str, str] = field(default_factory=dict)
-    teams: dict[str, str] = field(default_factory=dict)
+    kept_key: str = "isolation-key"
+    cursor: str = ""
     callers: dict[str, Caller] = field(default_factory=dict)
 
     def thing(self, kind: str, label: str) -> Thing:
@@ -116,6 +117,7 @@ def built() -> Iterator[World]:
         _fill(world, "globex", globex, dict.fromkeys(("owner", "member", "elsewhere"), owner))
         _askers(world, persons, acme)
         _others(world, globex, solo, guest)
+        _kept_answer(world)
         yield world
 
 
@@ -185,7 +187,7 @@ def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:
         with tenancy.unit():
             team = Team.objects.create(slug=mark, name=f"Name {mark}")
             TeamMember.objects.create(team=team, user_id=persons[belongs].id)
-        world.teams[f"{tenant}/{name}"] = str(team.id)
+        _add(world, "team", f"{tenant}/{name}", id=team.id)
 
 
 def _memories(world: World, tenant: str) -> None:
@@ -298,6 +300,23 @@ def _others(world: World, globex: Place, solo: Place, guest: Place) -> None:
     for name, place in (("stranger", globex), ("outsider", solo), ("invited", guest)):
         user = User.objects.get(pk=place.caller.user_id)
         world.askers[name] = _asker(name, place.caller.organization_slug, user, token=place.token)
+
+
+def _kept_answer(world: World) -> None:
+    """Keep an answer under a key of the owner's, and take a cursor of the stranger's."""
+    owner, stranger = world.askers["owner"], world.askers["stranger"]
+    mark = canary("acme/private")
+    kept = owner.client.post(
+        "/api/v1/memories",
+        {"content": f"{mark} has a key that was used before.", "scope": "personal"},
+        "application/json",
+        headers={"X-Cairn-Organization": owner.home, "Idempotency-Key": world.kept_key},
+    )
+    assert kept.status_code == 201, kept.content
+    page = stranger.client.get(
+        "/api/v1/memories?limit=1", headers={"X-Cairn-Organization": stranger.home}
+    )
+    world.cursor = page.json()["next_cursor"]
 
 
 def _asker(name: str, home: str, user: User, *, token: str = "") -> Asker:
