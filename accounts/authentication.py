@@ -80,8 +80,11 @@ def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:
     )
 
 
-def count_guess(*, kind: str, address: str, now: datetime) -> None:
-    """Count a wrong secret of a kind that only people use. Raises RateLimited, or Unavailable."""
+def count_try(*, kind: str, address: str, now: datetime) -> None:
+    """Count what a stranger does that may not be done without limit.
+
+    Raises RateLimited, and Unavailable when it cannot be counted.
+    """
     try:
         attempts.count(kind=kind, address=address, now_seconds=now.timestamp())
     except (RedisError, OSError) as error:

@@ -6,6 +6,7 @@ from typing import Final
 QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")
 
 NAMES: Final[Mapping[str, str]] = {
+    "accounts.tell_leak": "interactive",
     "memory.embed": "interactive",
     "memory.embed_bulk": "bulk",
     "memory.refresh_lexicon": "maintenance",

@@ -9,10 +9,11 @@ long or too much memory fails with that reason; one that cannot even be told is 
 import logging
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, Final
+from uuid import UUID
 
 from celery import shared_task
 from celery.exceptions import SoftTimeLimitExceeded
@@ -20,6 +21,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 
 from accounts import audit, jobs, tenancy
+from accounts.actions import leaks
 from accounts.audit import Origin, Surface
 from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
@@ -62,6 +64,12 @@ def evict(interval_seconds: int) -> None:
     close_old_connections()
     if jobs.take_slot(name="evict", interval_seconds=interval_seconds):
         jobs.evict()
+
+
+@jobs.handler("accounts.tell_leak")
+def tell_leak(claim: Claim) -> Mapping[str, Any]:
+    """Tell the owner of a token that it was found in the open."""
+    return {"told": leaks.tell_owner(token_id=UUID(claim.payload["token"]))}
 
 
 def run(*, held: Claim) -> None:

@@ -22,9 +22,9 @@ LOOKUP_LENGTH = 12  # characters of the body; 71 bits, so collisions need no han
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BASE = len(_ALPHABET)
 
-TOKEN_PATTERN: re.Pattern[str] = re.compile(
-    r"(?<![0-9A-Za-z])crn_(?:pat|svc)_[0-9A-Za-z]{38}(?![0-9A-Za-z])"
-)
+PUBLISHED_PATTERN = r"crn_(?:pat|svc)_[0-9A-Za-z]{38}"  # without lookarounds: every engine reads it
+LENGTH = 46  # characters
+TOKEN_PATTERN: re.Pattern[str] = re.compile(rf"(?<![0-9A-Za-z]){PUBLISHED_PATTERN}(?![0-9A-Za-z])")
 
 
 class UnknownToken(InvalidToken):

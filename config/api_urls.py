@@ -5,7 +5,7 @@ from typing import Final
 
 from django.urls import URLPattern, path, re_path
 
-from accounts.api import jobs, me, tokens
+from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
 from memory.api import changing, reading, searching, writing
@@ -21,6 +21,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *audit.ENDPOINTS,
     *jobs.ENDPOINTS,
     *tokens.ENDPOINTS,
+    *leaks.ENDPOINTS,
     *me.ENDPOINTS,
 )
 

@@ -32,6 +32,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "token.created": gettext_lazy("made a token"),
     "token.rotated": gettext_lazy("replaced a token"),
     "token.revoked": gettext_lazy("revoked a token"),
+    "token.leaked": gettext_lazy("found a token in the open"),
     "project.created": gettext_lazy("created the project"),
     "memory.created": gettext_lazy("stored a memory"),
     "memory.changed": gettext_lazy("changed a memory"),

@@ -14,10 +14,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from accounts.api.shapes import Field, Record, identifier
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller, Role, TokenScope
 
 JSON: Final = "application/json"
 NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
+STRANGER: Final = Caller(  # may nothing, and is nowhere
+    user_id=None,
+    organization_id=NOBODY,
+    organization_slug="",
+    schema_name="",
+    role=Role.VIEWER,
+    scopes=frozenset(),
+    bound_projects=(),
+    source_interface="api",
+)
 
 
 class Edits(StrEnum):
@@ -67,7 +77,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One call. `path` is relative to /api/v1/ with {names} for its parts."""
+    """One call. `path` is relative to /api/v1/ with {names} for its parts.
+
+    A `public` one needs no credential, looks at none, and is run for the STRANGER.
+    """
 
     method: str
     path: str
@@ -86,6 +99,7 @@ class Endpoint:
     idempotent: bool = False
     bulk: bool = False
     lines: str = ""
+    public: bool = False
 
 
 def path_id(*, ask: Ask) -> UUID:

@@ -97,5 +97,9 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Token": TOKEN,
     "Tokens": record(items=several(ref("Token"))),
     "IssuedToken": record(text=TEXT, token=ref("Token")),
+    "LeakReceipt": record(received=WHOLE),
+    "TokenPattern": record(
+        name=TEXT, pattern=TEXT, prefixes=several(TEXT), length=WHOLE, checksum=TEXT, report=TEXT
+    ),
     "Me": ME,
 }

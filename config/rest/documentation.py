@@ -127,6 +127,8 @@ def _operation(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str,
         "parameters": [*_path_parameters(endpoint), *_query(endpoint), *_headers(endpoint)],
         "responses": {**_successes(endpoint, endpoints), **_refusals(endpoint)},
     }
+    if endpoint.public:
+        described["security"] = []
     if endpoint.says:
         described["description"] = endpoint.says
     if endpoint.body is not None:
@@ -205,6 +207,9 @@ def _refusals(endpoint: Endpoint) -> dict[str, Any]:
 
 def _faults(endpoint: Endpoint) -> tuple[int, ...]:
     left_out = {
+        401: endpoint.public,
+        403: endpoint.public,
+        404: endpoint.public,
         409: endpoint.method == "GET",
         412: endpoint.edits == Edits.NOTHING,
         413: endpoint.body is None,

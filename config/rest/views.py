@@ -17,9 +17,10 @@ from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts import audit
 from accounts.api import shapes, strict
-from accounts.api.endpoints import JSON, Answer, Ask, Endpoint
-from accounts.authentication import entered
+from accounts.api.endpoints import JSON, STRANGER, Answer, Ask, Endpoint
+from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
 from config.rest import idempotency, pagination, parsing, rendering, throttling, versions
@@ -44,6 +45,7 @@ class EndpointView(APIView):
     """All calls of one path."""
 
     endpoints: ClassVar[Mapping[str, Endpoint]] = {}
+    is_public: ClassVar[bool] = False
     content_negotiation_class = AlwaysJson
 
     def scope_of(self, *, method: str | None) -> TokenScope | None:
@@ -62,6 +64,9 @@ class EndpointView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the credential, enter its organization, count the call."""
+        if self.is_public:
+            count_try(kind="open", address=audit.origin().address, now=datetime.now(UTC))
+            return
         super().initial(request, *args, **kwargs)
         caller: Caller = request.auth  # type: ignore[assignment]
         self.inside.enter_context(entered(caller))
@@ -73,7 +78,8 @@ class EndpointView(APIView):
         """Answer one call by its endpoint."""
         endpoint = self.endpoints["GET" if request.method == "HEAD" else str(request.method)]
         http: HttpRequest = request._request
-        ask = _ask(http, endpoint, request.auth, path)  # type: ignore[arg-type]
+        caller: Any = STRANGER if self.is_public else request.auth
+        ask = _ask(http, endpoint, caller, path)
         key = idempotency.key_of(request=http) if endpoint.idempotent else None
         if key is None:
             return _respond(endpoint, ask)
@@ -91,7 +97,13 @@ def views_of(*, endpoints: tuple[Endpoint, ...]) -> Mapping[str, Any]:
 def _view_class(methods: dict[str, Endpoint]) -> type[EndpointView]:
     handlers = {method.lower(): EndpointView.answer for method in methods}
     names = [*handlers, "head"] if "GET" in methods else [*handlers]
-    body = {"endpoints": methods, "http_method_names": names, **handlers}
+    (is_public,) = {endpoint.public for endpoint in methods.values()}
+    body = {
+        "endpoints": methods,
+        "is_public": is_public,
+        "http_method_names": names,
+        **handlers,
+    }
     return type("EndpointView", (EndpointView,), body)
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.actions.invitations import accept_invitation
 from accounts.audit import origin
-from accounts.authentication import count_guess
+from accounts.authentication import count_try
 from accounts.errors import CairnError, NotFound
 from accounts.queries import invitation_offer
 from frontend.views import base
@@ -36,7 +36,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 def _gone(request: HttpRequest, now: datetime) -> HttpResponse:
     """Say that there is no such invitation; an address that guesses is slowed."""
     try:
-        count_guess(kind="invitation", address=origin().address, now=now)
+        count_try(kind="invitation", address=origin().address, now=now)
     except CairnError as error:
         return base.refusal(request=request, error=error)
     return base.page(request, "pages/invitation_gone.html", {}, status=404)

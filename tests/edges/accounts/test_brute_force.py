@@ -130,8 +130,8 @@ def test_guessed_tokens_are_slowed_by_address_and_good_ones_are_not(caller: Call
     answers = [wrong.get("me", X_Forwarded_For=f"1.1.1.{n}") for n in range(2 * GUESSES + 1)]
 
     assert {answer.status_code for answer in answers[:GUESSES]} == {401}
-    assert answers[-1].status_code == 429
-    assert 0 < int(answers[-1]["Retry-After"]) <= 60
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert 0 < int(refused["Retry-After"]) <= 60
     assert good.get("me").status_code == 200
 
 
@@ -140,8 +140,8 @@ def test_guessed_invitations_are_slowed(client: Client, db: None) -> None:
     answers = [client.get(f"/invite/guess-{n}") for n in range(2 * GUESSES + 1)]
 
     assert {answer.status_code for answer in answers[:GUESSES]} == {404}
-    assert answers[-1].status_code == 429
-    assert 0 < int(answers[-1]["Retry-After"]) <= 60
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert 0 < int(refused["Retry-After"]) <= 60
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
 }
 REST_READS: Final = frozenset({"search"})  # POST, because questions do not fit into addresses
+REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "bulk": (
@@ -157,8 +158,8 @@ ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin s
     {"accounts.plan", "account.emailaddress", "sites.site"}
 )
 
-JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors and counts, which are made anew at will
-    {"memory.embed", "memory.embed_bulk", "memory.refresh_lexicon"}
+JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
+    {"accounts.tell_leak", "memory.embed", "memory.embed_bulk", "memory.refresh_lexicon"}
 )
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(

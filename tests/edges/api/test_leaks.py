@@ -1,0 +1,165 @@
+"""Tokens found in the open: known by one pattern, ended by a report that tells nothing (8.1)."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.core import mail
+
+from accounts import tenancy, tokens
+from accounts.actions import leaks
+from accounts.actions.tokens import NewToken, create_token
+from accounts.api.leaks import MOST
+from accounts.authentication import entered
+from accounts.backend.attempts import GUESSES
+from accounts.caller import Caller
+from accounts.models import Job, Token
+from accounts.tokens import TokenKind
+from config import env
+from memory.intake import secrets
+from teams.models import AuditEntry
+from tests.support.api import Api
+
+pytestmark = pytest.mark.usefixtures("clean_cache")
+UNKNOWN = tokens.mint(kind=TokenKind.PERSON, entropy=bytes(24)).text
+
+
+@pytest.fixture
+def leaked(caller: Caller) -> str:
+    """A token that somebody pushed."""
+    with entered(caller):
+        issued = create_token(caller=caller, new=NewToken(name="laptop"), now=datetime.now(UTC))
+    return issued.text
+
+
+def _report(*texts: str, **headers: str) -> Any:
+    return Api().post("tokens/leaked", {"tokens": list(texts)}, **headers)
+
+
+def test_a_reported_token_is_over_at_once(leaked: str) -> None:
+    assert Api(token=leaked).get("me").status_code == 200
+
+    answer = _report(leaked)
+
+    assert answer.status_code == 202
+    assert Api(token=leaked).get("me").status_code == 401
+
+
+def test_a_token_is_found_in_what_stands_around_it(leaked: str) -> None:
+    _report(f'diff --git a/.env\n+CAIRN_TOKEN="{leaked}"  # mine\n')
+
+    assert Api(token=leaked).get("me").status_code == 401
+
+
+def test_the_answer_tells_nothing(leaked: str) -> None:
+    answers = [
+        _report(text) for text in (leaked, leaked, UNKNOWN, "no token", leaked[:-1], "crn_pat_")
+    ]
+
+    assert {(one.status_code, one.content) for one in answers} == {(202, b'{"received":1}')}
+    assert len({tuple(sorted(one.headers)) for one in answers}) == 1
+
+
+def test_a_good_credential_beside_a_report_is_not_looked_at(leaked: str) -> None:
+    answers = [_report(UNKNOWN, Authorization=f"Bearer {text}") for text in (leaked, UNKNOWN, "x")]
+
+    assert {answer.status_code for answer in answers} == {202}
+    assert Token.objects.get(name="laptop").last_used_at is None
+
+
+def test_only_the_reported_token_ends(leaked: str, api: Api) -> None:
+    _report(leaked)
+
+    assert api.get("me").status_code == 200
+
+
+def test_the_owner_is_told_by_mail(leaked: str, caller: Caller) -> None:
+    _report(leaked)
+    job = Job.objects.get(name=leaks.TELL)
+
+    with entered(caller):
+        assert leaks.tell_owner(token_id=Token.objects.get(name="laptop").pk)
+
+    (sent,) = mail.outbox
+    assert job.payload == {"token": str(Token.objects.get(name="laptop").pk)}
+    assert sent.to == ["owner@acme.test"]
+    assert "laptop" in sent.subject
+    assert leaked not in sent.body
+
+
+def test_the_owner_is_told_once(leaked: str) -> None:
+    _report(leaked, leaked)
+    _report(leaked)
+
+    assert Job.objects.filter(name=leaks.TELL).count() == 1
+
+
+def test_the_audit_log_tells_of_it_once(leaked: str, in_organization: object) -> None:
+    _report(leaked)
+    _report(leaked)
+
+    with tenancy.unit():
+        (entry,) = AuditEntry.objects.filter(act="token.leaked")
+        assert entry.object_id == str(Token.objects.get(name="laptop").pk)
+        assert leaked not in repr(AuditEntry.objects.values())
+
+
+def test_what_is_reported_is_stored_nowhere(leaked: str) -> None:
+    _report(leaked, UNKNOWN)
+
+    assert leaked not in repr(list(Job.objects.values()))
+
+
+@pytest.mark.parametrize(
+    "body", [{}, {"tokens": []}, {"tokens": ["x"] * (MOST + 1)}, {"tokens": "x"}, {"token": "x"}]
+)
+def test_a_report_that_cannot_be_read_is_refused(db: None, body: dict[str, Any]) -> None:
+    assert Api().post("tokens/leaked", body).status_code == 422
+
+
+def test_reports_are_limited_by_address(db: None) -> None:
+    answers = [_report("x") for _ in range(2 * GUESSES + 1)]
+
+    assert {answer.status_code for answer in answers[:GUESSES]} == {202}
+    refused = next(answer for answer in answers if answer.status_code == 429)
+    assert 0 < int(refused["Retry-After"]) <= 60
+
+
+def test_without_counting_nothing_is_reported(leaked: str, settings: Any) -> None:
+    settings.CACHES = {
+        "default": {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    }
+
+    assert _report(leaked).status_code == 503
+    assert Token.objects.get(name="laptop").revoked_at is None
+
+
+def test_scanners_are_told_how_a_token_looks(db: None, leaked: str) -> None:
+    told = Api().get("tokens/pattern").json()
+
+    assert re.fullmatch(told["pattern"], leaked)
+    assert len(leaked) == told["length"]
+    assert any(leaked.startswith(prefix) for prefix in told["prefixes"])
+    assert told["report"] == "/api/v1/tokens/leaked"
+
+
+def test_the_published_pattern_is_the_one_in_the_documents() -> None:
+    pages = "".join(path.read_text() for path in (env.ROOT / "frontend" / "docs").glob("*.md"))
+
+    assert tokens.PUBLISHED_PATTERN in pages.replace("\\|", "|")
+
+
+@pytest.mark.parametrize("kind", TokenKind)
+@pytest.mark.parametrize(
+    "around", ["{}", "token={}", "x {} y", "a\n{}\nb", '"{}"', "https://x?t={}"]
+)
+def test_our_own_scanner_finds_what_is_published(kind: TokenKind, around: str) -> None:
+    text = around.format(tokens.mint(kind=kind, entropy=bytes(range(24))).text)
+
+    (found,) = secrets.find_secrets(text=text)
+
+    published = re.search(tokens.PUBLISHED_PATTERN, text)
+    assert published is not None
+    assert found.kind == secrets.SecretKind.CAIRN_TOKEN
+    assert text[found.start : found.end] == published[0]
