@@ -1,0 +1,1 @@
+"""Hostile values in every field of every write."""

@@ -1,0 +1,107 @@
+"""Every hostile value in every argument of every MCP tool: an answer, never a failure (G8)."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from accounts.authentication import entered
+from memory.mcp.tools import TOOLS
+from tests.support import payloads, stored
+from tests.support.goals import Scale
+from tests.support.live import Place, committed, running
+from tests.support.payloads import Value
+from tests.support.statements import numbered
+
+pytestmark = pytest.mark.django_db
+
+GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
+    "add_memory": {"content": numbered(number=1), "project": "shop"},
+    "search": {"query": "carts"},
+    "get": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},
+    "list_recent": {},
+}
+SOME: Final = 5  # the short form sends one of so many combinations
+REFUSED: Final = frozenset(value.name for value in payloads.REFUSED)
+
+
+@pytest.fixture(scope="module")
+def address(django_db_setup: None) -> Iterator[str]:
+    """A running server."""
+    with running() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
+    """The organization whose agent calls."""
+    with django_db_blocker.unblock(), committed(slug="payloads") as place:
+        yield place
+
+
+@pytest.mark.goal(name="G8")
+def test_a_hostile_argument_never_breaks_a_tool(
+    address: str, place: Place, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    step = scale.of(short=SOME, long=1)
+    headers = {
+        "Authorization": f"Bearer {place.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+
+    with httpx.Client(base_url=address, headers=headers, timeout=30) as http:
+        sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
+        faults = [
+            f"{tool}.{field}: {value.name} {said}"
+            for tool, field, value in sent
+            if (said := _fault(http, place, tool, field, value))
+        ]
+
+    assert not faults, "\n".join(faults[:40])
+    figure(
+        f"MCP: 0 of {len(sent):,} calls broke, {len(payloads.VALUES)} values, {len(TOOLS)} tools"
+    )
+
+
+def _combinations() -> Iterator[tuple[str, str, Value]]:
+    for name, tool in TOOLS.items():
+        for field in tool.takes.fields:
+            yield from ((name, field.name, value) for value in payloads.VALUES)
+
+
+def _fault(http: httpx.Client, place: Place, tool: str, field: str, value: Value) -> str | None:
+    """Call a tool; return what is wrong about the answer."""
+    given = payloads.body_with(example=GOOD[tool], field=field, value=value)
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    body = json.dumps({**message, "params": {"name": tool, "arguments": payloads.MARK}}).encode()
+    before = _rows(place)
+    answer = http.post("/mcp", content=body.replace(json.dumps(payloads.MARK).encode(), given))
+    wrong = _wrong(answer, field, value)
+    is_refused = wrong is None and _is_refused(answer)
+    if is_refused and _rows(place) != before:
+        wrong = "half stored"
+    return wrong and f"{wrong}: {answer.status_code} {answer.text[:300]}"
+
+
+def _rows(place: Place) -> dict[str, int]:
+    with entered(place.caller):
+        return stored.rows()
+
+
+def _is_refused(answer: httpx.Response) -> bool:
+    return answer.status_code >= 400 or bool(answer.json()["result"].get("isError"))
+
+
+def _wrong(answer: httpx.Response, field: str, value: Value) -> str | None:
+    if answer.status_code >= 500:
+        return "broke"
+    if answer.status_code >= 400:
+        return None if "error" in answer.json() else "no error said"
+    if "result" not in answer.json():
+        return "failed inside"
+    if not _is_refused(answer):
+        return "taken" if value.name in REFUSED else None
+    return None if field in answer.text or "gate" in answer.text else "not named"

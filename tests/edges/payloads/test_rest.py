@@ -1,0 +1,143 @@
+"""Every hostile value in every field of every call that writes: refused by name, or kept as sent.
+
+The calls and their fields are those that the product declares (spec 10.5, G8).
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import pytest
+from django.db import transaction
+
+from accounts import tenancy
+from accounts.api.endpoints import Endpoint
+from accounts.api.shapes import Field, Record, Several
+from accounts.caller import Caller
+from accounts.models import Organization, User
+from config.api_urls import ENDPOINTS
+from tests.edges.audit import surfaces, world
+from tests.edges.audit.surfaces import Write
+from tests.edges.audit.world import World
+from tests.support import payloads, stored
+from tests.support.goals import Scale
+from tests.support.payloads import Value
+
+QUESTION: Final = Write(path="search", act="", send={"query": "carts", "project": "shop"})
+CALLS: Final = tuple(
+    (one, surfaces.REST.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
+)
+UNREADABLE: Final = frozenset({"not_json", "not_utf8", "too_deep"})  # then no field is known yet
+PROBLEM: Final = "application/problem+json"
+SOME: Final = 11  # the short form sends one of so many combinations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One call with a hostile value in one field."""
+
+    endpoint: Endpoint
+    write: Write
+    field: Field
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.endpoint.name}.{self.field.name}: {self.value.name}"
+
+
+@pytest.fixture
+def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """The world in which all of this is written."""
+    return world.made(caller=caller, organization=organization, member=member)
+
+
+@pytest.mark.goal(name="G8")
+def test_a_hostile_value_is_refused_by_name_or_kept_as_sent(
+    place: World, in_organization: tenancy.Tenant, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    step = scale.of(short=SOME, long=1)
+    before = stored.rows()
+
+    sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
+    faults = [f"{one} {said}" for one in sent if (said := _fault(place, one, before))]
+
+    assert not faults, "\n".join(faults[:40])
+    figure(
+        f"REST: 0 of {len(sent):,} calls broke, {len(payloads.VALUES)} values, {len(CALLS)} calls"
+    )
+
+
+def _combinations() -> Iterator[Sent]:
+    for endpoint, write in CALLS:
+        for field in () if endpoint.body is None else endpoint.body.fields:
+            for value in payloads.VALUES:
+                yield Sent(endpoint=endpoint, write=write, field=field, value=value)
+
+
+def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
+    """Send it and take it back; return what is wrong about the answer."""
+    undo = transaction.savepoint()
+    path = sent.write.path.format(**place.names)
+    body = payloads.body_with(
+        example=dict(sent.write.send), field=sent.field.name, value=_shaped(sent)
+    )
+    answer = place.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
+    wrong = _wrong(sent, answer, before)
+    transaction.savepoint_rollback(undo)
+    return wrong and f"{wrong}: {answer.status_code} {answer.content[:300]!r}"
+
+
+def _shaped(sent: Sent) -> Value:
+    """Return the value as the field holds it: in a list, in a sentence, in a memory of many."""
+    value, shape = sent.value, sent.field.shape
+    if sent.field.name == "content" and value.text is not None:
+        text = payloads.SENTENCE.format(value.text)
+        return Value(name=value.name, raw=json.dumps(text).encode(), text=text)
+    if isinstance(shape, Several):
+        before, after = (b'[{"content": ', b"}]") if isinstance(shape.of, Record) else (b"[", b"]")
+        return Value(name=value.name, raw=before + value.raw + after, text=value.text)
+    return value
+
+
+def _wrong(sent: Sent, answer: Any, before: dict[str, int]) -> str | None:
+    if answer.status_code >= 500:
+        return "broke"
+    if answer.status_code < 400:
+        return _wrong_success(sent, answer.json())
+    if answer["Content-Type"] != PROBLEM:
+        return "no problem document"
+    if not _is_named(sent, answer.json()):
+        return "not named"
+    return None if stored.rows() == before else "half stored"
+
+
+def _wrong_success(sent: Sent, body: dict[str, Any]) -> str | None:
+    if sent.value in payloads.REFUSED:
+        return "taken"
+    told = body.get("memory") or body.get("token") or body
+    if sent.value.text is None or sent.field.name not in told:
+        return None
+    text, shown = str(_shaped(sent).text), told[sent.field.name]
+    is_kept = text in shown or text.strip() == shown or _is_same_moment(text, shown)
+    return None if is_kept or not text.strip() else "changed silently"
+
+
+def _is_same_moment(text: str, shown: Any) -> bool:
+    try:
+        moments = [datetime.fromisoformat(str(one)) for one in (text, shown)]
+    except ValueError:
+        return False
+    return moments[0] == moments[1]
+
+
+def _is_named(sent: Sent, problem: dict[str, Any]) -> bool:
+    """Say whether a refusal points at the field, or says that there is no field to point at."""
+    errors = problem.get("errors", ())
+    if any(one["pointer"].startswith(f"/{sent.field.name}") for one in errors):
+        return True
+    is_elsewhere = problem["status"] == 404 and sent.field.name in {"project", "team"}
+    if is_elsewhere or problem["status"] == 413 or UNREADABLE & {one["code"] for one in errors}:
+        return True
+    return sent.field.name == "content" and "gate" in problem
