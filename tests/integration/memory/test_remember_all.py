@@ -75,7 +75,7 @@ def test_one_job_embeds_all_and_one_line_of_audit_tells_of_it(
     assert job.payload["ids"] == ids
     assert {outcome.job_id for outcome in found} == {job.id}
     with tenancy.unit():
-        assert AuditEntry.objects.filter(act="memory.created.bulk").count() == 1
+        assert AuditEntry.objects.filter(act="memory.bulk_written").count() == 1
         assert Change.objects.filter(kind="memory.created").count() == 2
 
 
