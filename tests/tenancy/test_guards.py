@@ -1,0 +1,188 @@
+"""Guards that stand behind one another, each looked at alone: were one gone, nothing else tells."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from accounts.actions.tokens import NewToken, create_token
+from accounts.audit import Origin, Surface
+from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
+from accounts.errors import NotFound
+from accounts.models import Organization
+from frontend.consumers import same_origin
+from memory.actions import embedding
+from memory.actions.revise import revise
+from memory.mcp import server
+from memory.mcp.tools import TOOLS
+from memory.queries import connections, memories
+from memory.queries.memories import lock_memory
+from memory.sql import retrieval
+from memory.sql.retrieval import Question
+from teams import visibility
+from teams.actions import idempotency
+from teams.actions.idempotency import Standing
+from teams.actions.projects import create_project
+from teams.errors import RoleNotSufficient
+from teams.permissions import require
+from teams.roles import Act
+from tests.support import people
+from tests.support.api import Api
+from tests.support.memories import as_agent, stored
+
+pytestmark = pytest.mark.django_db
+
+SONG = "The canary sings in the mine every morning at six."
+READING = frozenset({TokenScope.READ})
+WRITING = frozenset({TokenScope.WRITE})
+
+
+@pytest.fixture
+def songs(in_organization: object, caller: Caller, now: datetime) -> dict[str, UUID]:
+    """A memory of everybody's, one of the owner's own, and one in a project."""
+    create_project(caller=caller, slug="mine", name="Mine", now=now)
+    given: dict[str, dict[str, Any]] = {
+        "everyone": {"scope": "organization"},
+        "own": {"scope": "personal", "project": "mine"},
+        "project": {"project": "mine"},
+    }
+    return {name: stored(caller, now, SONG, **fields).id for name, fields in given.items()}
+
+
+def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
+    embedded = embedding.embed_query(text=SONG)
+    assert embedded is not None
+    question = Question(
+        model=embedded.key,
+        vector=embedded.vector if by_meaning else None,
+        words=words,
+        projects=None,
+        type_codes=None,
+        moment=None,
+        dense_limit=9,
+        keyword_limit=9,
+    )
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        found = retrieval.candidates(question=question, sight=sight).found
+    return {item.memory_id for item in found}
+
+
+@pytest.mark.parametrize(
+    ("words", "by_meaning"), [("unheard", True), ("canary mine", False)], ids=["meaning", "words"]
+)
+def test_candidates_of_a_search_are_visible(
+    songs: dict[str, UUID], caller: Caller, member_caller: Caller, words: str, by_meaning: bool
+) -> None:
+    askers = (caller, member_caller, replace(caller, bound_projects=(uuid4(),)))
+
+    owner, member, bound = (
+        _candidates(asking, words=words, by_meaning=by_meaning) for asking in askers
+    )
+
+    assert owner == set(songs.values())
+    assert member == {songs["everyone"], songs["project"]}
+    assert bound == set()
+
+
+def test_what_cannot_be_seen_cannot_be_locked(
+    songs: dict[str, UUID], member_caller: Caller
+) -> None:
+    with pytest.raises(NotFound), tenancy.unit():
+        lock_memory(caller=member_caller, memory_id=songs["own"])
+
+
+def test_milestones_tell_nothing_of_what_cannot_be_seen(
+    in_organization: object, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    create_project(caller=caller, slug="mine", name="Mine", now=now)
+    stored(as_agent(caller), now, SONG, scope="personal", project="mine")
+
+    assert connections.milestones(caller=caller, project="mine").first_memory_at is not None
+    assert connections.milestones(caller=member_caller, project="mine").first_memory_at is None
+
+
+def test_earlier_versions_stay_with_their_readers(
+    in_organization: object, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    memory = stored(caller, now, SONG, scope="personal")
+    for changes in ({"content": f"{SONG} So."}, {"scope": "organization"}):
+        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    mine = memories.history(caller=caller, memory_id=memory.id)
+    theirs = memories.history(caller=member_caller, memory_id=memory.id)
+
+    assert SONG in {version.content for version in mine}
+    assert {version.content for version in theirs} == {f"{SONG} So."}
+
+
+def test_a_unit_inside_one_of_another_organization_is_its_own(
+    organization: Organization, other_organization: Organization
+) -> None:
+    with people.entered(organization=organization), tenancy.unit(), people.outside():
+        with people.entered(organization=other_organization), tenancy.unit():
+            inside = _path()
+        outside = _path()
+
+    assert other_organization.schema_name in inside
+    assert organization.schema_name in outside
+
+
+def test_a_kept_answer_is_for_its_own_credential(
+    in_organization: object, caller: Caller, now: datetime
+) -> None:
+    first, second = (replace(caller, token_id=uuid4()) for _ in range(2))
+
+    idempotency.begin(caller=first, key="k", fingerprint="f", now=now)
+    idempotency.finish(caller=first, key="k", status=201, headers={}, body=b"secret")
+    kept = idempotency.begin(caller=second, key="k", fingerprint="f", now=now)
+
+    assert (kept.standing, kept.body) == (Standing.NEW, b"")
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "act"),
+    [(Role.VIEWER, ALL_SCOPES, Act.WRITE), (Role.OWNER, READING, Act.WRITE),
+     (Role.OWNER, WRITING, Act.READ)],
+)  # fmt: skip
+def test_an_act_takes_a_role_and_a_scope(
+    caller: Caller, role: Role, scopes: frozenset[TokenScope], act: Act
+) -> None:
+    require(caller=caller, act=act)
+
+    with pytest.raises(RoleNotSufficient):
+        require(caller=replace(caller, role=role, scopes=scopes), act=act)
+
+
+def test_a_writing_token_reads_nothing_over_rest(caller: Caller, now: datetime) -> None:
+    new = NewToken(name="writes", scopes=WRITING)
+    api = Api(token=create_token(caller=caller, new=new, now=now).text)
+
+    assert api.get("memories").status_code == 403
+
+
+def test_a_writing_token_reads_nothing_by_a_tool(caller: Caller) -> None:
+    agent = replace(caller, scopes=WRITING)
+    origin = Origin(surface=Surface.MCP)
+
+    answer = server._answer(TOOLS["list_recent"], {}, agent, None, origin)
+
+    assert answer.is_error
+
+
+@pytest.mark.parametrize("origin", [b"https://evil.example", b"null", b""])
+def test_a_socket_comes_from_a_page_of_ours(origin: bytes) -> None:
+    host = (b"host", b"cairn.example")
+
+    assert same_origin(scope={"headers": [host, (b"origin", b"https://cairn.example")]})
+    assert not same_origin(scope={"headers": [host, (b"origin", origin)]})
+
+
+def _path() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW search_path")
+        return str(cursor.fetchone()[0])
