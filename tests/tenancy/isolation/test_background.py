@@ -1,0 +1,89 @@
+"""Background work of one organization does nothing to another, whatever ids it is given."""
+
+from typing import Any
+
+import pytest
+
+from accounts import jobs, tasks, tenancy
+from accounts.authentication import entered
+from accounts.job_names import NAMES
+from accounts.models import Job
+from config.celery import app
+from memory.actions import upkeep
+from memory.models import Memory, MemoryVector
+from tests.tenancy.isolation import surfaces
+from tests.tenancy.isolation.world import World
+
+JOBS = tuple(name for name in sorted(NAMES) if name.startswith("memory."))
+HOSTILE = ("public", "t_" + "0" * 32, '"; DROP SCHEMA public --', "interactive; x", "")
+
+pytestmark = pytest.mark.django_db
+
+
+def rows(world: World, tenant: str) -> list[Any]:
+    """Return what is stored of the memories of an organization, vectors included."""
+    with entered(world.callers[f"{tenant}/owner"]), tenancy.unit():
+        memories = Memory.objects.order_by("id").values_list("id", "version", "status", "audience")
+        vectors = MemoryVector.objects.order_by("memory_id").values_list("memory_id", "text_hash")
+        return [*memories, *vectors]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_job_touches_nothing_of_another_organization(world: World, name: str) -> None:
+    before = rows(world, "acme")
+    ids = [thing.parts["id"] for thing in world.things if thing.label.startswith("acme/")
+           and "id" in thing.parts]  # fmt: skip
+    with entered(world.callers["globex/owner"]), tenancy.unit():
+        job_id = jobs.enqueue(name, payload={"ids": ids}, key="hostile")
+
+    claimed = _claimed(job_id)
+    tasks.run(held=claimed)
+
+    job = Job.objects.get(pk=job_id)
+    assert job.state == Job.State.DONE
+    assert job.result.get("embedded", 0) == 0
+    assert rows(world, "acme") == before
+
+
+def _claimed(job_id: Any) -> jobs.Claim:
+    """Take the job as a worker would, whatever else waits."""
+    job = Job.objects.select_related("organization").get(pk=job_id)
+    Job.objects.filter(pk=job_id).update(state=Job.State.RUNNING, attempts=1)
+    tenant = tenancy.Tenant(
+        organization_id=job.organization_id,
+        slug=job.organization.slug,
+        schema_name=job.organization.schema_name,
+    )
+    return jobs.Claim(id=job.id, name=job.name, payload=job.payload, attempt=1, tenant=tenant)
+
+
+@pytest.mark.parametrize("queue", HOSTILE)
+def test_a_wake_up_for_no_queue_of_ours_runs_nothing(world: World, queue: str) -> None:
+    with entered(world.callers["globex/owner"]), tenancy.unit():
+        jobs.enqueue("memory.refresh_lexicon", payload={}, key="waiting")
+
+    assert jobs.claim(queue=queue, worker="hostile") is None
+
+
+def test_no_task_takes_an_organization_or_an_id() -> None:
+    for surface in surfaces.found():
+        if surface.kind == "task":
+            taken = set(app.tasks[surface.name.removeprefix("task ")].run.__annotations__)
+            assert taken <= {"queue", "interval_seconds", "return"}
+
+
+def test_upkeep_of_all_leaves_each_in_its_own(world: World) -> None:
+    before = {tenant: rows(world, tenant) for tenant in ("acme", "globex")}
+
+    for tenant in tenancy.each_organization():
+        with tenancy.enter(
+            organization_id=tenant.organization_id,
+            slug=tenant.slug,
+            schema_name=tenant.schema_name,
+        ):
+            upkeep.merge_access()
+            upkeep.refresh_lexicon()
+
+    assert {tenant: rows(world, tenant) for tenant in before} == before
+    with pytest.raises(tenancy.NoTenant):
+        tenancy.current()
