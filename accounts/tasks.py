@@ -23,6 +23,7 @@ from django.db import DatabaseError, close_old_connections, connection
 from accounts import audit, jobs, tenancy
 from accounts.actions import leaks
 from accounts.audit import Origin, Surface
+from accounts.backend.sessions import SessionStore
 from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
 
@@ -60,10 +61,11 @@ def sweep(interval_seconds: int) -> None:
 
 @shared_task(name="cairn.evict", ignore_result=True)  # type: ignore[untyped-decorator]
 def evict(interval_seconds: int) -> None:
-    """Forget finished jobs and slots past their time."""
+    """Forget finished jobs, slots and sessions past their time."""
     close_old_connections()
     if jobs.take_slot(name="evict", interval_seconds=interval_seconds):
         jobs.evict()
+        SessionStore.clear_expired()
 
 
 @jobs.handler("accounts.tell_leak")

@@ -54,6 +54,16 @@ def test_a_wrong_code_does_not_sign_in(client: Client, guarded: User) -> None:
     assert "_auth_user_id" not in client.session
 
 
+def test_codes_are_not_guessed(client: Client, guarded: User) -> None:
+    client.post(SIGN_IN, {"login": guarded.email, "password": PASSWORD})
+    for number in range(5):
+        client.post(SECOND, {"code": f"00000{number}"})
+
+    client.post(SECOND, {"code": code()})
+
+    assert "_auth_user_id" not in client.session
+
+
 def test_the_secret_is_not_stored_in_clear(guarded: User) -> None:
     assert SECRET not in repr(Authenticator.objects.values_list("data", flat=True).get(type="totp"))
 

@@ -47,6 +47,20 @@ def test_the_metadata_names_the_resource(address: str) -> None:
     assert answer.json()["bearer_methods_supported"] == ["header"]
 
 
+@pytest.mark.parametrize("token", [True, False])
+@pytest.mark.parametrize("path", ["/mcp", "/.well-known/oauth-protected-resource"])
+def test_every_answer_is_data_that_nobody_keeps(
+    address: str, place: Place, path: str, token: bool
+) -> None:
+    headers = {"Authorization": f"Bearer {place.token}"} if token else {}
+    asked = (httpx.get(f"{address}{path}", headers=headers), _post(address, _call("list_recent")))
+
+    for answer in asked:
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
 def test_a_foreign_origin_is_refused(address: str, place: Place) -> None:
     answer = _post(address, _call("list_recent"), place.token, Origin="https://evil.example")
 

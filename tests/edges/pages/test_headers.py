@@ -119,6 +119,14 @@ def _walk(client: Client, memory: MemoryView) -> dict[str, list[str]]:
     return found
 
 
+def test_static_files_are_guarded_and_kept() -> None:
+    answer = Client().get("/static/frontend/app.css")
+
+    assert answer.status_code == 200
+    assert _faults(answer) == ["no-store", "no frames"]  # the policy forbids frames by itself
+    assert "max-age" in answer.headers["Cache-Control"]
+
+
 @pytest.mark.usefixtures("clean_cache")
 def test_every_route_is_guarded_for_strangers(memory: MemoryView) -> None:
     assert len(ROUTES) > 100

@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from accounts.backend.sessions import SessionStore
+from accounts.backend.sessions import SessionStore, row_keys
 from accounts.models import User
 from accounts.queries import person_of
 
@@ -68,6 +68,17 @@ def test_a_session_past_its_time_holds_nothing() -> None:
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
     assert SessionStore(session.session_key).load() == {}
+
+
+def test_sessions_past_their_time_are_forgotten() -> None:
+    ended, living = _made(word="a"), _made(word="b")
+    keys = row_keys(session_key=str(ended.session_key))
+    Session.objects.filter(pk__in=keys).update(expire_date=timezone.now() - timedelta(seconds=1))
+
+    SessionStore.clear_expired()
+
+    assert Session.objects.count() == 1
+    assert living.exists(str(living.session_key))
 
 
 @pytest.mark.parametrize("cookie", ["", "short", "x" * 5_000, "\ud800" * 20, "a\x00" * 9])

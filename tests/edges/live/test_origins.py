@@ -1,0 +1,48 @@
+"""A socket is opened only by a page of our own, and under https only by a safe one (spec 8.4)."""
+
+from typing import Any
+
+import pytest
+
+from frontend.consumers import same_origin
+
+HOST = "cairn.example.test"
+
+
+def _scope(origin: str | None) -> dict[str, Any]:
+    named = [] if origin is None else [(b"origin", origin.encode("latin-1"))]
+    return {"headers": [(b"host", HOST.encode()), *named]}
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        None,
+        "",
+        "null",
+        "https://evil.example",
+        f"https://{HOST}.evil.example",
+        f"https://evil.{HOST}",
+        f"https://{HOST}:8443",
+        f"https://user@{HOST}",
+        HOST,
+        "\xff",
+    ],
+)
+def test_a_foreign_page_opens_no_socket(origin: str | None) -> None:
+    assert not same_origin(scope=_scope(origin))
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_ours"), [(f"https://{HOST}", True), (f"http://{HOST}", False)]
+)
+def test_under_https_a_page_without_tls_opens_no_socket(
+    settings: Any, origin: str, is_ours: bool
+) -> None:
+    settings.SESSION_COOKIE_SECURE = True
+
+    assert same_origin(scope=_scope(origin)) is is_ours
+
+
+def test_without_tls_our_page_opens_a_socket() -> None:
+    assert same_origin(scope=_scope(f"http://{HOST}"))
