@@ -32,6 +32,8 @@ KEPT_APART = (  # what PgBouncer itself sets anew for each client
 )
 LEFT_BEHIND = """
 SELECT name, setting FROM pg_settings WHERE source = 'session' AND name <> ALL(%s)
+UNION ALL SELECT name, current_setting(name, true)
+FROM unnest(ARRAY['cairn.tenant', 'cairn.operator']) AS name WHERE current_setting(name, true) <> ''
 UNION ALL SELECT 'prepared', name FROM pg_prepared_statements
 UNION ALL SELECT 'cursor', name FROM pg_cursors WHERE is_holdable
 UNION ALL SELECT 'lock', mode FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()

@@ -20,6 +20,11 @@ from tests.support.racing import race
 ORGANIZATIONS = 6
 READS = 5_040  # in all
 PAGE = 10
+SETTINGS = """
+SELECT name, setting FROM pg_settings WHERE source = 'session'
+UNION ALL SELECT name, coalesce(current_setting(name, true), '')
+FROM unnest(ARRAY['cairn.tenant', 'cairn.operator']) AS name
+"""
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -112,7 +117,7 @@ def path_now() -> str:
 def settings_now() -> dict[str, str]:
     """What SET would change for whoever gets this connection next."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
+        cursor.execute(SETTINGS)
         return dict(cursor.fetchall())
 
 

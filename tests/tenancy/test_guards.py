@@ -13,7 +13,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.audit import Origin, Surface
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 from accounts.errors import NotFound
-from accounts.models import Organization
+from accounts.models import Organization, User
 from frontend.consumers import same_origin
 from memory.actions import embedding
 from memory.actions.revise import revise
@@ -29,6 +29,7 @@ from teams.actions.idempotency import Standing
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from teams.permissions import require
+from teams.queries import find_project
 from teams.roles import Act
 from tests.support import people
 from tests.support.api import Api
@@ -89,6 +90,25 @@ def test_candidates_of_a_search_are_visible(
     assert bound == set()
 
 
+def test_duplicates_are_looked_for_in_one_audience(
+    songs: dict[str, UUID], caller: Caller, member: User
+) -> None:
+    embedded = embedding.embed_query(text=SONG)
+    assert embedded is not None
+    assert caller.user_id is not None
+    with tenancy.unit():
+        project_id = find_project(caller=caller, ref="mine").id
+        about = {"model_id": embedding.active_model().id, "vector": embedded.vector, "limit": 9}
+
+        own, others = (
+            retrieval.nearest(audience=audience, project_id=project_id, **about)
+            for audience in (caller.user_id, member.id)
+        )
+
+    assert [found for found, _ in own] == [songs["own"]]
+    assert others == ()
+
+
 def test_what_cannot_be_seen_cannot_be_locked(
     songs: dict[str, UUID], member_caller: Caller
 ) -> None:
@@ -118,6 +138,16 @@ def test_earlier_versions_stay_with_their_readers(
 
     assert SONG in {version.content for version in mine}
     assert {version.content for version in theirs} == {f"{SONG} So."}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_both_keys_end_with_the_transaction() -> None:
+    with people.entered(organization=people.make_organization(slug="acme")), tenancy.unit():
+        inside = (_path(), _tenant())
+
+    assert inside[0] != "public"
+    assert inside[1] != ""
+    assert (_path(), _tenant()) == ("public", "")
 
 
 def test_a_unit_inside_one_of_another_organization_is_its_own(
@@ -185,4 +215,10 @@ def test_a_socket_comes_from_a_page_of_ours(origin: bytes) -> None:
 def _path() -> str:
     with connection.cursor() as cursor:
         cursor.execute("SHOW search_path")
+        return str(cursor.fetchone()[0])
+
+
+def _tenant() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT coalesce(current_setting('cairn.tenant', true), '')")
         return str(cursor.fetchone()[0])

@@ -1,0 +1,153 @@
+"""Switch one guard off: in the code of this process, in the database, or in a named query.
+
+A mutant names a file of the product, a piece of its text, and what stands there instead. Code is
+exchanged in place, so whoever has imported a function runs the other one; a constant of a module is
+set anew in that module. Nothing is written to the tree.
+"""
+
+import ast
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+import psycopg
+
+from config import env
+from memory.sql import named
+
+FUNCTIONS: Final = """
+SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p
+JOIN pg_namespace AS n ON n.oid = p.pronamespace AND n.nspname = 'cairn'
+"""
+TABLES: Final = "tables"  # stands for a file: the mutant's text is a shared table without its wall
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A guard that is switched off, and the tests that must notice."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+class WrongMutant(ValueError):
+    """The text of a mutant does not stand in its file exactly once."""
+
+
+def is_of_database(mutant: Mutant) -> bool:
+    """Say whether the guard is in the database."""
+    return mutant.file == TABLES or (mutant.file.endswith(".sql") and not _is_named(mutant))
+
+
+def switch_code(mutant: Mutant) -> None:
+    """Switch a guard off in this process. Raises WrongMutant."""
+    if _is_named(mutant):
+        _switch_query(mutant)
+        return
+    source = (env.ROOT / mutant.file).read_text(encoding="utf-8")
+    _check_once(mutant, source.count(mutant.old))
+    name = mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    module = importlib.import_module(name)
+    changed = source.replace(mutant.old, mutant.new)
+    line = source[: source.index(mutant.old)].count("\n") + 1
+    path = _definition_at(ast.parse(changed), line)
+    if path:
+        code = compile(changed, str(module.__file__), "exec")
+        _function(module, path).__code__ = _code_of(code, ".".join(path))
+    else:
+        _set_constant(module, changed, line)
+
+
+@contextmanager
+def switched_database(*, owner_url: str, mutant: Mutant) -> Iterator[None]:
+    """Switch a guard off in a database until the block ends. Raises WrongMutant."""
+    with psycopg.connect(owner_url, autocommit=True) as line:
+        undo = _switch_text(line, mutant)
+        try:
+            yield
+        finally:
+            for statement, values in undo:
+                line.execute(statement, values)
+
+
+def _switch_text(line: psycopg.Connection[Any], mutant: Mutant) -> list[tuple[Any, Any]]:
+    if mutant.file == TABLES:
+        line.execute(f"ALTER TABLE {mutant.old} DISABLE ROW LEVEL SECURITY")
+        return [(f"ALTER TABLE {mutant.old} ENABLE ROW LEVEL SECURITY", None)]
+    whole = [row[0] for row in line.execute(FUNCTIONS) if mutant.old in row[0]]
+    steps = "SELECT position, script FROM accounts_schemastep WHERE strpos(script, %s) > 0"
+    kept = line.execute(steps, [mutant.old]).fetchall()
+    texts = (*whole, *(script for _, script in kept))
+    _check_once(mutant, sum(text.count(mutant.old) for text in texts))
+    for text in whole:
+        line.execute(text.replace(mutant.old, mutant.new))
+    store = "UPDATE accounts_schemastep SET script = %s WHERE position = %s"
+    for position, script in kept:
+        line.execute(store, [script.replace(mutant.old, mutant.new), position])
+    again = [(store, [script, position]) for position, script in kept]
+    return [*((text, None) for text in whole), *again]
+
+
+def _is_named(mutant: Mutant) -> bool:
+    return Path(mutant.file).parent == Path("memory/sql") and mutant.file.endswith(".sql")
+
+
+def _switch_query(mutant: Mutant) -> None:
+    statements = named.statements(Path(mutant.file).name)
+    _check_once(mutant, sum(text.count(mutant.old) for text in statements.values()))
+    for name, text in statements.items():
+        statements[name] = text.replace(mutant.old, mutant.new)
+
+
+def _check_once(mutant: Mutant, times: int) -> None:
+    if times != 1:
+        raise WrongMutant(f"{mutant.name}: {mutant.old!r} stands {times} times in {mutant.file}")
+
+
+def _definition_at(tree: ast.Module, line: int) -> tuple[str, ...]:
+    """Return the outermost function at a line, under the classes it is in; empty outside of one."""
+    nodes: list[tuple[tuple[str, ...], ast.stmt]] = [((), node) for node in tree.body]
+    for path, node in nodes:
+        if not node.lineno <= line <= (node.end_lineno or 0):
+            continue
+        if isinstance(node, Definition):
+            return (*path, node.name)
+        if isinstance(node, ast.ClassDef):
+            nodes.extend(((*path, node.name), inner) for inner in node.body)
+    return ()
+
+
+def _function(module: ModuleType, path: tuple[str, ...]) -> FunctionType:
+    found: Any = module
+    for name in path:
+        found = vars(found)[name]
+    found = getattr(found, "__func__", found)
+    found = getattr(found, "fget", found)
+    while hasattr(found, "__wrapped__"):
+        found = found.__wrapped__
+    assert isinstance(found, FunctionType), path
+    return found
+
+
+def _code_of(code: CodeType, name: str) -> CodeType:
+    codes = [code]
+    for outer in codes:
+        if outer.co_qualname == name:
+            return outer
+        codes.extend(part for part in outer.co_consts if isinstance(part, CodeType))
+    raise LookupError(name)
+
+
+def _set_constant(module: ModuleType, source: str, line: int) -> None:
+    for node in ast.parse(source).body:
+        if node.lineno <= line <= (node.end_lineno or 0):
+            part = ast.Module(body=[node], type_ignores=[])
+            exec(compile(part, str(module.__file__), "exec"), vars(module))
