@@ -7,17 +7,19 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from starlette.datastructures import Headers
 
 from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token
 from accounts.audit import Origin, Surface
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
-from accounts.errors import NotFound
+from accounts.errors import Forbidden, NotFound
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
 from memory.actions import embedding
 from memory.actions.revise import revise
 from memory.mcp import server
+from memory.mcp.app import _check_places
 from memory.mcp.tools import TOOLS
 from memory.queries import connections, memories
 from memory.queries.memories import lock_memory
@@ -210,6 +212,15 @@ def test_a_socket_comes_from_a_page_of_ours(origin: bytes) -> None:
 
     assert same_origin(scope={"headers": [host, (b"origin", b"https://cairn.example")]})
     assert not same_origin(scope={"headers": [host, (b"origin", origin)]})
+
+
+@pytest.mark.parametrize("name", ["host", "origin"])
+def test_an_agent_comes_from_a_place_of_ours(name: str) -> None:
+    ours = {"host": "testserver", "origin": "http://testserver"}
+    _check_places(Headers(ours))
+
+    with pytest.raises(Forbidden):
+        _check_places(Headers({**ours, name: "http://evil.example"}))
 
 
 def _path() -> str:

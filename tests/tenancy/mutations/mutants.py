@@ -219,6 +219,12 @@ WALLS: Final = (
         f"{AUTHENTICATION}test_a_disabled_account_has_no_session",
     ),
     _mutant(
+        "a job runs in its organization", "accounts/sql/walls.sql",
+        "WHERE j.id = due.id AND o.id = j.organization_id",
+        "WHERE j.id = due.id AND o.id <> j.organization_id",
+        f"{NAMES}test_a_job_runs_in_the_organization_that_enqueued_it",
+    ),
+    _mutant(
         "shared rows are of one organization", "tables",
         "accounts_token", "",
         f"{WALL}test_shared_rows_are_not_seen_by_another_tenant",
@@ -315,6 +321,11 @@ CREDENTIALS: Final = (
         "    if not may(caller=caller, scope=tool.scope):",
         "def _check_scope(tool: Tool, caller: Caller) -> None:\n    if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_by_a_tool",
+    ),
+    _mutant(
+        "agents come from a place of ours", "memory/mcp/app.py",
+        "if not validate_host(name, settings.ALLOWED_HOSTS):", "if False:",
+        f"{GUARDS}test_an_agent_comes_from_a_place_of_ours",
     ),
     _mutant(
         "a socket comes from its own page", "frontend/consumers.py",

@@ -8,7 +8,7 @@ guard off, runs the tests that must notice until one fails, and says which.
 import json
 import os
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 
 from tests.tenancy.mutations import switching
 from tests.tenancy.mutations.mutants import MUTANTS
-from tests.tenancy.mutations.switching import Mutant
+from tests.tenancy.mutations.switching import Mutant, WrongMutant
 
 UNCHANGED = "unchanged"
 TENANCY = "tests/tenancy/"
@@ -75,10 +75,7 @@ def _of_tenancy(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 def _in_child(session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None) -> str:
     """Return the first test that fails in a fork with a guard switched off, empty without one."""
-    database = nullcontext()
-    if mutant is not None and switching.is_of_database(mutant):
-        database = switching.switched_database(owner_url=_owner_url(), mutant=mutant)
-    with database:
+    with _database_of(mutant):
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -90,6 +87,12 @@ def _in_child(session: pytest.Session, items: Sequence[pytest.Item], mutant: Mut
     return said if status == 0 else f"the run itself broke: {said or status}"
 
 
+def _database_of(mutant: Mutant | None) -> AbstractContextManager[None]:
+    if mutant is None or not switching.is_of_database(mutant):
+        return nullcontext()
+    return switching.switched_database(owner_url=_owner_url(), mutant=mutant)
+
+
 def _be_child(
     session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None, writing: int
 ) -> None:
@@ -99,6 +102,8 @@ def _be_child(
             switching.switch_code(mutant)
         os.write(writing, _first_failed(session, items).encode())
         status = 0
+    except WrongMutant as error:
+        os.write(writing, str(error).encode())
     finally:
         os._exit(status)
 
