@@ -1,0 +1,134 @@
+"""Every hostile value in every field of every form: a page that says so, never a broken one (G8).
+
+The forms are those that the table of writes lists, which a test holds complete; the fields that a
+form may leave out stand here.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import Organization, User
+from tests.edges.audit import surfaces, world
+from tests.edges.audit.surfaces import Write
+from tests.edges.audit.world import World
+from tests.support import payloads, stored
+from tests.support.goals import Scale
+
+FORM: Final = "application/x-www-form-urlencoded"
+OPTIONAL: Final[dict[str, tuple[str, ...]]] = {  # by the last part of the path
+    "bulk": ("reason",),
+    "correct": ("reason",),
+    "archive": ("reason",),
+    "teach": ("tags", "files", "scope", "pinned"),
+    "token": ("name",),
+    "new": ("description", "closed", "project", "tool"),
+    "invite": ("message",),
+}
+DOORS: Final = (  # what anybody may send
+    Write(path="/login/", act="", by="nobody", send={"login": "a@b.test", "password": "x"}),
+    Write(path="/signup/", act="", by="nobody", send={"email": "a@b.test", "password1": "x"}),
+    Write(path="/password/reset/", act="", by="nobody", send={"email": "a@b.test"}),
+)
+OTHERS: Final = (  # forms that write nothing of an organization's, or nothing at all
+    Write(path="/me", act="", send={"name": "Ada", "language": "fr", "theme": "dark"}),
+    Write(path="/me/theme", act="", send={"theme": "dark"}),
+    Write(path="/language", act="", send={"language": "fr", "next": "/"}),
+    Write(path="/o/acme/p/shop/teach/look", act="", send={"content": "x", "type": "fact"}),
+    Write(path="/o/acme/p/shop/memories/{memory}/diff", act="", send={"content": "x"}),
+)
+FORMS: Final = (*(one for many in surfaces.PAGES.values() for one in many), *OTHERS, *DOORS)
+RAW: Final = (  # bodies that are no form
+    (FORM, b"\xff\xfe=\x00&&&=%"),
+    (FORM, b"a=1&" * 2_000),
+    ("multipart/form-data", b"--x"),
+    ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\n"),
+    ("multipart/form-data; boundary=" + "b" * 500, b""),
+    ("application/x-www-form-urlencoded; charset=klingon", b"content=x"),
+    ("application/x-www-form-urlencoded; charset=utf-16", b"content=x"),
+    ("application/json", b'{"content": "x"}'),
+    (";;;", b"content=x"),
+)
+SOME: Final = 17  # the short form sends one of so many combinations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One form as it goes over the wire."""
+
+    write: Write
+    name: str
+    kind: str
+    body: bytes
+
+    def __str__(self) -> str:
+        return f"{self.write.path} {self.name}"
+
+
+@pytest.fixture
+def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """The world in which all of this is written."""
+    return world.made(caller=caller, organization=organization, member=member)
+
+
+@pytest.mark.goal(name="G8")
+def test_a_hostile_form_never_breaks_a_page(
+    place: World, scale: Scale, figure: Callable[[str], None]
+) -> None:
+    step = scale.of(short=SOME, long=1)
+    before = _rows(place)
+
+    sent = [one for number, one in enumerate(_combinations(place)) if number % step == 0]
+    faults = [f"{one} {said}" for one in sent if (said := _fault(place, one, before))]
+
+    assert not faults, "\n".join(faults[:40])
+    count = f"{len(payloads.FORM_VALUES)} values, {len(FORMS)} forms"
+    figure(f"pages: 0 of {len(sent):,} forms broke, {count}")
+
+
+def _combinations(place: World) -> Iterator[Sent]:
+    for write in FORMS:
+        given = {name: str(value).format(**place.names) for name, value in write.send.items()}
+        for field in (*given, *OPTIONAL.get(write.path.rpartition("/")[2], ())):
+            others = urlencode({name: value for name, value in given.items() if name != field})
+            for name, text in payloads.FORM_VALUES:
+                body = f"{others}&{field}={_encoded(name, text)}".encode()
+                yield Sent(write=write, name=f"{field}: {name}", kind=FORM, body=body)
+        for kind, body in RAW:
+            yield Sent(write=write, name=f"as {kind[:40]}", kind=kind, body=body)
+
+
+def _encoded(name: str, text: str) -> str:
+    is_escaped = name not in {value.name for value in payloads.STORABLE}
+    return text if is_escaped else quote(text)
+
+
+def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
+    """Send it and take it back; return what is wrong about the answer."""
+    undo = transaction.savepoint()
+    path = sent.write.path.format(**place.names)
+    browser = place.browsers.get(sent.write.by) or Client(raise_request_exception=False)
+    answer = browser.generic("POST", path, sent.body, sent.kind)
+    wrong = _wrong(place, answer, before)
+    transaction.savepoint_rollback(undo)
+    return wrong and f"{wrong}: {answer.status_code} {answer.content[:200]!r}"
+
+
+def _rows(place: World) -> dict[str, int]:
+    with entered(place.caller):
+        return stored.rows()
+
+
+def _wrong(place: World, answer: Any, before: dict[str, int]) -> str | None:
+    if answer.status_code >= 500:
+        return "broke"
+    if answer.status_code < 400:
+        return None
+    return None if _rows(place) == before else "half stored"
