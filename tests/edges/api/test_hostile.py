@@ -19,24 +19,16 @@ from teams.models import Project
 from tests.support.api import STATEMENT, Api
 
 WRITES = tuple(endpoint for endpoint in ENDPOINTS if endpoint.body is not None)
-BODIES: dict[str, bytes] = {
+BODIES: dict[str, bytes] = {  # whole bodies; values in fields are in tests/edges/payloads
     "invalid UTF-8": b'{"content": "\xff\xfe"}',
     "NUL byte": b'{"content": "a\x00b"}',
-    "escaped NUL": b'{"content": "a\\u0000b"}',
-    "NUL in a key": b'{"attributes": {"\\u0000": 1}}',
-    "lone surrogate": b'{"content": "\\ud800"}',
-    "NaN": b'{"confidence": NaN}',
-    "Infinity": b'{"confidence": -Infinity}',
-    "number beyond floats": b'{"confidence": 1e999}',
-    "4,000 digits": b'{"limit": ' + b"9" * 4_000 + b"}",
-    "10 to the 20": b'{"limit": 100000000000000000000}',
     "duplicate keys": b'{"content": "one", "content": "two"}',
     "deep lists": b"[" * 100_000,
     "deep objects": b'{"a":' * 100_000,
-    "33 levels": b'{"attributes": ' + b'{"a":' * 33 + b"1" + b"}" * 34,
     "10 MB": b'{"content": "' + b"x" * 10_000_000 + b'"}',
     "a list": b"[]",
     "a number": b"7",
+    "null": b"null",
     "not JSON": b"<memory/>",
     "half JSON": b'{"content": ',
     "unknown field": b'{"no_such_field": 1}',
@@ -80,10 +72,6 @@ def test_no_body_breaks_a_call(
 @pytest.mark.parametrize(
     ("kind", "pointer"),
     [
-        ("escaped NUL", "/content"),
-        ("lone surrogate", "/content"),
-        ("NaN", "/confidence"),
-        ("4,000 digits", "/limit"),
         ("duplicate keys", "/content"),
         ("unknown field", "/no_such_field"),
         ("wrong types", "/content"),
