@@ -23,9 +23,9 @@ from memory.actions.preview import preview
 from memory.actions.search import SearchRequest, search
 from memory.queries import connections, memories, overview
 from memory.retrieval.filters import Filters
-from teams import queries as places
 from teams.actions.projects import create_project
 from teams.models import Team, TeamMember
+from teams.queries import audit, places
 from tests.support import people
 from tests.support.memories import as_agent, new, stored
 
@@ -69,11 +69,11 @@ ABOUT_ALL: dict[str, Read] = {
     ),
     "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
     "overview.by_project": lambda a: overview.by_project(caller=a.caller),
-    "queries.projects": lambda a: places.projects(caller=a.caller),
-    "queries.surroundings": lambda a: places.surroundings(caller=a.caller),
-    "queries.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
-    "queries.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
-    "queries.newest_change": lambda a: places.newest_change(caller=a.caller),
+    "places.projects": lambda a: places.projects(caller=a.caller),
+    "places.surroundings": lambda a: places.surroundings(caller=a.caller),
+    "places.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
+    "places.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
+    "places.newest_change": lambda a: places.newest_change(caller=a.caller),
     "search.search": lambda a: search(
         caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
     ),
@@ -92,11 +92,11 @@ ABOUT_A_PROJECT: dict[str, Read] = {
     "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
-    "queries.project": lambda a: places.project(caller=a.caller, ref=a.project),
-    "queries.changes_since of one": lambda a: places.changes_since(
+    "places.project": lambda a: places.project(caller=a.caller, ref=a.project),
+    "places.changes_since of one": lambda a: places.changes_since(
         caller=a.caller, after=0, limit=5, project=a.project
     ),
-    "queries.newest_change of one": lambda a: places.newest_change(
+    "places.newest_change of one": lambda a: places.newest_change(
         caller=a.caller, project=a.project
     ),
     "search.search in one": lambda a: search(
@@ -112,14 +112,15 @@ ABOUT_A_PROJECT: dict[str, Read] = {
 READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
 COMPLETE = {  # reads that tell of every memory, text or citation
     "memories.page",
-    "queries.changes_since",
-    "queries.latest_changes",
+    "places.changes_since",
+    "places.latest_changes",
     "search.search",
 }
 INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
     "memories.find_memory",
     "memories.lock_memory",
-    "queries.find_project",
+    "places.find_project",
+    "audit.page",  # ids of everything, for managers alone
 }
 
 
@@ -297,7 +298,7 @@ def test_a_memory_is_not_reached_through_its_link(ask: Callable[..., Any], world
 
 
 def test_every_read_path_is_in_the_table() -> None:
-    modules = (memories, overview, connections, places)
+    modules = (memories, overview, connections, places, audit)
     public = {name for module in modules for name in _asked_by_callers(module)}
     covered = {name.partition(" ")[0] for name in READS}
 

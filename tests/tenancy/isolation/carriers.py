@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from tests.tenancy.isolation.matrix import Ask
-from tests.tenancy.isolation.probes import NONE_ID, Probe
+from tests.tenancy.isolation.probes import NONE_ID, Probe, is_asked
 from tests.tenancy.isolation.world import Asker, Thing, World, canary
 
 API: Final = "/api/v1/"
@@ -157,7 +157,7 @@ def smuggled(*, world: World, asker: Asker) -> Iterator[Probe]:
     key = "a-key-of-nobody" if asker.name == "owner" else world.kept_key
     for kind, ways in CARRIERS:
         hidden = [one for one in world.things if one.kind == kind and one.label not in asker.sees]
-        for ask in ways:
+        for ask in (one for one in ways if is_asked(ask=one, asker=asker)):
             for thing in hidden:
                 parts = {**own, **_named(thing), "key": key, "cursor": world.cursor}
                 twin = {**parts, **_nothing(parts), "key": "a-key-of-nobody"}

@@ -67,6 +67,7 @@ def hidden_things(world: World, asker: Asker, kind: str) -> Iterator[tuple[Thing
             yield thing, {**thing.parts, **dict.fromkeys(("id", "ref"), NONE_ID)}
 
 
+@pytest.mark.goal(name="G1")
 def test_no_tool_tells_of_anything_hidden(
     world: World, line: httpx.Client, figure: Callable[[str], None]
 ) -> None:
