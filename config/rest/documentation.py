@@ -34,8 +34,8 @@ FAULTS: Final = {
     503: "Something needed is down; Retry-After says when.",
 }
 SAYS: Final = (
-    "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a text "
-    "holds no NUL and no half of a character, and one that must be there is not blank."
+    "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a "
+    "text holds no NUL and no half of a character, and one that must be there is not blank."
 )
 PROBLEM: Final = {
     **record(
