@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -20,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.support import machines
 from tests.support.api import Api
 from tests.support.goals import Scale
 from tests.support.statements import STATEMENTS
@@ -201,18 +201,9 @@ def test_memories_are_what_the_model_says_after_any_order_of_edits(
     api: Api, scale: Scale, figure: Callable[[str], None]
 ) -> None:
     steps: list[int] = []
-    effort = settings(
-        max_examples=scale.of(short=8, long=200),
-        stateful_step_count=scale.of(short=25, long=50),
-        derandomize=not scale.is_long,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate,),  # a step is a request; shrinking would take minutes
-    )
 
     machine = type("Machine", (Machine,), {"api": api, "steps": steps})
-    run_state_machine_as_test(machine, settings=effort)
+    run_state_machine_as_test(machine, settings=machines.effort(scale=scale))
 
     figure(f"memories and versions: {sum(steps):,} answers were the model's")
     assert sum(steps) > 0

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Final
 
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -27,7 +26,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Role, TokenScope
 from accounts.models import Organization, User
 from teams.models import Project, ProjectMember
-from tests.support import people
+from tests.support import machines, people
 from tests.support.api import Api
 from tests.support.goals import Scale
 from tests.support.statements import numbered
@@ -251,18 +250,11 @@ def test_people_see_what_the_model_says_after_any_order_of_moves(
     figure: Callable[[str], None],
 ) -> None:
     steps: list[int] = []
-    effort = settings(
-        max_examples=scale.of(short=8, long=200),
-        stateful_step_count=scale.of(short=25, long=50),
-        derandomize=not scale.is_long,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        phases=(Phase.generate,),  # a step is a request; shrinking would take minutes
-    )
 
     given = {"people": three, "organization": organization, "steps": steps}
-    run_state_machine_as_test(type("Machine", (Machine,), given), settings=effort)
+    run_state_machine_as_test(
+        type("Machine", (Machine,), given), settings=machines.effort(scale=scale)
+    )
 
     figure(f"scopes: {sum(steps):,} answers were the model's")
     assert sum(steps) > 0

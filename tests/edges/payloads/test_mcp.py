@@ -46,13 +46,8 @@ def test_a_hostile_argument_never_breaks_a_tool(
     address: str, place: Place, scale: Scale, figure: Callable[[str], None]
 ) -> None:
     step = scale.of(short=SOME, long=1)
-    headers = {
-        "Authorization": f"Bearer {place.token}",
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
 
-    with httpx.Client(base_url=address, headers=headers, timeout=30) as http:
+    with _client(address, place) as http:
         sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
         faults = [
             f"{tool}.{field}: {value.name} {said}"
@@ -64,6 +59,15 @@ def test_a_hostile_argument_never_breaks_a_tool(
     figure(
         f"MCP: 0 of {len(sent):,} calls broke, {len(payloads.VALUES)} values, {len(TOOLS)} tools"
     )
+
+
+def _client(address: str, place: Place) -> httpx.Client:
+    headers = {
+        "Authorization": f"Bearer {place.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    return httpx.Client(base_url=address, headers=headers, timeout=30)
 
 
 def _combinations() -> Iterator[tuple[str, str, Value]]:
