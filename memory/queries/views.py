@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.lookups import IsNull
 
 from accounts.caller import Caller
 from memory.formulas import confidence
@@ -103,9 +104,13 @@ def visible(*, caller: Caller) -> QuerySet[Memory]:
 
 
 def with_details(*, rows: QuerySet[Memory]) -> QuerySet[Memory]:
-    """Add what `to_view` needs to rows of `countable`."""
+    """Add what `to_view` needs to rows of `countable`.
+
+    One vector is looked up a row: for EXISTS, Postgres reads the vectors of all memories at once.
+    """
     vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
-    return rows.select_related("project", "memoryusage").annotate(is_embedded=Exists(vectors))
+    first = Subquery(vectors.order_by().values("pk")[:1])
+    return rows.select_related("project", "memoryusage").annotate(is_embedded=IsNull(first, False))
 
 
 def views_of(

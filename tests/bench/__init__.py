@@ -6,3 +6,7 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.test")
 django.setup()
+
+from tests.support import operator  # noqa: E402
+
+operator.install()

@@ -1,0 +1,112 @@
+"""What the second wall costs: the product's own statements with and without row-level security.
+
+Run: `.venv/bin/python -m tests.bench.bench_walls 10000`. The same statements are asked in turns by
+the application's role and by the owner, who reads past the policies; medians and their ratio.
+"""
+
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions.search import SearchRequest, search
+from memory.queries import memories, overview
+from memory.retrieval.filters import Filters
+from tests.bench import bench_search as base
+
+ROUNDS = 60
+OURS = ("set_config", "SAVEPOINT", "accounts_")  # keys and shared tables are not the tenant's cost
+Statement = tuple[str, Any]
+
+
+def main(*, count: int) -> None:
+    """Fill an organization, and ask everything by both roles in turns."""
+    base.call_command("migrate", verbosity=0)
+    organization = base.people.make_organization(slug="walls")
+    user = base.people.make_person(
+        organization=organization, email="w@bench.test", role=base.Role.OWNER
+    )
+    caller = base.people.as_caller(organization=organization, user=user, role=base.Role.OWNER)
+    texts = base.docstrings(count=count)
+    with base.people.entered(organization=organization), _lines() as (walled, free):
+        base.fill(caller, texts)
+        for name, question in _questions(caller, texts).items():
+            _compare(name, _sent(question), walled, free)
+
+
+def _questions(caller: Caller, texts: tuple[str, ...]) -> dict[str, Callable[[], object]]:
+    request = SearchRequest(query=base.queries(texts)[7])
+    page = partial(memories.page, caller=caller, cursor=None, limit=30, now=base.NOW)
+    return {
+        "search": partial(search, caller=caller, request=request, now=base.NOW),
+        "newest": partial(page, filters=Filters()),
+        "newest of project": partial(page, filters=Filters(project="bench")),
+        "by tag": partial(page, filters=Filters(tags=("rare",))),
+        "by file": partial(page, filters=Filters(files=("src/nowhere.py",))),
+        "count": partial(memories.count, caller=caller, filters=Filters()),
+        "overview": partial(overview.overview, caller=caller, project="bench", now=base.NOW),
+    }
+
+
+def _sent(question: Callable[[], object]) -> tuple[Statement, ...]:
+    """Return the reads of the tenant's tables that the product sends for a question."""
+    kept: list[Statement] = []
+
+    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith(("SELECT", "WITH")) and not any(word in sql for word in OURS):
+            kept.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(keep):
+        question()
+    return tuple(kept)
+
+
+@contextmanager
+def _lines() -> Iterator[tuple[psycopg.Connection[Any], psycopg.Connection[Any]]]:
+    """Open a unit of the entered organization as the application and as the owner."""
+    tenant = tenancy.current()
+    keys = (f'"{tenant.schema_name}", public', str(tenant.organization_id))
+    ours = connection.get_connection_params()
+    with connection.as_owner():
+        owners = connection.get_connection_params()
+    with psycopg.connect(**ours) as walled, psycopg.connect(**owners) as free:
+        for line in (walled, free):
+            line.execute("SET jit = off")
+            line.commit()
+            line.autocommit = True
+            line.execute(tenancy.TURN_KEYS.replace("true", "false"), keys)
+        yield walled, free
+
+
+def _compare(
+    name: str,
+    statements: tuple[Statement, ...],
+    walled: psycopg.Connection[Any],
+    free: psycopg.Connection[Any],
+) -> None:
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for _ in range(ROUNDS):
+        for is_walled, line in ((True, walled), (False, free)):
+            times[is_walled].append(base.timed(partial(_ask, line, statements)))
+    with_wall, without = (statistics.median(times[is_walled]) for is_walled in (True, False))
+    print(
+        f"{name:>18}: {with_wall:7.2f} ms walled {without:7.2f} ms free"
+        f"  ratio {with_wall / without:.2f}"
+    )
+
+
+def _ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> None:
+    for sql, params in statements:
+        line.execute(sql, params).fetchall()
+
+
+if __name__ == "__main__":
+    main(count=int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
