@@ -1,4 +1,4 @@
-"""Make an organization with its schema, and rename it (spec 7.1).
+"""Make an organization with its schema, rename it, and limit its tokens (spec 7.1).
 
 Making one takes three commits: the row with its owner, the schema, the mark that it is ready.
 Nothing shows an organization before the mark, and whoever asks again after a crash continues the
@@ -12,8 +12,9 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from accounts import audit, names, rights, schema, tenancy
+from accounts.actions.tokens import MAXIMUM_DAYS
 from accounts.caller import DASHBOARD, Caller, Role
-from accounts.errors import AddressTaken
+from accounts.errors import AddressTaken, wrong_field
 from accounts.identifiers import new_id
 from accounts.models import Membership, Organization
 from accounts.queries import directory
@@ -42,15 +43,26 @@ def create_organization(
     return directory.organization_of(user_id=user_id, slug=row.slug)
 
 
-def rename_organization(*, caller: Caller, name: str) -> OrganizationView:
-    """Change the name that people see; the address stays. Raises InvalidInput."""
+def change_organization(
+    *, caller: Caller, name: str, longest_token_days: int | None = None
+) -> OrganizationView:
+    """Change the name that people see, and how long tokens made from now on may live.
+
+    The address stays, and so do tokens made before. Raises InvalidInput, RoleNotSufficient.
+    """
     rights.check_manages(caller=caller)
     checked = names.checked_name(name)
+    if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:
+        detail = f"Tokens live 1 to {MAXIMUM_DAYS} days at most."
+        raise wrong_field(pointer="/longest_token_days", detail=detail)
     with audit.caller_unit(caller=caller):
         row = Organization.objects.get(pk=caller.organization_id)
-        row.name = checked
-        row.save(update_fields=["name"])
-        _note(caller, "changed", row, fields=("name",))
+        wanted = {"name": checked, "longest_token_days": longest_token_days}
+        changed = tuple(field for field, value in wanted.items() if value is not None)
+        for field in changed:
+            setattr(row, field, wanted[field])
+        row.save(update_fields=changed)
+        _note(caller, "changed", row, fields=changed)
     return directory.organization_view(row, role=caller.role)
 
 

@@ -18,11 +18,11 @@ from accounts.backend import peppers
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, NotFound, wrong_field
 from accounts.models import Token
-from accounts.queries import credentials
+from accounts.queries import credentials, directory
 from accounts.queries.credentials import Credential, TokenView, token_view
 
 DEFAULT_DAYS: Final = 90  # spec: reliability, tokens
-MAXIMUM_DAYS: Final = 365
+MAXIMUM_DAYS: Final = 365  # which an organization can lower
 NAME_LENGTH: Final = 80  # characters, the column's
 OVERLAP_HOURS: Final = 24  # how long a rotated token still works
 USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
@@ -35,14 +35,17 @@ INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken:
-    """What a token is to be. `projects` None: every project its owner reaches."""
+    """What a token is to be. `projects` None: every project its owner reaches.
+
+    `expires_in_days` None: the default, or the organization's maximum where that is less.
+    """
 
     name: str
     scopes: frozenset[TokenScope] = field(
         default_factory=lambda: frozenset({TokenScope.READ, TokenScope.WRITE})
     )
     projects: tuple[UUID, ...] | None = None
-    expires_in_days: int = DEFAULT_DAYS
+    expires_in_days: int | None = None
     source_interface: str = "api"
     kind: tokens.TokenKind = tokens.TokenKind.PERSON
 
@@ -63,18 +66,19 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     user_id = rights.check_holds_tokens(caller=caller)
     _check_fields(new)
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
-    row = Token(
-        organization_id=caller.organization_id,
-        user_id=user_id,
-        name=new.name.strip(),
-        kind=new.kind,
-        scopes=sorted(new.scopes),
-        projects=None if new.projects is None else list(new.projects),
-        source_interface=new.source_interface,
-        created_at=now,
-        expires_at=now + timedelta(days=new.expires_in_days),
-    )
     with audit.caller_unit(caller=caller):
+        longest = directory.longest_token_days(caller=caller)
+        row = Token(
+            organization_id=caller.organization_id,
+            user_id=user_id,
+            name=new.name.strip(),
+            kind=new.kind,
+            scopes=sorted(new.scopes),
+            projects=None if new.projects is None else list(new.projects),
+            source_interface=new.source_interface,
+            created_at=now,
+            expires_at=now + _life(new, longest_days=longest),
+        )
         issued = _issue(row)
         _note(caller, "created", issued.token)
     return issued
@@ -97,7 +101,8 @@ def rotate_token(
         _check_replaceable(old, now=now)
         view = token_view(old)
         rights.check_lends(caller=caller, scopes=frozenset(view.scopes), projects=view.projects)
-        issued = _issue(_successor(old, now=now))
+        longest = timedelta(days=directory.longest_token_days(caller=caller))
+        issued = _issue(_successor(old, longest=longest, now=now))
         old.replaced_by_id = issued.token.id
         _end(old, overlap=timedelta(hours=overlap_hours), now=now)
         _note(caller, "rotated", view, by=str(issued.token.id))
@@ -156,7 +161,17 @@ def _issue(row: Token) -> IssuedToken:
     return IssuedToken(text=minted.text, token=token_view(row))
 
 
-def _successor(old: Token, *, now: datetime) -> Token:
+def _life(new: NewToken, *, longest_days: int) -> timedelta:
+    """Return how long a new token lives. Raises InvalidInput beyond the organization's maximum."""
+    if new.expires_in_days is None:
+        return timedelta(days=min(DEFAULT_DAYS, longest_days))
+    if not 1 <= new.expires_in_days <= longest_days:
+        detail = f"A token of this organization lives 1 to {longest_days} days."
+        raise wrong_field(pointer="/expires_in_days", detail=detail)
+    return timedelta(days=new.expires_in_days)
+
+
+def _successor(old: Token, *, longest: timedelta, now: datetime) -> Token:
     return Token(
         organization_id=old.organization_id,
         user_id=old.user_id,
@@ -166,7 +181,7 @@ def _successor(old: Token, *, now: datetime) -> Token:
         projects=old.projects,
         source_interface=old.source_interface,
         created_at=now,
-        expires_at=now + (old.expires_at - old.created_at),
+        expires_at=now + min(longest, old.expires_at - old.created_at),
     )
 
 
@@ -201,9 +216,6 @@ def _check_fields(new: NewToken) -> None:
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
         detail = f"The name needs 1 to {NAME_LENGTH} printable characters."
         raise wrong_field(pointer="/name", detail=detail)
-    if not 1 <= new.expires_in_days <= MAXIMUM_DAYS:
-        detail = f"A token lives 1 to {MAXIMUM_DAYS} days."
-        raise wrong_field(pointer="/expires_in_days", detail=detail)
     if new.source_interface not in INTERFACES:
         detail = f"The interface is one of: {', '.join(INTERFACES)}."
         raise wrong_field(pointer="/source_interface", detail=detail)

@@ -37,8 +37,7 @@ NEW_TOKEN: Final = Record(
         Field(
             name="expires_in_days",
             shape=Whole(smallest=1, largest=tokens.MAXIMUM_DAYS),
-            says="How long it lives.",
-            default=tokens.DEFAULT_DAYS,
+            says="How long it lives; 90 where the organization allows that much.",
         ),
         Field(
             name="source_interface",

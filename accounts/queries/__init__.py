@@ -5,6 +5,7 @@ from accounts.queries.credentials import token_list as tokens
 from accounts.queries.directory import (
     MemberView,
     OrganizationView,
+    longest_token_days,
     members,
     organization_of,
     organizations_of,
@@ -31,6 +32,7 @@ __all__ = [
     "invitations",
     "job",
     "jobs",
+    "longest_token_days",
     "members",
     "organization_of",
     "organizations_of",

@@ -51,6 +51,13 @@ def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
     raise NotFound(detail="There is no such organization.", hint="Check the address.")
 
 
+def longest_token_days(*, caller: Caller) -> int:
+    """Return how many days a token of the caller's organization may live."""
+    with tenancy.walled(organization_id=caller.organization_id):
+        rows = Organization.objects.filter(pk=caller.organization_id)
+        return int(rows.values_list("longest_token_days", flat=True).get())
+
+
 def members(*, caller: Caller) -> tuple[MemberView, ...]:
     """Return the people of the caller's organization, the first joined first."""
     rows = Membership.objects.filter(organization_id=caller.organization_id).select_related("user")

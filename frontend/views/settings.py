@@ -10,11 +10,18 @@ from django.views.decorators.http import require_POST
 from accounts.actions.invitations import invite as send_invitation
 from accounts.actions.invitations import resend_invitation, revoke_invitation
 from accounts.actions.members import change_role
-from accounts.actions.organizations import rename_organization
-from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate_token
+from accounts.actions.organizations import change_organization
+from accounts.actions.tokens import (
+    DEFAULT_DAYS,
+    MAXIMUM_DAYS,
+    NewToken,
+    create_token,
+    revoke_token,
+    rotate_token,
+)
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries import invitations, state_of
+from accounts.queries import invitations, longest_token_days, state_of
 from accounts.queries import members as member_list
 from accounts.queries import tokens as token_list
 from accounts.rights import manages, outranks, scopes_of
@@ -22,17 +29,26 @@ from frontend.views import base
 from frontend.views.base import Frame
 from teams.actions.members import leave, remove_member
 
+USUAL_DAYS = (7, 30, 90)
+
 
 @base.member
 def general(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show and save what the organization is called."""
+    """Show and save what the organization is called, and how long its tokens may live."""
     context: dict[str, object] = {
-        "section": "general", "may_manage": manages(caller=frame.caller)
-    }  # fmt: skip
+        "section": "general",
+        "may_manage": manages(caller=frame.caller),
+        "longest_token_days": longest_token_days(caller=frame.caller),
+        "most_days": MAXIMUM_DAYS,
+    }
     if request.method != "POST":
         return base.page(request, "pages/settings_general.html", context)
     try:
-        rename_organization(caller=frame.caller, name=request.POST.get("name", "").strip())
+        change_organization(
+            caller=frame.caller,
+            name=request.POST.get("name", "").strip(),
+            longest_token_days=_days(request.POST.get("longest_token_days", "")),
+        )
     except InvalidInput as error:
         context |= {"error": error, "form": request.POST}
         return base.page(request, "pages/settings_general.html", context, status=error.status)
@@ -105,12 +121,14 @@ def tokens(request: HttpRequest, frame: Frame) -> HttpResponse:
 def new_token(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the dialog of a token, and make one; its text is shown this once."""
     lendable = scopes_of(role=frame.caller.role)
+    longest = longest_token_days(caller=frame.caller)
     context: dict[str, object] = {
         "form": request.POST,
         "scopes": tuple(scope for scope in TokenScope if scope in lendable),
         "chosen": request.POST.getlist("scope") or ["read", "write"],
         "projects": frame.projects,
-        "days": (7, 30, 90, 365),
+        "days": _choices(longest),
+        "usual_days": min(DEFAULT_DAYS, longest),
     }
     if request.method != "POST":
         return base.dialog(request, "partials/new_token.html", context)
@@ -163,14 +181,25 @@ def _token(request: HttpRequest, frame: Frame) -> NewToken:
     form = request.POST
     chosen = form.getlist("project")
     bound = tuple(project.id for project in frame.projects if project.slug in chosen)
-    days = form.get("days", "")
     return NewToken(
         name=form.get("name", "").strip(),
         scopes=frozenset(scope for scope in TokenScope if scope in form.getlist("scope")),
         projects=bound if chosen else None,
-        expires_in_days=int(days) if days.isdecimal() and len(days) < 5 else 0,
+        expires_in_days=_days(form.get("days", "")),
         source_interface=form.get("tool", "api"),
     )
+
+
+def _days(text: str) -> int | None:
+    """Return a number of days; None for no text, and 0, which is refused, for what is none."""
+    if not text:
+        return None
+    return int(text) if text.isdecimal() and len(text) < 5 else 0
+
+
+def _choices(longest: int) -> tuple[int, ...]:
+    """Return the lives that a new token is offered, the usual ones and the longest possible."""
+    return (*(days for days in USUAL_DAYS if days < longest), longest)
 
 
 def _address(frame: Frame, name: str) -> str:

@@ -188,3 +188,21 @@ def test_person_of_two_organizations_may_choose(
 
     assert "Acme" in page
     assert "Globex" in page
+
+
+def test_the_longest_life_of_tokens_is_set_in_the_settings(owner_pages: Client, shop: str) -> None:
+    form = {"name": "Acme", "longest_token_days": "60"}
+
+    saved = owner_pages.post("/o/acme/settings/general", form)
+    dialog = owner_pages.get("/o/acme/settings/tokens/new").text
+
+    assert saved.status_code == 302
+    assert 'value="60" selected' in dialog
+    assert 'value="365"' not in dialog
+
+
+@pytest.mark.parametrize("days", ["0", "366", "-1", "many", "9" * 30])
+def test_a_wrong_longest_life_is_refused(owner_pages: Client, shop: str, days: str) -> None:
+    form = {"name": "Acme", "longest_token_days": days}
+
+    assert owner_pages.post("/o/acme/settings/general", form).status_code == 422

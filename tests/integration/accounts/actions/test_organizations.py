@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from accounts import schema, tenancy
-from accounts.actions.organizations import create_organization, rename_organization
+from accounts.actions.organizations import change_organization, create_organization
 from accounts.actions.signup import ensure_home
 from accounts.caller import Caller, Role
 from accounts.errors import AddressTaken, InvalidInput, RoleNotSufficient
@@ -99,14 +99,14 @@ def test_whoever_belongs_somewhere_needs_no_home(
 
 
 def test_renaming_keeps_the_address(caller: Caller, now: datetime) -> None:
-    renamed = rename_organization(caller=caller, name=" Acme Works ")
+    renamed = change_organization(caller=caller, name=" Acme Works ")
 
     assert (renamed.name, renamed.slug) == ("Acme Works", "acme")
 
 
 def test_a_member_does_not_rename(member_caller: Caller) -> None:
     with pytest.raises(RoleNotSufficient):
-        rename_organization(caller=member_caller, name="Mine")
+        change_organization(caller=member_caller, name="Mine")
 
 
 def test_the_schema_of_a_new_organization_is_named_after_its_id(

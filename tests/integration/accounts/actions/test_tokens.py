@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from accounts import authentication
+from accounts.actions.organizations import change_organization
 from accounts.actions.tokens import NewToken, create_token, revoke_token, rotate_token
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, Forbidden, InvalidInput, InvalidToken, NotFound
@@ -261,3 +262,38 @@ def test_a_request_costs_one_query(
 
     with django_assert_num_queries(1):
         use(issued.text, now)
+
+
+def _limit(caller: Caller, days: int) -> None:
+    change_organization(caller=caller, name="Acme", longest_token_days=days)
+
+
+def test_a_token_lives_ninety_days_unless_told(caller: Caller, now: datetime) -> None:
+    issued = create_token(caller=caller, new=LAPTOP, now=now)
+
+    assert issued.token.expires_at == now + timedelta(days=90)
+
+
+def test_an_organization_lowers_how_long_tokens_live(caller: Caller, now: datetime) -> None:
+    _limit(caller, 30)
+
+    issued = create_token(caller=caller, new=LAPTOP, now=now)
+
+    assert issued.token.expires_at == now + timedelta(days=30)
+    with pytest.raises(InvalidInput, match="1 to 30 days"):
+        create_token(caller=caller, new=replace(LAPTOP, expires_in_days=31), now=now)
+
+
+def test_a_rotated_token_keeps_to_the_organizations_maximum(caller: Caller, now: datetime) -> None:
+    old = create_token(caller=caller, new=replace(LAPTOP, expires_in_days=365), now=now)
+    _limit(caller, 30)
+
+    issued = rotate_token(caller=caller, token_id=old.token.id, now=now)
+
+    assert issued.token.expires_at == now + timedelta(days=30)
+
+
+@pytest.mark.parametrize("days", [0, -1, 366])
+def test_no_organization_allows_more_than_a_year(caller: Caller, days: int) -> None:
+    with pytest.raises(InvalidInput):
+        _limit(caller, days)
