@@ -1,0 +1,273 @@
+"""Public sets in our two files: BEIR's format, LoCoMo, LongMemEval, CoSQA (spec 3.4).
+
+Pure: texts of their files in, texts of ours out. None of these sets is shipped; each has a license
+of its own. What a converter leaves out it counts and says. A fault of a file is a `WrongSet` that
+names the file, where it has lines the line, and the field.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from memory.evaluation.judged import LARGEST_GRADE, WrongSet
+
+LONGEST: Final = 20_000  # characters of a memory, spec 2.1; longer texts are cut
+DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
+LOCOMO_KINDS: Final = {  # the categories of its questions
+    1: "multi-hop",
+    2: "temporal",
+    3: "open-domain",
+    4: "single-hop",
+    5: "adversarial",
+}
+LOCOMO_TIME: Final = "%I:%M %p on %d %B, %Y"
+LONGMEMEVAL_TIME: Final = "%Y/%m/%d (%a) %H:%M"
+SESSION: Final = re.compile(r"session_\d+")
+NOT_OF_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
+
+Files = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Converted:
+    """Our two files, and what was left out of theirs."""
+
+    memories: str
+    queries: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicSet:
+    """A public set: the files that `convert` reads by these names, and how."""
+
+    files: tuple[str, ...]
+    convert: Callable[[Files], Converted]
+
+
+def convert(*, public: str, files: Files) -> Converted:
+    """Convert the files of a public set, given by name. Raises WrongSet; KeyError: no such set."""
+    return PUBLIC[public].convert(files)
+
+
+def _beir(files: Files) -> Converted:
+    """Convert a corpus, queries and judgments of BEIR's format; grades above 3 become 3."""
+    corpus, queries, qrels = PUBLIC["beir"].files
+    memories = [
+        _memory(row.text("_id"), _joined(row.fields.get("title"), row.text("text")), "reference")
+        for row in _lines(corpus, files[corpus])
+    ]
+    grades = _qrels(qrels, files[qrels])
+    rows = list(_lines(queries, files[queries]))
+    asked = [
+        {"id": id, "text": row.text("text"), "kind": "beir", "relevant": grades[id]}
+        for row in rows
+        if (id := row.text("_id")) in grades
+    ]
+    return _converted(memories, asked, {"queries without judgment": len(rows) - len(asked)})
+
+
+def _cosqa(files: Files) -> Converted:
+    """Convert CoSQA's retrieval test: web queries, and functions under their numbers."""
+    functions, questions = PUBLIC["cosqa"].files
+    numbered = _json(functions, files[functions], dict)
+    memories = [_memory(str(number), code, "reference") for code, number in numbered.items()]
+    asked = []
+    for position, item in enumerate(_json(questions, files[questions], list)):
+        row = _Row(file=questions, line=position + 1, fields=item)
+        relevant = {str(row.value("retrieval_idx", int)): LARGEST_GRADE}
+        asked.append(
+            {"id": row.text("idx"), "text": row.text("doc"), "kind": "web", "relevant": relevant}
+        )
+    return _converted(memories, asked, {})
+
+
+def _locomo(files: Files) -> Converted:
+    """Convert LoCoMo: turns as episodes of a project each conversation, questions by category.
+
+    Adversarial questions have no answer in their conversation; the turns they play on are named
+    confusable. Questions of other categories without evidence are left out.
+    """
+    (file,) = PUBLIC["locomo"].files
+    memories: list[dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
+    left_out = 0
+    for position, sample in enumerate(_json(file, files[file], list), start=1):
+        row = _Row(file=file, line=position, fields=sample)
+        name = row.text("sample_id")
+        turns = list(_locomo_turns(row, name))
+        memories += turns
+        known = frozenset(turn["id"] for turn in turns)
+        for number, question in enumerate(row.value("qa", list), start=1):
+            query = _locomo_query(_Row(file=file, line=position, fields=question), name, known)
+            left_out += query is None
+            asked += [] if query is None else [{"id": f"{name}/q{number}", **query}]
+    return _converted(memories, asked, {"questions without evidence": left_out})
+
+
+def _longmemeval(files: Files) -> Converted:
+    """Convert LongMemEval: a project each question, turns as episodes, `has_answer` as evidence.
+
+    Questions whose id ends in `_abs` have no answer. Others without a marked turn are left out.
+    """
+    (file,) = PUBLIC["longmemeval"].files
+    memories: list[dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
+    left_out = 0
+    for position, item in enumerate(_json(file, files[file], list), start=1):
+        row = _Row(file=file, line=position, fields=item)
+        id = row.text("question_id")
+        project = _slug(id)
+        relevant: dict[str, int] = {}
+        memories += _longmemeval_turns(row, id, project, relevant)
+        is_unanswerable = id.endswith("_abs")
+        if not relevant and not is_unanswerable:
+            left_out += 1
+            continue
+        kind = "abstention" if is_unanswerable else row.text("question_type")
+        grades = {} if is_unanswerable else relevant
+        near = list(relevant) if is_unanswerable else []
+        asked.append(
+            {"id": id, "text": row.text("question"), "kind": kind, "relevant": grades}
+            | {"project": project, "confusable": near}
+        )
+    return _converted(memories, asked, {"questions without evidence": left_out})
+
+
+PUBLIC: Final[Mapping[str, PublicSet]] = {
+    "beir": PublicSet(files=("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"), convert=_beir),
+    "cosqa": PublicSet(files=("code_idx_map.txt", "cosqa-retrieval-test-500.json"), convert=_cosqa),
+    "locomo": PublicSet(files=("locomo10.json",), convert=_locomo),
+    "longmemeval": PublicSet(files=("longmemeval_s.json",), convert=_longmemeval),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One object of a file: typed reads that know where they stand."""
+
+    file: str
+    line: int
+    fields: Any
+
+    def value(self, field: str, kind: type) -> Any:
+        found = self.fields.get(field) if isinstance(self.fields, dict) else None
+        if not isinstance(found, kind):
+            detail = f"Entry {self.line} should have a {kind.__name__} here."
+            raise WrongSet(file=self.file, line=self.line, field=field, detail=detail)
+        return found
+
+    def text(self, field: str) -> str:
+        return str(self.value(field, str))
+
+
+def _lines(file: str, text: str) -> Iterator[_Row]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield _Row(file=file, line=number, fields=_loaded(file, line, number))
+
+
+def _json(file: str, text: str, kind: type) -> Any:
+    found = _loaded(file, text, 1)
+    if not isinstance(found, kind):
+        raise WrongSet(file=file, line=1, field="", detail=f"The file is one {kind.__name__}.")
+    return found
+
+
+def _loaded(file: str, text: str, line: int) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        line = line + error.lineno - 1
+        raise WrongSet(file=file, line=line, field="", detail="This is no JSON.") from error
+
+
+def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        cells = line.split("\t")
+        if not line.strip() or (number == 1 and not cells[-1].strip().isdigit()):
+            continue  # the heading
+        if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
+            detail = "A line is: query-id, corpus-id and a whole number, with tabs between."
+            raise WrongSet(file=file, line=number, field="score", detail=detail)
+        if int(cells[2]) > 0:
+            grades.setdefault(cells[0], {})[cells[1]] = min(LARGEST_GRADE, int(cells[2]))
+    return grades
+
+
+def _locomo_turns(row: _Row, name: str) -> Iterator[dict[str, Any]]:
+    conversation = row.value("conversation", dict)
+    for key in sorted(filter(SESSION.fullmatch, conversation)):
+        told = conversation.get(f"{key}_date_time")
+        for fields in conversation[key]:
+            turn = _Row(file=row.file, line=row.line, fields=fields)
+            caption = fields.get("blip_caption")
+            shared = f" [shares {caption}]" if caption else ""
+            said = f"{turn.text('speaker')}: {turn.text('text')}{shared}"
+            place = {"project": _slug(name), "event_at": _moment(told, LOCOMO_TIME, row)}
+            yield _memory(f"{name}/{turn.text('dia_id')}", said, "episode") | place
+
+
+def _locomo_query(row: _Row, name: str, known: frozenset[str]) -> dict[str, Any] | None:
+    named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(" ".join(row.value("evidence", list))))
+    evidence = tuple(dict.fromkeys(id for id in named if id in known))
+    kind = LOCOMO_KINDS[row.value("category", int)]
+    shared = {"text": row.text("question"), "kind": kind, "project": _slug(name)}
+    if kind == LOCOMO_KINDS[5]:
+        return shared | {"relevant": {}, "confusable": list(evidence)}
+    return shared | {"relevant": dict.fromkeys(evidence, LARGEST_GRADE)} if evidence else None
+
+
+def _longmemeval_turns(
+    row: _Row, id: str, project: str, relevant: dict[str, int]
+) -> Iterator[dict[str, Any]]:
+    sessions = zip(
+        row.value("haystack_dates", list), row.value("haystack_sessions", list), strict=True
+    )
+    for session, (told, turns) in enumerate(sessions, start=1):
+        for number, fields in enumerate(turns, start=1):
+            turn = _Row(file=row.file, line=row.line, fields=fields)
+            name = f"{id}/{session}:{number}"
+            if fields.get("has_answer"):
+                relevant[name] = LARGEST_GRADE
+            said = f"{turn.text('role')}: {turn.text('content')}"
+            place = {"project": project, "event_at": _moment(told, LONGMEMEVAL_TIME, row)}
+            yield _memory(name, said, "episode") | place
+
+
+def _memory(id: str, content: str, type: str) -> dict[str, Any]:
+    return {"id": id, "content": content[:LONGEST], "type": type}
+
+
+def _joined(title: Any, text: str) -> str:
+    return f"{title}\n\n{text}" if isinstance(title, str) and title.strip() else text
+
+
+def _moment(told: Any, form: str, row: _Row) -> str:
+    try:
+        return datetime.strptime(str(told), form).replace(tzinfo=UTC).isoformat()
+    except ValueError as error:
+        detail = f"{told!r} is no time of the form {form}."
+        raise WrongSet(file=row.file, line=row.line, field="date", detail=detail) from error
+
+
+def _slug(name: str) -> str:
+    return NOT_OF_A_SLUG.sub("-", name.lower()).strip("-")[:64].strip("-")
+
+
+def _converted(
+    memories: list[dict[str, Any]], queries: list[dict[str, Any]], left_out: Mapping[str, int]
+) -> Converted:
+    return Converted(
+        memories=_written(memories),
+        queries=_written(queries),
+        notes=tuple(f"left out: {count} {what}" for what, count in left_out.items() if count),
+    )
+
+
+def _written(rows: list[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)

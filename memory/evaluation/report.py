@@ -1,0 +1,159 @@
+"""An evaluation as Markdown for people and as plain values for JSON (spec 3.4).
+
+Both name the set by its digest, the embedder and what was refused, so that a figure can be made
+again. Differences are set in bold where their interval excludes zero.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from memory.evaluation import outcomes
+from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
+from memory.evaluation.outcomes import Evaluation, Row, System
+
+COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
+SHARED: Final = (  # the tables of a report: heading, measures
+    ("Ranking", outcomes.RANK_MEASURES),
+    ("Silence", outcomes.SILENCE_MEASURES),
+    ("Packs", outcomes.PACK_MEASURES),
+)
+PERCENTILES: Final = (50, 95)
+
+
+def markdown(*, evaluation: Evaluation) -> str:
+    """Return the report to read."""
+    return "\n".join((*_head(evaluation), *_tables(evaluation), *_times(evaluation), ""))
+
+
+def plain(*, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the report as JSON takes it, each query's outcome with it."""
+    return {
+        "set": evaluation.judged.name,
+        "digest": evaluation.judged.digest,
+        "split": evaluation.split or outcomes.ALL,
+        "embedder": evaluation.embedder,
+        "memories": len(evaluation.judged.memories),
+        "embedded": evaluation.embedded,
+        "refused": {item.memory_id: item.reason for item in evaluation.refused},
+        "degraded": list(evaluation.degraded),
+        "resamples": RESAMPLES,
+        "systems": {item.profile: _plain_system(evaluation, item) for item in evaluation.systems},
+        "differences": {
+            f"{second.profile} - {first.profile}": _plain_rows(
+                outcomes.differences(evaluation=evaluation, first=first, second=second)
+            )
+            for first, second in _compared(evaluation)
+        },
+    }
+
+
+def percentile(*, values: Iterable[float], percent: int) -> float:
+    """Return the value that `percent` of the values do not exceed (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def _head(evaluation: Evaluation) -> Iterator[str]:
+    judged = evaluation.judged
+    unanswerable = sum(not query.answerable for query in judged.queries)
+    yield f"# Evaluation: {judged.name}, {evaluation.split or 'both halves'}"
+    yield ""
+    yield (
+        f"{len(judged.memories)} memories, {evaluation.embedded} of them embedded by "
+        f"{evaluation.embedder}; {len(judged.queries)} queries, {unanswerable} of them without "
+        f"an answer. Set {judged.digest[:12]}. Brackets: {LEVEL:.0%} bootstrap intervals, "
+        f"{RESAMPLES} draws. Rank measures are taken over the queries that have an answer."
+    )
+    if evaluation.refused:
+        first = evaluation.refused[0]
+        yield ""
+        yield (
+            f"Not let in: {len(evaluation.refused)} memories, such as {first.memory_id}: "
+            f"{first.reason} They count as not found."
+        )
+    if evaluation.degraded:
+        yield ""
+        yield f"Degraded: {', '.join(evaluation.degraded)}."
+
+
+def _tables(evaluation: Evaluation) -> Iterator[str]:
+    tables = tuple(
+        (system, outcomes.table(evaluation=evaluation, system=system))
+        for system in evaluation.systems
+    )
+    for heading, names in SHARED:
+        for system, rows in tables:
+            yield from _table(f"{heading}: {system.profile}", rows, names)
+    for first, second in _compared(evaluation):
+        rows = outcomes.differences(evaluation=evaluation, first=first, second=second)
+        title = f"Differences: {second.profile} minus {first.profile}, paired by query"
+        yield from _table(title, rows, outcomes.RANK_MEASURES, signed=True)
+
+
+def _table(
+    title: str, rows: tuple[Row, ...], names: tuple[str, ...], *, signed: bool = False
+) -> Iterator[str]:
+    yield from ("", f"## {title}", "", f"| kind | queries | {' | '.join(names)} |")
+    yield f"|---|---|{'---|' * len(names)}"
+    for row in rows:
+        given = dict(row.measures)
+        if any(given[name] is not None for name in names):
+            cells = " | ".join(_cell(name, given[name], signed) for name in names)
+            yield f"| {row.kind} | {row.queries} | {cells} |"
+
+
+def _cell(name: str, value: Interval | None, signed: bool) -> str:
+    if value is None:
+        return "-"
+    form = ".0f" if name in COUNTED else ("+.3f" if signed else ".3f")
+    text = f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
+    return f"**{text}**" if signed and value.excludes_zero else text
+
+
+def _times(evaluation: Evaluation) -> Iterator[str]:
+    yield from ("", "## Milliseconds a search", "", "| profile | p50 | p95 |", "|---|---|---|")
+    for system in evaluation.systems:
+        p50, p95 = _milliseconds(system)
+        yield f"| {system.profile} | {p50:.1f} | {p95:.1f} |"
+
+
+def _milliseconds(system: System) -> tuple[float, ...]:
+    times = tuple(asked.took_ms for asked in system.asked)
+    return tuple(percentile(values=times, percent=percent) for percent in PERCENTILES)
+
+
+def _compared(evaluation: Evaluation) -> tuple[tuple[System, System], ...]:
+    first, *others = evaluation.systems
+    return tuple((first, other) for other in others)
+
+
+def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
+    p50, p95 = _milliseconds(system)
+    return {
+        "kinds": _plain_rows(outcomes.table(evaluation=evaluation, system=system)),
+        "took_ms": {"p50": p50, "p95": p95},
+        "queries": {
+            asked.query_id: {
+                "kind": query.kind,
+                "ranked": list(asked.ranked),
+                "best_relevance": asked.best_relevance,
+                "silent": asked.silent,
+                "pack": list(asked.pack),
+                "pack_tokens": asked.pack_tokens,
+                "took_ms": asked.took_ms,
+            }
+            for query, asked in zip(evaluation.judged.queries, system.asked, strict=True)
+        },
+    }
+
+
+def _plain_rows(rows: tuple[Row, ...]) -> dict[str, Any]:
+    return {
+        row.kind: {name: _plain_interval(value) for name, value in row.measures} for row in rows
+    }
+
+
+def _plain_interval(value: Interval | None) -> dict[str, float] | None:
+    if value is None:
+        return None
+    return {"mean": value.mean, "low": value.low, "high": value.high, "count": value.count}

@@ -1,0 +1,107 @@
+"""Measure searches on a judged set, or convert a public set into one (spec 3.4).
+
+`evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
+beir PATH OUT` writes a folder that `--set` takes. It changes nothing in the installation.
+"""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from accounts.errors import CairnError
+from memory.actions.evaluate import evaluate
+from memory.actions.search import PROFILES
+from memory.evaluation import converters, judged, report
+from memory.evaluation.judged import JudgedSet, Split, WrongSet
+
+SHIPPED: Final = Path(judged.__file__).parent / "sets"
+CODING: Final = "coding"
+
+
+class Command(BaseCommand):
+    """Evaluate, or convert."""
+
+    help = "Measure recall, ranking, silence and time of searches on a judged set."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the set and the profiles; or, after `convert`, the public set and the folders."""
+        parser.add_argument("--set", dest="folder", default=CODING, help="coding, or a folder")
+        parser.add_argument("--profile", action="append", choices=PROFILES, help="may be repeated")
+        parser.add_argument("--split", choices=[*Split], help="only this half of the queries")
+        parser.add_argument("--out", type=Path, help="file for the whole report as JSON")
+        parser.add_argument("--markdown", type=Path, help="file for the tables as Markdown")
+        steps = parser.add_subparsers(dest="step")
+        convert = steps.add_parser("convert", help="turn a public set into a folder for --set")
+        convert.add_argument("--from", dest="public", choices=converters.PUBLIC, required=True)
+        convert.add_argument("path", type=Path, help="folder with the files of the public set")
+        convert.add_argument("target", type=Path, help="folder to write; made when missing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do one of the two; refuse in a sentence."""
+        try:
+            if options["step"] == "convert":
+                self._convert(options["public"], options["path"], options["target"])
+            else:
+                self._evaluate(options)
+        except WrongSet as error:
+            raise CommandError(str(error)) from error
+        except CairnError as error:
+            raise CommandError(f"{error.detail} {error.hint}") from error
+
+    def _evaluate(self, options: dict[str, Any]) -> None:
+        whole = _set(options["folder"])
+        self._check_writable(options["out"], options["markdown"])
+        found = evaluate(
+            judged=whole,
+            profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
+            split=Split(options["split"]) if options["split"] else None,
+            now=timezone.now(),
+            tell=lambda line: self.stderr.write(f"… {line}"),
+        )
+        tables = report.markdown(evaluation=found)
+        if options["out"]:
+            values = report.plain(evaluation=found)
+            options["out"].write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+        if options["markdown"]:
+            options["markdown"].write_text(tables, encoding="utf-8")
+        self.stdout.write(tables)
+
+    def _convert(self, public: str, path: Path, target: Path) -> None:
+        files = {name: _read(path / name) for name in converters.PUBLIC[public].files}
+        converted = converters.convert(public=public, files=files)
+        found = judged.parse(name=public, memories=converted.memories, queries=converted.queries)
+        target.mkdir(parents=True, exist_ok=True)
+        (target / judged.MEMORIES).write_text(converted.memories, encoding="utf-8")
+        (target / judged.QUERIES).write_text(converted.queries, encoding="utf-8")
+        for note in converted.notes:
+            self.stdout.write(note)
+        self.stdout.write(
+            f"{len(found.memories)} memories and {len(found.queries)} queries in {target}"
+        )
+
+    def _check_writable(self, *paths: Path | None) -> None:
+        missing = next((path for path in paths if path and not path.parent.is_dir()), None)
+        if missing is not None:
+            raise CommandError(f"There is no folder {missing.parent}; make it first.")
+
+
+def _set(given: str) -> JudgedSet:
+    folder = SHIPPED / CODING if given == CODING else Path(given)
+    return judged.parse(
+        name=folder.name,
+        memories=_read(folder / judged.MEMORIES),
+        queries=_read(folder / judged.QUERIES),
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is not UTF-8 (byte {error.start}).") from error
