@@ -35,7 +35,8 @@ FAULTS: Final = {
 }
 SAYS: Final = (
     "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a "
-    "text holds no NUL and no half of a character, and one that must be there is not blank."
+    "text holds no NUL and no half of a character, one that must be there is not blank, and a "
+    "whole number has at most 64 bits."
 )
 PROBLEM: Final = {
     **record(
@@ -187,7 +188,7 @@ def _successes(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str,
         links = replies.links_of(reply=reply, endpoints=endpoints)
         answers[str(reply.status)] = {
             "description": reply.says,
-            "headers": replies.headers_of(reply=reply),
+            "headers": replies.headers_of(reply=reply, endpoint=endpoint),
             "content": {JSON: content},
             **({"links": links} if links else {}),
         }

@@ -50,11 +50,12 @@ def header_components() -> dict[str, Any]:
     }
 
 
-def headers_of(*, reply: Reply) -> dict[str, Any]:
-    """Return references to the headers of a success."""
+def headers_of(*, reply: Reply, endpoint: Endpoint) -> dict[str, Any]:
+    """Return references to the headers of a success; calls of nobody are not counted."""
     tagged = ("ETag",) if reply.schema in TAGGED else ()
     located = ("Location",) if reply.status == 201 and reply.schema in LOCATED else ()
-    return _references((*tagged, *located, *COUNTED, "X-Request-Id"))
+    counted = () if endpoint.public else COUNTED
+    return _references((*tagged, *located, *counted, "X-Request-Id"))
 
 
 def headers_of_fault(*, status: int) -> dict[str, Any]:
