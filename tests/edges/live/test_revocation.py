@@ -14,7 +14,9 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 from asgiref.sync import sync_to_async
-from django.contrib import admin
+from django.conf import settings
+from django.test import Client
+from django.urls import reverse
 from websockets.exceptions import ConnectionClosed
 
 from accounts import tenancy
@@ -134,8 +136,12 @@ def _change_password(browser: Browser, place: Place) -> None:
 
 
 def _deactivate(browser: Browser, place: Place) -> None:
-    browser.person.is_active = False
-    admin.site.get_model_admin(User).save_model(None, browser.person, None, True)  # type: ignore[arg-type]
+    operator = Client()
+    person = User.objects.create_superuser("operator@ends.test", PASSWORD)
+    operator.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
+    address = reverse("admin:accounts_user_change", args=(browser.person.pk,))
+    assert operator.post(address, {"name": "Gone"}).status_code == 302
+    assert not User.objects.get(pk=browser.person.pk).is_active
 
 
 ENDINGS = {
