@@ -97,7 +97,7 @@ CHANGES: Final = Record(
         _optional("related_files", FILES, "All paths from now on."),
         _optional("related_modules", MODULES, "All modules from now on."),
         _optional("scope", SCOPE, "Who sees it."),
-    _optional("team", Text(largest=64, smallest=1), "The team's slug, for the scope team."),
+        _optional("team", Text(largest=64, smallest=1), "The team's slug, for the scope team."),
         _optional("pinned", Truth(), "Whether it never fades."),
         _optional("attributes", Free(), "The typed payload."),
         _optional("reason", Text(largest=200), "Why, for the history."),
