@@ -30,6 +30,7 @@ from accounts.models import Job  # noqa: E402
 from accounts.sql import doors  # noqa: E402
 from config.asgi import application  # noqa: E402
 from memory.models import Memory, MemoryVector  # noqa: E402
+from memory.tasks import merge_access  # noqa: E402
 from tests.support import canaries, canary_storm, live  # noqa: E402
 from tests.support.canaries import READS, Tally, World  # noqa: E402
 
@@ -38,6 +39,8 @@ THREADS = 8
 WRITE_EVERY = 40
 REQUEST_EVERY = 10  # a whole request costs as much as ten reads
 JOB_EVERY = 10
+CLOCK_EVERY = 40
+INTERVAL_S = 1
 QUEUE = "interactive"
 ADDRESS = "http://127.0.0.1:8000"
 PLACES = ("/api/v1/memories?limit=10", "/api/v1/changes?limit=10", "/o/{slug}/p/shop/memories")
@@ -64,11 +67,14 @@ def mix(worlds: Path, first: str, times: str) -> dict[str, Any]:
 
 
 def work(worlds: Path, first: str, times: str) -> dict[str, Any]:
-    """Take turns as a worker process does that claims jobs in between."""
+    """Take turns as a worker process does that claims jobs and is called by the clock between."""
     tally = Tally(worlds=_worlds(worlds))
     for number in range(int(first), int(first) + int(times)):
         if number % JOB_EVERY == 0:
             tasks.wake(QUEUE)
+        if number % CLOCK_EVERY == 0:
+            tasks.sweep(INTERVAL_S)
+            merge_access(INTERVAL_S)
         _turn(tally, number)
     return tally.told()
 

@@ -50,7 +50,8 @@ async def _storms(tally: Tally, callers: dict[str, Caller], times: int, address:
         headers = {"Authorization": f"Bearer {world.token}"}
         return (await client.get("/api/v1/memories?limit=5", headers=headers)).text
 
-    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+    once = httpx.Limits(max_keepalive_connections=0)  # a kept one may end as it is used again
+    async with httpx.AsyncClient(base_url=address, timeout=60, limits=once) as client:
         given_up = await _given_up(tally, cached, times, spread_s=0.02)
         given_up += await _given_up(tally, requested, times, spread_s=0.2)
     return given_up + await _groups(tally, callers, times)
