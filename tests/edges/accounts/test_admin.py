@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -64,6 +65,20 @@ def test_a_token_is_shown_without_its_digest(
     assert "laptop" in shown
     assert row.digest not in shown
     assert row.lookup not in shown
+
+
+def test_staff_who_are_no_superusers_see_no_row_of_an_organization(
+    client: Client, caller: Caller, now: datetime
+) -> None:
+    helper = User.objects.create_user("helper@cairn.test", "a long password", is_staff=True)
+    helper.user_permissions.set(Permission.objects.filter(codename="view_token"))
+    create_token(caller=caller, new=NewToken(name="laptop"), now=now)
+    client.force_login(helper)
+
+    shown = client.get("/admin/accounts/token/")
+
+    assert shown.status_code == 200
+    assert "laptop" not in shown.content.decode()
 
 
 def test_a_job_is_shown_without_its_payload(operator: Client, failed: Job) -> None:
