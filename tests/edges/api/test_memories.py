@@ -146,6 +146,16 @@ def test_an_edit_names_its_version_and_loses_nothing(api: Api) -> None:
     assert api.get(path).json()["tags"] == ["cart"]
 
 
+@pytest.mark.parametrize("tag", ["", "v1; DROP", '"v1", "v2"', "v²"])
+def test_a_version_that_is_none_is_refused(api: Api, tag: str) -> None:
+    path = f"memories/{api.remember()['id']}"
+
+    answers = [api.patch(path, {"tags": ["x"]}, If_Match=tag), api.delete(path, If_Match=tag)]
+
+    assert [answer.status_code for answer in answers] == [400, 400]
+    assert api.get(path)["ETag"] == '"v1"'
+
+
 def test_history_shows_every_version(api: Api) -> None:
     memory = api.remember()
     path = f"memories/{memory['id']}"
