@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
@@ -54,24 +55,15 @@ def program() -> Path:
 def in_front(*, home: Path, of: Mapping[str, str], size: int) -> Iterator[Mapping[str, str]]:
     """Pool the connections to a database until the block ends; yield the environment behind it.
 
-    `size` connections of each role reach Postgres, however many clients there are.
+    `size` connections of each role reach Postgres, however many clients there are. What PgBouncer
+    says goes to a file in `home`.
     """
     port = free_port()
-    home.chmod(0o711)
-    owner = identity.choose(environment=os.environ)
-    for name, text in _files(home, of, port, size).items():
-        (home / name).write_text(text)
-        os.chown(home / name, owner.uid, owner.gid)
-    described = launch.Program(
-        name="pgbouncer",
-        command=(str(program()), str(home / "pgbouncer.ini")),
-        environment=tuple(os.environ.items()),
-        folder=Path("/"),
-        identity=owner,
-    )
-    pooled = {name: _behind(of[name], port) for name in DATABASE_VARIABLES if name in of}
+    pooled = {name: _behind(of[name], port) for name in DATABASE_VARIABLES if of.get(name)}
     with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="cairn-pooler-")))
         log = stack.enter_context((home / "pgbouncer.log").open("ab"))
+        described = _described(folder, _files(folder, of, port, size))
         child = launch.start(program=described, output=log.fileno())
         stack.callback(child.wait)
         stack.callback(child.terminate)
@@ -100,9 +92,25 @@ def left_behind(*, pooled: str, size: int) -> list[tuple[str, str]]:
         return [row for line in lines for row in line.execute(LEFT_BEHIND, [list(KEPT_APART)])]
 
 
-def _files(home: Path, of: Mapping[str, str], port: int, size: int) -> dict[str, str]:
-    addresses = [urlsplit(of[name]) for name in DATABASE_VARIABLES if name in of]
-    people = home / "people.txt"
+def _described(folder: Path, files: Mapping[str, str]) -> launch.Program:
+    """Write the files where the user that PgBouncer runs as can read them; describe it."""
+    owner = identity.choose(environment=os.environ)
+    os.chown(folder, owner.uid, owner.gid)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+        os.chown(folder / name, owner.uid, owner.gid)
+    return launch.Program(
+        name="pgbouncer",
+        command=(str(program()), str(folder / "pgbouncer.ini")),
+        environment=tuple(os.environ.items()),
+        folder=Path("/"),
+        identity=owner,
+    )
+
+
+def _files(folder: Path, of: Mapping[str, str], port: int, size: int) -> dict[str, str]:
+    addresses = [urlsplit(of[name]) for name in DATABASE_VARIABLES if of.get(name)]
+    people = folder / "people.txt"
     host = f"host={unquote(addresses[0].hostname or '')} port={addresses[0].port or POSTGRES_PORT}"
     lines = (
         *("[databases]", f"* = {host}", "[pgbouncer]", "pool_mode = transaction"),
