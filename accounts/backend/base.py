@@ -41,12 +41,12 @@ class Introspection(DatabaseIntrospection):
 class DatabaseWrapper(base.DatabaseWrapper):  # type: ignore[misc]  # django-tenants has no types
     """A connection whose schema is chosen by a transaction, not by the session."""
 
+    creation_class = DatabaseCreation
+    is_owner = False
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.introspection = Introspection(self)
-
-    creation_class = DatabaseCreation
-    is_owner = False
 
     @contextmanager
     def as_owner(self) -> Iterator[None]:
