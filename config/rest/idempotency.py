@@ -47,7 +47,7 @@ def once(
     Raises IdempotencyMismatch or StillRunning.
     """
     fingerprint = _fingerprint(request, ask)
-    kept = idempotency.begin(caller=ask.caller, key=key, fingerprint=fingerprint, now=ask.now)
+    kept = idempotency.begin(caller=ask.caller, key=key, fingerprint=fingerprint)
     if kept.standing == Standing.OTHER_REQUEST:
         raise _mismatch()
     if kept.standing == Standing.RUNNING:

@@ -3,14 +3,17 @@
 The key is taken in a transaction of its own before the work starts and gets its answer when it has
 ended, so no model is called while a transaction is open. A process that dies in between leaves a
 key without an answer; after `LEASE_SECONDS` a retry may take it over (the work itself does not
-repeat: equal memories are confirmed, not stored twice). Only successes are kept.
+repeat: equal memories are confirmed, not stored twice). Only successes are kept. Ages are taken by
+the database's clock: those of two web processes may differ.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
+
+from django.db.models.functions import Now
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -39,21 +42,22 @@ class Kept:
     body: bytes = b""
 
 
-def begin(*, caller: Caller, key: str, fingerprint: str, now: datetime) -> Kept:
+def begin(*, caller: Caller, key: str, fingerprint: str) -> Kept:
     """Take a key for a request whose content has this fingerprint, or say who has it."""
     mine = IdempotencyKey.objects.filter(principal=_principal(caller))
     with tenancy.unit():
-        mine.filter(created_at__lt=now - timedelta(hours=KEPT_HOURS)).delete()
+        mine.filter(created_at__lt=Now() - timedelta(hours=KEPT_HOURS)).delete()
         row, is_new = IdempotencyKey.objects.get_or_create(
             principal=_principal(caller), key=key, defaults={"fingerprint": fingerprint}
         )
         if is_new:
+            mine.filter(pk=row.pk).update(created_at=Now())
             return Kept(standing=Standing.NEW)
         if row.fingerprint != fingerprint:
             return Kept(standing=Standing.OTHER_REQUEST)
         if row.status is not None:
             return _answered(row)
-        return Kept(standing=Standing.NEW if _take_over(row, now) else Standing.RUNNING)
+        return Kept(standing=Standing.NEW if _take_over(row) else Standing.RUNNING)
 
 
 def finish(
@@ -76,10 +80,10 @@ def _principal(caller: Caller) -> str:
     return f"user:{caller.user_id}" if caller.token_id is None else f"token:{caller.token_id}"
 
 
-def _take_over(row: IdempotencyKey, now: datetime) -> bool:
-    left_at = now - timedelta(seconds=LEASE_SECONDS)
+def _take_over(row: IdempotencyKey) -> bool:
+    left_at = Now() - timedelta(seconds=LEASE_SECONDS)
     same = IdempotencyKey.objects.filter(pk=row.pk, status=None, created_at=row.created_at)
-    return same.filter(created_at__lt=left_at).update(created_at=now) == 1
+    return same.filter(created_at__lt=left_at).update(created_at=Now()) == 1
 
 
 def _answered(row: IdempotencyKey) -> Kept:

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.support import site
+from tests.support.crashing import Installation, installation
 from tests.support.site import Site
 
 
@@ -16,6 +17,13 @@ def running_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     log: Path = tmp_path_factory.mktemp("site") / "site.log"
     with site.running(log=log) as started:
         yield started
+
+
+@pytest.fixture(scope="session")
+def crash_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """An installation of its own, whose processes tests kill and start again."""
+    with installation(home=tmp_path_factory.mktemp("crash")) as running:
+        yield running
 
 
 @pytest.fixture

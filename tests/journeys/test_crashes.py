@@ -7,12 +7,11 @@ nothing was stored twice, and every job has ended.
 """
 
 import json
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.support.crashing import Installation, await_that, installation
+from tests.support.crashing import ORGANIZATION, Installation, await_that
 
 MEMORIES = 200
 KILLS = ("worker", "redis", "worker", "postgres", "worker", "redis", "postgres", "worker", "beat")
@@ -23,40 +22,33 @@ MOST_DONE_BETWEEN = 12  # jobs that end between two kills
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+def test_nothing_acknowledged_is_lost(crash_site: Installation) -> None:
     chance = Random(SEED)
     moments = sorted(chance.sample(range(20, MEMORIES), len(KILLS)))
     plan = dict(zip(moments, KILLS, strict=True))
 
-    with installation(home=tmp_path) as site:
-        acknowledged = []
-        for number, line in enumerate(site.written(MEMORIES)):
-            acknowledged.append(line)
-            if number in plan:
-                await_some_done(site, chance.randint(1, MOST_DONE_BETWEEN))
-                site.kill_and_start(plan[number])
-        await_that(lambda: not open_jobs(site), seconds=SETTLE_SECONDS)
-        states = site.job_states()
-        lacks = json.loads(site.ask("missing", given="".join(acknowledged)))
+    site, acknowledged = crash_site, []
+    for number, line in enumerate(site.written(MEMORIES)):
+        acknowledged.append(line)
+        if number in plan:
+            await_some_done(site, chance.randint(1, MOST_DONE_BETWEEN))
+            site.kill_and_start(plan[number])
+    await_that(lambda: not site.open_jobs(ORGANIZATION), seconds=SETTLE_SECONDS)
+    states = site.job_states(ORGANIZATION)
+    lacks = json.loads(site.ask("missing", ORGANIZATION, given="".join(acknowledged)))
 
     assert len(acknowledged) == MEMORIES
-    assert lacks == {"rows": 0, "vectors": 0, "found": 0, "unasked": 0}
+    assert lacks == {"rows": 0, "vectors": 0, "found": 0, "unasked": 0, "twice": 0}
     assert set(states) == {"done"}
     assert states["done"] >= MEMORIES
 
 
-def open_jobs(site: Installation) -> int:
-    """Count the jobs that have not ended."""
-    states = site.job_states()
-    return states.get("queued", 0) + states.get("running", 0)
-
-
 def await_some_done(site: Installation, more: int) -> None:
     """Wait until the workers have ended some more jobs, or have nearly none to begin."""
-    wanted = site.job_states().get("done", 0) + more
+    wanted = site.job_states(ORGANIZATION).get("done", 0) + more
 
     def is_enough() -> bool:
-        states = site.job_states()
+        states = site.job_states(ORGANIZATION)
         return states.get("done", 0) >= wanted or states.get("queued", 0) <= 1
 
     await_that(is_enough)

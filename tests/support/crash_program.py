@@ -1,12 +1,14 @@
-"""The program whose acknowledged writes must survive kills: `-m tests.support.crash_program`.
+"""The program that speaks to an installation of `tests.support.crashing` from inside.
 
-`found` makes an organization; `write` stores a memory for each line of standard input and prints
-it when it is acknowledged, trying again when a server was away; `missing` prints what the store
-lacks of the acknowledged memories read from standard input.
+`found ORGANIZATION` makes an organization and prints a token; `write ORGANIZATION` stores a memory
+for each line of standard input and prints it when it is acknowledged, trying again when a server
+was away; `missing ORGANIZATION` prints what the store lacks of the acknowledged memories read from
+standard input, and what is there twice. `poison`, `redeliver` and `clocks` do what they say.
 """
 
 import json
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from threading import Event
 from typing import Any
@@ -17,54 +19,93 @@ django.setup()
 
 from django.db import DatabaseError, connection  # noqa: E402
 
-from accounts import tenancy  # noqa: E402
+from accounts import jobs, tenancy  # noqa: E402
+from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
 from accounts.errors import CairnError  # noqa: E402
+from accounts.job_names import QUEUES  # noqa: E402
 from accounts.models import Organization, User  # noqa: E402
 from memory.actions.remember import NewMemory, remember  # noqa: E402
 from memory.actions.search import SearchRequest, search  # noqa: E402
 from memory.models import Memory, MemoryVector  # noqa: E402
+from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
+from tests.support.load import PROJECT, content_of  # noqa: E402
 
 operator.install()
 PAUSE_SECONDS = 0.2
-NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def found() -> None:
-    """Make the organization and its owner."""
-    organization = people.make_organization(slug="crash")
-    people.make_person(organization=organization, email="o@crash.test", role=Role.OWNER)
+def found(slug: str) -> None:
+    """Make the organization and its owner, and print a token of theirs."""
+    organization = people.make_organization(slug=slug)
+    people.make_person(organization=organization, email=f"o@{slug}.test", role=Role.OWNER)
+    with people.entered(organization=organization):
+        create_project(caller=_caller(slug), slug=PROJECT, name=PROJECT, now=datetime.now(UTC))
+    issued = create_token(caller=_caller(slug), new=NewToken(name="load"), now=datetime.now(UTC))
+    sys.stdout.write(issued.text)
 
 
-def write() -> None:
+def write(slug: str) -> None:
     """Store a memory for each line read, and print it as a line of JSON when acknowledged."""
-    with people.entered(organization=Organization.objects.get(slug="crash")):
-        caller = _caller()
+    caller = _caller(slug)
+    with people.entered(organization=_organization(slug)):
         for number, _ in enumerate(sys.stdin):
-            content = f"Lesson {_spelled(number)}: valve {_spelled(number)} opens to the left."
-            sys.stdout.write(json.dumps(_acknowledged(caller, content)) + "\n")
+            sys.stdout.write(json.dumps(_acknowledged(caller, content_of(number))) + "\n")
             sys.stdout.flush()
 
 
-def missing() -> None:
+def missing(slug: str) -> None:
     """Print how many acknowledged memories have no row, no vector, or are not found by search."""
     acknowledged = [json.loads(line) for line in sys.stdin]
-    with people.entered(organization=Organization.objects.get(slug="crash")):
-        caller = _caller()
+    caller = _caller(slug)
+    with people.entered(organization=_organization(slug)):
         with tenancy.unit():
-            rows = {str(key) for key in Memory.objects.values_list("id", flat=True)}
+            rows = {str(row.id): row.content for row in Memory.objects.only("id", "content")}
             vectors = {str(key) for key in MemoryVector.objects.values_list("memory_id", flat=True)}
         unfound = [item for item in acknowledged if not _is_found(caller, item)]
     ids = {item["id"] for item in acknowledged}
-    lacks = {"rows": len(ids - rows), "vectors": len(ids - vectors), "found": len(unfound)}
-    sys.stdout.write(json.dumps({**lacks, "unasked": len(rows - ids)}))
+    lacks = {"rows": len(ids - set(rows)), "vectors": len(ids - vectors), "found": len(unfound)}
+    twice = sum(times - 1 for times in Counter(rows.values()).values())
+    sys.stdout.write(json.dumps({**lacks, "unasked": len(set(rows) - ids), "twice": twice}))
 
 
-def _caller() -> Caller:
-    organization = Organization.objects.get(slug="crash")
-    owner = User.objects.get(email="o@crash.test")
-    return people.as_caller(organization=organization, user=owner, role=Role.OWNER)
+def poison(slug: str, *kinds: str) -> None:
+    """Queue a job of each kind of poison, and as many sound ones; print their ids by kind."""
+    made = {}
+    with people.entered(organization=_organization(slug)), tenancy.unit():
+        for kind in kinds:
+            payload = {"ids": [], "poison": kind}
+            made[kind] = str(jobs.enqueue("memory.embed", payload=payload))
+            made[f"beside {kind}"] = str(jobs.enqueue("memory.embed", payload={"ids": []}))
+    sys.stdout.write(json.dumps(made))
+
+
+def redeliver(times: str, count: str) -> None:
+    """Wake the workers so many times for each of so many jobs."""
+    for _ in range(int(times) * int(count)):
+        for queue in QUEUES:
+            jobs.wake(queue=queue)
+
+
+def clocks(count: str) -> None:
+    """Take what slots are free of so many, claim a job, sweep; print what was ours and found."""
+    taken = [
+        number
+        for number in range(int(count))
+        if jobs.take_slot(name=f"g14-{number}", interval_seconds=86_400)
+    ]
+    jobs.claim(queue="interactive", worker="clock")
+    sys.stdout.write(json.dumps({"taken": taken, "swept": jobs.sweep()}))
+
+
+def _organization(slug: str) -> Organization:
+    return Organization.objects.get(slug=slug)
+
+
+def _caller(slug: str) -> Caller:
+    owner = User.objects.get(email=f"o@{slug}.test")
+    return people.as_caller(organization=_organization(slug), user=owner, role=Role.OWNER)
 
 
 def _acknowledged(caller: Caller, content: str) -> dict[str, str]:
@@ -87,11 +128,9 @@ def _is_found(caller: Caller, item: dict[str, str]) -> bool:
     return item["id"] in {str(hit.memory.id) for hit in answer.hits}
 
 
-def _spelled(number: int) -> str:
-    return "".join(NUMBERS[int(digit)] for digit in str(number))
-
-
-COMMANDS: dict[str, Any] = {"found": found, "write": write, "missing": missing}
+COMMANDS: dict[str, Any] = {
+    command.__name__: command for command in (found, write, missing, poison, redeliver, clocks)
+}
 
 if __name__ == "__main__":
-    COMMANDS[sys.argv[1]]()
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -1,4 +1,7 @@
-"""An installation whose processes a test kills: durable servers, worker, beat and a writer."""
+"""An installation whose processes a test kills: durable servers, web, worker, beat and a writer.
+
+Web and worker stand still at named moments when a test wants it (`tests.support.moments`).
+"""
 
 import os
 import secrets
@@ -9,20 +12,32 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, LiteralString
 
 import psycopg
 
 from config import env
-from config.embedded import launch, postgres, programs, servers, valkey
+from config.embedded import launch, ports, postgres, programs, servers, valkey
 from config.embedded import setup as setups
 from config.embedded.launch import Program
 from config.embedded.postgres import Durability
+from tests.support.site import free_port
 
 PROGRAM = ("-m", "tests.support.crash_program")
-READY_SECONDS = 60
+JOBS_OF: LiteralString = (
+    "FROM accounts_job AS j JOIN accounts_organization AS o ON o.id = j.organization_id"
+    " WHERE o.slug = %s"
+)
+ORGANIZATION = "crash"  # of the writer
+MOMENTS_OF = {
+    "worker": ("claimed", "inside", "stored", "retrying", "sweeping"),
+    "web": ("inserted", "committed"),
+}
+MOMENTS = "tests.support.moments"
+READY_SECONDS = 180  # on a machine that many share
+ANSWER_SECONDS = 600  # of a command that looks for thousands of memories
 POLL_SECONDS = 0.05
 AHEAD = 4  # writes under way while the reader does something else
 
@@ -35,25 +50,27 @@ class Installation:
     log: IO[bytes]
     given: dict[str, str]
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    missed: list[str] = field(default_factory=list)  # moments nobody came to in time
 
     @property
     def environment(self) -> dict[str, str]:
         """What every process is told."""
         return {**os.environ, **self.given}
 
-    def start(self, name: str) -> None:
-        """Start one of postgres, redis, worker, beat, and wait for a server to be ready."""
+    def start(self, name: str, **over: str) -> None:
+        """Start postgres, redis, web, worker or beat, and wait for a server to be ready.
+
+        `over` is what this process alone is told instead.
+        """
         starters = {"postgres": self._start_postgres, "redis": self._start_redis}
         if name in starters:
             starters[name]()
             return
-        setup = setups.read(environment=self.given)
-        told = tuple(self.environment.items())
-        described = {
-            "worker": programs.worker(setup=setup, environment=told),
-            "beat": programs.beat(run_folder=self.home, environment=told),
-        }
-        self._launch(described[name])
+        told = setups.without_owner(environment={**self.environment, **over})
+        self._launch(self._described(name, tuple(told.items())))
+        if name == "web":
+            setup = setups.read(environment=self.given)
+            await_that(lambda: ports.is_live(host=setup.host, port=setup.port))
 
     def kill(self, name: str) -> None:
         """End a process and everything it started, without a warning."""
@@ -68,10 +85,27 @@ class Installation:
             shutil.rmtree(self.home / "redis")
         self.start(name)
 
-    def ask(self, command: str, given: str = "") -> str:
+    def arm(self, moment: str) -> None:
+        """Have the next process that comes to a moment stand still there."""
+        (self.home / "moments" / moment).touch()
+
+    def is_reached(self, moment: str) -> bool:
+        """Say whether a process stands still at a moment that was armed."""
+        reached = self.home / "moments" / f"{moment}.reached"
+        if reached.exists():
+            reached.unlink()
+            return True
+        return False
+
+    def disarm(self) -> None:
+        """Let nobody stand still any more."""
+        for file in (self.home / "moments").iterdir():
+            file.unlink()
+
+    def ask(self, *command: str, given: str = "") -> str:
         """Run a command of the program to its end; return what it printed."""
         done = subprocess.run(
-            [sys.executable, *PROGRAM, command],
+            [sys.executable, *PROGRAM, *command],
             env=self.environment,
             cwd=env.ROOT,
             input=given,
@@ -79,7 +113,7 @@ class Installation:
             stderr=self.log,
             text=True,
             check=True,
-            timeout=READY_SECONDS,
+            timeout=ANSWER_SECONDS,
         )
         return done.stdout
 
@@ -93,7 +127,7 @@ class Installation:
     def written(self, times: int) -> Iterator[str]:
         """Store memories, a few ahead of the reader; yield each line when it is acknowledged."""
         with subprocess.Popen(
-            [sys.executable, *PROGRAM, "write"],
+            [sys.executable, *PROGRAM, "write", ORGANIZATION],
             env=self.environment,
             cwd=env.ROOT,
             stdin=subprocess.PIPE,
@@ -111,11 +145,38 @@ class Installation:
                     writer.stdin.write("\n")
             writer.stdin.close()
 
-    def job_states(self) -> dict[str, int]:
-        """Count the jobs by state."""
-        question = "SELECT state, count(*) FROM accounts_job GROUP BY 1"
+    def job_states(self, organization: str) -> dict[str, int]:
+        """Count the jobs of an organization by state."""
+        return dict(self.read(f"SELECT state, count(*) {JOBS_OF} GROUP BY 1", organization))
+
+    def open_jobs(self, organization: str) -> int:
+        """Count the jobs of an organization that have not ended."""
+        states = self.job_states(organization)
+        return states.get("queued", 0) + states.get("running", 0)
+
+    def read(self, question: LiteralString, *given: object) -> list[tuple[Any, ...]]:
+        """Ask the database as its owner, whom no row is hidden from."""
         with psycopg.connect(self.given["DATABASE_OWNER_URL"]) as connection:
-            return dict(connection.execute(question).fetchall())
+            return connection.execute(question, given).fetchall()
+
+    def change(self, statement: LiteralString) -> int:
+        """Change rows as their owner, to have time pass; return how many."""
+        with psycopg.connect(self.given["DATABASE_OWNER_URL"]) as connection:
+            return connection.execute(statement).rowcount
+
+    def _described(self, name: str, told: programs.Environment) -> Program:
+        setup = setups.read(environment=self.given)
+        if name == "beat":
+            return programs.beat(run_folder=self.home, environment=told)
+        if name == "worker":
+            worker = programs.worker(setup=setup, environment=told)
+            return replace(worker, command=(*worker.command, "-I", MOMENTS))
+        web = programs.web(setup=setup, environment=told)
+        product = "config.asgi:application"
+        command = (
+            f"{MOMENTS}_web:application" if part == product else part for part in web.command
+        )
+        return replace(web, command=tuple(command))
 
     def _start_postgres(self) -> None:
         cluster = servers.prepare_postgres(
@@ -140,7 +201,12 @@ class Installation:
 @contextmanager
 def installation(*, home: Path) -> Iterator[Installation]:
     """Start everything over a folder; kill what still runs at the end."""
+    port = free_port()
+    (home / "moments").mkdir()
     given = {
+        "FIRE_MOMENTS": str(home / "moments"),
+        "CAIRN_PORT": str(port),
+        "CAIRN_BASE_URL": f"http://127.0.0.1:{port}",
         "DJANGO_SETTINGS_MODULE": "config.settings.production",
         "CAIRN_SECRET_KEY": secrets.token_urlsafe(40),
         "CAIRN_TOKEN_PEPPER": secrets.token_urlsafe(40),
@@ -154,7 +220,7 @@ def installation(*, home: Path) -> Iterator[Installation]:
             site.start("postgres")
             site.start("redis")
             site.migrate()
-            site.ask("found")
+            site.ask("found", ORGANIZATION)
             site.start("worker")
             site.start("beat")
             yield site

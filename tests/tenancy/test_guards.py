@@ -164,14 +164,12 @@ def test_a_unit_inside_one_of_another_organization_is_its_own(
     assert organization.schema_name in outside
 
 
-def test_a_kept_answer_is_for_its_own_credential(
-    in_organization: object, caller: Caller, now: datetime
-) -> None:
+def test_a_kept_answer_is_for_its_own_credential(in_organization: object, caller: Caller) -> None:
     first, second = (replace(caller, token_id=uuid4()) for _ in range(2))
 
-    idempotency.begin(caller=first, key="k", fingerprint="f", now=now)
+    idempotency.begin(caller=first, key="k", fingerprint="f")
     idempotency.finish(caller=first, key="k", status=201, headers={}, body=b"secret")
-    kept = idempotency.begin(caller=second, key="k", fingerprint="f", now=now)
+    kept = idempotency.begin(caller=second, key="k", fingerprint="f")
 
     assert (kept.standing, kept.body) == (Standing.NEW, b"")
 

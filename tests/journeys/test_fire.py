@@ -1,0 +1,110 @@
+"""Processes are killed at named moments while strangers write over HTTP (G4, G5, G6, G14; 10.5).
+
+One installation for all: durable servers, a real web server, worker and beat. A client outside of
+it keeps every acknowledged id in a synced file. Web, worker, beat, Redis (which starts again empty)
+and Postgres are ended with SIGKILL, web and worker also at the moments that matter most. Then
+everything acknowledged is there, embedded and found, nothing is there twice, and no job is left.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support import load
+from tests.support.crashing import JOBS_OF, MOMENTS_OF, Installation, await_that
+from tests.support.goals import Scale
+
+ORGANIZATION = "fire"
+SEED = 20_261_122
+SHORT = ("inside", "retrying", "committed")  # the moments of the short form
+SETTLE_S = 300  # a lease, a sweep, and the work itself on a busy machine
+MOMENT_S = 60  # until a process comes to a moment; then it is killed wherever it is
+TOO_LATE = "UPDATE accounts_job SET lease_until = now() - interval '1 s' WHERE state = 'running'"
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(5_400)]
+
+
+@pytest.fixture
+def site(crash_site: Installation) -> Installation:
+    """The installation, with its web server."""
+    if "web" not in crash_site.running:
+        crash_site.start("web")
+    return crash_site
+
+
+def plan(scale: Scale, chance: Random) -> list[tuple[str, str]]:
+    """Return whom to kill, and at which moment; ten of each in the long form."""
+    named = [(name, moment) for name, own in MOMENTS_OF.items() for moment in own]
+    if not scale.is_long:
+        return [step for step in named if step[1] in SHORT]
+    by_chance = [(name, "") for name in ("beat", "redis", "postgres") for _ in range(10)]
+    by_chance += [("worker", "")] * 5 + [("web", "")] * 8
+    steps = named + by_chance
+    chance.shuffle(steps)
+    return steps
+
+
+def strike(site: Installation, name: str, moment: str) -> None:
+    """Kill a process, at a moment if one is named, and start it again."""
+    if moment == "retrying":
+        strike(site, name, "claimed")
+    if moment:
+        site.arm(moment)
+        await_moment(site, moment)
+        site.disarm()
+    site.kill_and_start(name)
+    if name == "worker":
+        site.change(TOO_LATE)
+
+
+def await_moment(site: Installation, moment: str) -> None:
+    """Wait until a process stands still at a moment, or the time for it is over."""
+    try:
+        await_that(lambda: site.is_reached(moment), seconds=MOMENT_S)
+    except TimeoutError:
+        site.missed.append(moment)
+
+
+def written_under_fire(
+    site: Installation, *, wanted: int, steps: list[tuple[str, str]], journal: Path
+) -> load.Load:
+    """Write so many memories while processes are killed; return what was acknowledged."""
+    token, url = site.ask("found", ORGANIZATION), site.given["CAIRN_BASE_URL"]
+    with load.running(url=url, token=token, journal=journal, wanted=wanted) as writing:
+        for number, (name, moment) in enumerate(steps):
+            writing.wait(number=wanted * number // (len(steps) + 1), seconds=SETTLE_S)
+            strike(site, name, moment)
+        writing.wait(number=wanted, seconds=SETTLE_S)
+    await_that(lambda: not site.open_jobs(ORGANIZATION), seconds=SETTLE_S)
+    return writing
+
+
+@pytest.mark.goal(name="G4")
+def test_nothing_acknowledged_is_lost_whoever_is_killed(
+    site: Installation, scale: Scale, figure: Callable[[str], None], tmp_path: Path
+) -> None:
+    steps, journal = plan(scale, Random(SEED)), tmp_path / "acknowledged.jsonl"
+    wanted = scale.of(short=150, long=10_000)
+
+    writing = written_under_fire(site, wanted=wanted, steps=steps, journal=journal)
+    lacks = json.loads(site.ask("missing", ORGANIZATION, given=journal.read_text()))
+
+    figure(f"{lacks['rows']} of {writing.done:,} acknowledged lost over {len(steps)} kill -9")
+    assert writing.faults == []
+    assert lacks == {"rows": 0, "vectors": 0, "found": 0, "unasked": 0, "twice": 0}
+
+
+@pytest.mark.goal(name="G5")
+def test_no_job_is_left_open_or_claimed_too_often(
+    site: Installation, figure: Callable[[str], None]
+) -> None:
+    await_that(lambda: not site.open_jobs(ORGANIZATION), seconds=SETTLE_S)
+
+    states = site.job_states(ORGANIZATION)
+    [(jobs, most)] = site.read(f"SELECT count(*), max(attempts) {JOBS_OF}", ORGANIZATION)
+    figure(f"{site.open_jobs(ORGANIZATION)} of {jobs:,} jobs left open, at most {most} claims")
+    assert set(states) <= {"done", "cancelled"}
+    assert most <= 3
