@@ -1,0 +1,140 @@
+"""Public sets become ours: tiny files of their format go in, a set that parses comes out."""
+
+import json
+
+import pytest
+
+from memory.evaluation import converters, judged
+from memory.evaluation.converters import Converted
+from memory.evaluation.judged import JudgedSet, WrongSet
+from memory.taxonomy import MemoryType
+
+BEIR = {
+    "corpus.jsonl": '{"_id": "d1", "title": "Locks", "text": "They are advisory."}\n'
+    '{"_id": "d2", "title": "", "text": "Rows are claimed."}\n',
+    "queries.jsonl": '{"_id": "1", "text": "which locks"}\n{"_id": "2", "text": "not judged"}\n',
+    "qrels/test.tsv": "query-id\tcorpus-id\tscore\n1\td1\t5\n1\td2\t0\n",
+}
+COSQA = {
+    "code_idx_map.txt": json.dumps({"def add(a, b):\n    return a + b": 7, "def sub(): ...": 8}),
+    "cosqa-retrieval-test-500.json": json.dumps(
+        [{"idx": "cosqa-test-0", "doc": "python sum two numbers", "code": "", "retrieval_idx": 7}]
+    ),
+}
+TURNS = [
+    {"speaker": "Ann", "dia_id": "D1:1", "text": "I moved to Oslo."},
+    {"speaker": "Ben", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a red house"},
+]
+LOCOMO = [
+    {
+        "sample_id": "conv-1",
+        "conversation": {
+            "speaker_a": "Ann",
+            "session_1_date_time": "1:56 pm on 8 May, 2023",
+            "session_1": TURNS,
+        },
+        "qa": [
+            {"question": "Where?", "answer": "Oslo", "evidence": ["D1:1; D9:9"], "category": 4},
+            {"question": "Which horse?", "evidence": ["D1:2"], "category": 5},
+            {"question": "Why?", "answer": "?", "evidence": [], "category": 3},
+        ],
+    }
+]
+LONG = [
+    {
+        "question_id": id,
+        "question_type": "single-session-user",
+        "question": "What did I buy?",
+        "question_date": "2023/05/30 (Tue) 23:40",
+        "haystack_dates": ["2023/05/20 (Sat) 02:21"],
+        "haystack_session_ids": ["s1"],
+        "haystack_sessions": [
+            [
+                {"role": "user", "content": "I bought a lamp.", "has_answer": True},
+                {"role": "assistant", "content": "Nice."},
+            ]
+        ],
+        "answer_session_ids": ["s1"],
+    }
+    for id in ("gpt4_a1", "gpt4_a1_abs")
+]
+
+
+def _set(public: str, files: dict[str, str]) -> tuple[JudgedSet, Converted]:
+    found = converters.convert(public=public, files=files)
+    return judged.parse(name=public, memories=found.memories, queries=found.queries), found
+
+
+def test_beir_titles_are_joined_and_grades_kept_within_ours() -> None:
+    found, converted = _set("beir", BEIR)
+
+    assert [memory.content for memory in found.memories] == [
+        "Locks\n\nThey are advisory.",
+        "Rows are claimed.",
+    ]
+    assert {query.id: query.grades for query in found.queries} == {"1": {"d1": 3}}
+    assert converted.notes == ("left out: 1 queries without judgment",)
+
+
+def test_cosqa_queries_point_to_the_number_of_their_function() -> None:
+    found, _ = _set("cosqa", COSQA)
+
+    assert [memory.id for memory in found.memories] == ["7", "8"]
+    assert found.queries[0].text == "python sum two numbers"
+    assert found.queries[0].grades == {"7": 3}
+
+
+def test_locomo_turns_are_episodes_with_their_time_and_picture() -> None:
+    found, _ = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
+
+    second = found.memories[1]
+    assert second.id == "conv-1/D1:2"
+    assert second.content == "Ben: Look! [shares a red house]"
+    assert second.type is MemoryType.EPISODE
+    assert second.event_at is not None
+    assert second.event_at.isoformat() == "2023-05-08T13:56:00+00:00"
+
+
+def test_locomo_adversarial_questions_have_no_answer() -> None:
+    found, converted = _set("locomo", {"locomo10.json": json.dumps(LOCOMO)})
+
+    answered, adversarial = found.queries
+    assert (answered.kind, dict(answered.grades)) == ("single-hop", {"conv-1/D1:1": 3})
+    assert (adversarial.kind, adversarial.answerable) == ("adversarial", False)
+    assert adversarial.confusable == ("conv-1/D1:2",)
+    assert converted.notes == ("left out: 1 questions without evidence",)
+
+
+def test_longmemeval_questions_have_a_project_each() -> None:
+    found, _ = _set("longmemeval", {"longmemeval_s.json": json.dumps(LONG)})
+
+    first, second = found.queries
+    assert {memory.project for memory in found.memories} == {"gpt4-a1", "gpt4-a1-abs"}
+    assert (first.project, dict(first.grades)) == ("gpt4-a1", {"gpt4_a1/1:1": 3})
+    assert (second.kind, second.answerable) == ("abstention", False)
+
+
+@pytest.mark.parametrize(
+    ("public", "file", "text", "message"),
+    [
+        ("beir", "corpus.jsonl", '{"text": "x"}', "corpus.jsonl, line 1, field '_id'"),
+        ("beir", "queries.jsonl", "\n{", "queries.jsonl, line 2, field '': This is no JSON"),
+        ("beir", "qrels/test.tsv", "q\td\t1\nq\td\n", "test.tsv, line 2, field 'score'"),
+        ("cosqa", "code_idx_map.txt", "[]", "code_idx_map.txt, line 1, field '': The file is one"),
+    ],
+)
+def test_a_fault_of_a_public_file_is_named_by_its_place(
+    public: str, file: str, text: str, message: str
+) -> None:
+    files = {"beir": BEIR, "cosqa": COSQA}[public]
+
+    with pytest.raises(WrongSet, match=message):
+        converters.convert(public=public, files={**files, file: text})
+
+
+def test_a_time_of_another_form_is_refused() -> None:
+    sample = json.loads(json.dumps(LOCOMO))
+    sample[0]["conversation"]["session_1_date_time"] = "8 May"
+
+    with pytest.raises(WrongSet, match="field 'date': '8 May' is no time"):
+        converters.convert(public="locomo", files={"locomo10.json": json.dumps(sample)})
