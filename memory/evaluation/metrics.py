@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 Grades = Mapping[str, int]
 
@@ -22,24 +23,27 @@ class Discount(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
-    """One query: whether the set holds an answer, and whether the search said nothing."""
+class Share:
+    """What one query adds above and below the line of a share; a mean has 1 below for each."""
 
-    answerable: bool
-    silent: bool
+    above: float
+    below: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abstention:
-    """How well silence is chosen; None where its denominator is 0.
+    """What one query adds to the measures of silence.
 
     precision: of the silences, those where nothing answers. recall: of the queries that nothing
     answers, those met with silence. withheld: of the answerable queries, those met with silence.
     """
 
-    precision: float | None
-    recall: float | None
-    withheld: float | None
+    precision: Share
+    recall: Share
+    withheld: Share
+
+
+NOTHING: Final = Share(above=0.0, below=0.0)  # the measure does not look at this query
 
 
 def recall_at(*, ranked: Sequence[str], grades: Grades, k: int) -> float:
@@ -84,16 +88,12 @@ def dcg(*, gains: Sequence[int], discount: Discount) -> float:
     return sum(gain / _divisor(rank, discount) for rank, gain in enumerate(gains, start=1))
 
 
-def abstention(*, outcomes: Iterable[Silence]) -> Abstention:
-    """Measure silence over queries, answerable ones and others together."""
-    seen = tuple(outcomes)
-    silent = tuple(item for item in seen if item.silent)
-    right = sum(not item.answerable for item in silent)
-    answerable = sum(item.answerable for item in seen)
+def abstention(*, answerable: bool, silent: bool) -> Abstention:
+    """Measure one silence or answer; the shares are the sums over queries, above by below."""
     return Abstention(
-        precision=_share(right, len(silent)),
-        recall=_share(right, len(seen) - answerable),
-        withheld=_share(len(silent) - right, answerable),
+        precision=Share(above=not answerable) if silent else NOTHING,
+        recall=NOTHING if answerable else Share(above=silent),
+        withheld=Share(above=silent) if answerable else NOTHING,
     )
 
 
@@ -121,7 +121,3 @@ def _divisor(rank: int, discount: Discount) -> float:
     if discount is Discount.EVERY_RANK:
         return math.log2(rank + 1)
     return max(1.0, math.log2(rank))
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

@@ -12,6 +12,7 @@ from typing import Final
 from memory.evaluation import bootstrap, metrics
 from memory.evaluation.bootstrap import Interval
 from memory.evaluation.judged import JudgedQuery, JudgedSet, Split
+from memory.evaluation.metrics import NOTHING, Share
 
 K: Final = 10  # ranks looked at; also what a search returns by default
 ALL: Final = "all"
@@ -72,17 +73,6 @@ class Row:
     measures: tuple[tuple[str, Interval | None], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Value:
-    """One measure of one query as a summand above and below the line of a mean or a share."""
-
-    above: float
-    below: float = 1.0
-
-
-NOTHING: Final = Value(above=0.0, below=0.0)
-
-
 def kinds(*, judged: JudgedSet) -> tuple[str, ...]:
     """Return all queries' kinds by name, after the row of all."""
     return (ALL, *sorted({query.kind for query in judged.queries}))
@@ -106,23 +96,23 @@ def differences(*, evaluation: Evaluation, first: System, second: System) -> tup
 
 def measured(
     *, query: JudgedQuery, asked: Asked, pairs: Iterable[tuple[str, str]]
-) -> dict[str, Value]:
+) -> dict[str, Share]:
     """Return each measure of one query; one that does not apply counts nowhere."""
-    silent, answerable = asked.silent, query.answerable
+    silence = metrics.abstention(answerable=query.answerable, silent=asked.silent)
     clash = metrics.contradictions(pack=asked.pack, pairs=pairs)
     confused = frozenset(query.confusable).intersection(asked.pack)
     return {
         **_rank_values(query, asked),
-        "silence precision": Value(above=not answerable) if silent else NOTHING,
-        "silence recall": NOTHING if answerable else Value(above=silent),
-        "withheld": Value(above=silent) if answerable else NOTHING,
-        "confusable in pack": Value(above=bool(confused)) if query.confusable else NOTHING,
-        "contradictions in pack": NOTHING if silent else Value(above=bool(clash)),
-        "pack tokens": NOTHING if silent else Value(above=asked.pack_tokens),
+        "silence precision": silence.precision,
+        "silence recall": silence.recall,
+        "withheld": silence.withheld,
+        "confusable in pack": Share(above=bool(confused)) if query.confusable else NOTHING,
+        "contradictions in pack": NOTHING if asked.silent else Share(above=bool(clash)),
+        "pack tokens": NOTHING if asked.silent else Share(above=asked.pack_tokens),
     }
 
 
-def _rank_values(query: JudgedQuery, asked: Asked) -> dict[str, Value]:
+def _rank_values(query: JudgedQuery, asked: Asked) -> dict[str, Share]:
     if not query.answerable:
         return dict.fromkeys(RANK_MEASURES, NOTHING)
     functions: tuple[Callable[..., float], ...] = (
@@ -132,13 +122,13 @@ def _rank_values(query: JudgedQuery, asked: Asked) -> dict[str, Value]:
         metrics.precision_at,
     )
     return {
-        name: Value(above=function(ranked=asked.ranked, grades=query.grades, k=K))
+        name: Share(above=function(ranked=asked.ranked, grades=query.grades, k=K))
         for name, function in zip(RANK_MEASURES, functions, strict=True)
     }
 
 
-def _by_kind(evaluation: Evaluation, system: System) -> dict[str, list[dict[str, Value]]]:
-    found: dict[str, list[dict[str, Value]]] = {
+def _by_kind(evaluation: Evaluation, system: System) -> dict[str, list[dict[str, Share]]]:
+    found: dict[str, list[dict[str, Share]]] = {
         kind: [] for kind in kinds(judged=evaluation.judged)
     }
     pairs = evaluation.judged.pairs
@@ -149,7 +139,7 @@ def _by_kind(evaluation: Evaluation, system: System) -> dict[str, list[dict[str,
     return found
 
 
-def _row(kind: str, values: list[dict[str, Value]]) -> Row:
+def _row(kind: str, values: list[dict[str, Share]]) -> Row:
     measures = tuple(
         (
             name,
@@ -164,7 +154,7 @@ def _row(kind: str, values: list[dict[str, Value]]) -> Row:
 
 
 def _difference(
-    name: str, pairs: tuple[tuple[dict[str, Value], dict[str, Value]], ...]
+    name: str, pairs: tuple[tuple[dict[str, Share], dict[str, Share]], ...]
 ) -> Interval | None:
     both = tuple((first[name], second[name]) for first, second in pairs if first[name].below)
     return bootstrap.paired(

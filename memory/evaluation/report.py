@@ -4,7 +4,7 @@ Both name the set by its digest, the embedder and what was refused, so that a fi
 again. Differences are set in bold where their interval excludes zero.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from memory.evaluation import outcomes
@@ -77,37 +77,42 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _tables(evaluation: Evaluation) -> Iterator[str]:
-    tables = tuple(
-        (system, outcomes.table(evaluation=evaluation, system=system))
+    tables = {
+        system.profile: outcomes.table(evaluation=evaluation, system=system)
         for system in evaluation.systems
-    )
+    }
     for heading, names in SHARED:
-        for system, rows in tables:
-            yield from _table(f"{heading}: {system.profile}", rows, names)
-    for first, second in _compared(evaluation):
-        rows = outcomes.differences(evaluation=evaluation, first=first, second=second)
-        title = f"Differences: {second.profile} minus {first.profile}, paired by query"
-        yield from _table(title, rows, outcomes.RANK_MEASURES, signed=True)
+        yield from _table(heading, tables, names, "")
+    between = {
+        f"{second.profile} - {first.profile}": outcomes.differences(
+            evaluation=evaluation, first=first, second=second
+        )
+        for first, second in _compared(evaluation)
+    }
+    if between:
+        yield from _table("Differences, paired by query", between, outcomes.RANK_MEASURES, "+")
 
 
 def _table(
-    title: str, rows: tuple[Row, ...], names: tuple[str, ...], *, signed: bool = False
+    title: str, tables: Mapping[str, tuple[Row, ...]], names: tuple[str, ...], sign: str
 ) -> Iterator[str]:
-    yield from ("", f"## {title}", "", f"| kind | queries | {' | '.join(names)} |")
-    yield f"|---|---|{'---|' * len(names)}"
-    for row in rows:
-        given = dict(row.measures)
-        if any(given[name] is not None for name in names):
-            cells = " | ".join(_cell(name, given[name], signed) for name in names)
-            yield f"| {row.kind} | {row.queries} | {cells} |"
+    """Yield a table whose lines of one kind stand together, one a profile."""
+    yield from ("", f"## {title}", "", f"| kind | queries | profile | {' | '.join(names)} |")
+    yield f"|---|---|---|{'---|' * len(names)}"
+    for rows in zip(*tables.values(), strict=True):
+        for profile, row in zip(tables, rows, strict=True):
+            given = dict(row.measures)
+            cells = " | ".join(_cell(name, given[name], sign) for name in names)
+            if any(given[name] is not None for name in names):
+                yield f"| {row.kind} | {row.queries} | {profile} | {cells} |"
 
 
-def _cell(name: str, value: Interval | None, signed: bool) -> str:
+def _cell(name: str, value: Interval | None, sign: str) -> str:
     if value is None:
         return "-"
-    form = ".0f" if name in COUNTED else ("+.3f" if signed else ".3f")
+    form = ".0f" if name in COUNTED else f"{sign}.3f"
     text = f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
-    return f"**{text}**" if signed and value.excludes_zero else text
+    return f"**{text}**" if sign and value.excludes_zero else text
 
 
 def _times(evaluation: Evaluation) -> Iterator[str]:

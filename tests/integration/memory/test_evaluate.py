@@ -164,8 +164,8 @@ def test_tables_are_written_as_markdown(folder: Path) -> None:
     _run(folder, "--markdown", str(target))
 
     text = target.read_text(encoding="utf-8")
-    assert "## Ranking: plain" in text
-    assert "## Differences: rrf minus plain" in text
+    assert "## Ranking" in text
+    assert "| all | 3 | rrf - plain |" in text
 
 
 def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from memory.evaluation import metrics
-from memory.evaluation.metrics import Discount, Silence
+from memory.evaluation.metrics import Discount, Share
 
 # The gains of the article, and what it prints for them (Järvelin and Kekäläinen 2002, section 2).
 GAINS = (3, 2, 3, 0, 0, 1, 2, 2, 3, 0)
@@ -135,17 +135,22 @@ def test_what_has_no_measure_is_refused(measure, ranked, grades, k, message) -> 
 def test_abstention_counts_right_missed_and_wrong_silences() -> None:
     said = [(True, False)] * 6 + [(True, True)] * 2 + [(False, True)] * 3 + [(False, False)]
 
-    found = metrics.abstention(
-        outcomes=(Silence(answerable=answerable, silent=silent) for answerable, silent in said)
-    )
+    found = [metrics.abstention(answerable=each, silent=silent) for each, silent in said]
 
-    assert (found.precision, found.recall, found.withheld) == (3 / 5, 3 / 4, 2 / 8)
+    assert _quotient([item.precision for item in found]) == 3 / 5
+    assert _quotient([item.recall for item in found]) == 3 / 4
+    assert _quotient([item.withheld for item in found]) == 2 / 8
 
 
-def test_abstention_says_nothing_of_what_never_happened() -> None:
-    found = metrics.abstention(outcomes=(Silence(answerable=True, silent=False),))
+def test_an_answer_that_is_there_and_given_counts_as_not_withheld_alone() -> None:
+    found = metrics.abstention(answerable=True, silent=False)
 
-    assert (found.precision, found.recall, found.withheld) == (None, None, 0.0)
+    assert (found.precision, found.recall) == (metrics.NOTHING, metrics.NOTHING)
+    assert found.withheld == Share(above=0.0)
+
+
+def _quotient(shares: list[Share]) -> float:
+    return sum(share.above for share in shares) / sum(share.below for share in shares)
 
 
 def test_a_pack_contradicts_itself_where_it_holds_both_sides() -> None:

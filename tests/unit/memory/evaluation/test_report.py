@@ -1,0 +1,125 @@
+"""From answers to tables: means by kind, pairs by query, and what is said of a set."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from memory.evaluation import judged, outcomes, report
+from memory.evaluation.outcomes import Asked, Evaluation, Refusal, System
+
+MEMORIES = [
+    {"id": "old", "content": "Five tries.", "type": "fact", "contradicts": ["new"]},
+    {"id": "new", "content": "Twelve tries.", "type": "fact"},
+    {"id": "far", "content": "The ring is visible.", "type": "fact"},
+]
+QUERIES = [
+    {"id": "q1", "text": "how many tries", "kind": "question", "relevant": {"new": 3, "old": 1}},
+    {"id": "q2", "text": "what color", "kind": "nothing", "relevant": {}, "confusable": ["far"]},
+]
+
+
+def _asked(query_id: str, *ranked: str, pack: tuple[str, ...] = (), took_ms: float = 2.0) -> Asked:
+    return Asked(
+        query_id=query_id,
+        ranked=ranked,
+        best_relevance=0.4,
+        silent=not pack,
+        pack=pack,
+        pack_tokens=10 * len(pack),
+        took_ms=took_ms,
+    )
+
+
+PLAIN = System(
+    profile="plain",
+    asked=(_asked("q1", "new", "old", "far", pack=("new", "old")), _asked("q2", "far")),
+)
+RRF = System(
+    profile="rrf",
+    asked=(_asked("q1", "far", "new", pack=("far",)), _asked("q2", "far", pack=("far",))),
+)
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    """Two profiles: the second ranks worse and is never silent."""
+    texts = ["\n".join(json.dumps(row) for row in rows) for rows in (MEMORIES, QUERIES)]
+    return Evaluation(
+        judged=judged.parse(name="own", memories=texts[0], queries=texts[1]),
+        split=None,
+        embedder="hashing/words-384",
+        embedded=3,
+        refused=(),
+        degraded=(),
+        systems=(PLAIN, RRF),
+    )
+
+
+def _means(evaluation: Evaluation, system: System, kind: str = "all") -> dict[str, float | None]:
+    rows = {row.kind: row for row in outcomes.table(evaluation=evaluation, system=system)}
+    return {name: value and value.mean for name, value in rows[kind].measures}
+
+
+def test_rank_measures_look_at_answerable_queries_alone(evaluation: Evaluation) -> None:
+    assert _means(evaluation, PLAIN)["recall@10"] == 1.0
+    assert _means(evaluation, RRF)["recall@10"] == 0.5
+    assert _means(evaluation, RRF)["MRR"] == 0.5
+    assert _means(evaluation, PLAIN, "nothing")["MRR"] is None
+
+
+def test_silence_is_measured_over_all_queries(evaluation: Evaluation) -> None:
+    plain, rrf = _means(evaluation, PLAIN), _means(evaluation, RRF)
+
+    assert (plain["silence precision"], plain["silence recall"], plain["withheld"]) == (1, 1, 0)
+    assert (rrf["silence precision"], rrf["silence recall"], rrf["withheld"]) == (None, 0, 0)
+
+
+def test_packs_are_asked_for_contradictions_and_lookalikes(evaluation: Evaluation) -> None:
+    plain, rrf = _means(evaluation, PLAIN), _means(evaluation, RRF)
+
+    assert (plain["contradictions in pack"], plain["confusable in pack"]) == (1, 0)
+    assert (rrf["contradictions in pack"], rrf["confusable in pack"]) == (0, 1)
+    assert plain["pack tokens"] == 20
+
+
+def test_differences_are_the_second_minus_the_first(evaluation: Evaluation) -> None:
+    found = outcomes.differences(evaluation=evaluation, first=PLAIN, second=RRF)
+
+    recall = dict(found[0].measures)["recall@10"]
+    assert recall is not None
+    assert recall.mean == -0.5
+    assert recall.count == 1
+
+
+def test_the_tables_name_the_set_the_embedder_and_each_profile(evaluation: Evaluation) -> None:
+    text = report.markdown(evaluation=evaluation)
+
+    assert "# Evaluation: own, both halves" in text
+    assert "3 memories, 3 of them embedded by hashing/words-384; 2 queries, 1 of them" in text
+    assert "| question | 1 | plain | 1.000 [1.000, 1.000] |" in text
+    assert "| all | 2 | rrf - plain | **-0.500 [-0.500, -0.500]** |" in text
+
+
+def test_what_was_refused_or_degraded_is_said(evaluation: Evaluation) -> None:
+    refused = (Refusal(memory_id="m9", reason="It is too short."),)
+
+    text = report.markdown(
+        evaluation=replace(evaluation, refused=refused, degraded=("no_vectors",))
+    )
+
+    assert "Not let in: 1 memories, such as m9: It is too short." in text
+    assert "Degraded: no_vectors." in text
+
+
+def test_the_values_for_json_are_plain_and_whole(evaluation: Evaluation) -> None:
+    found = json.loads(json.dumps(report.plain(evaluation=evaluation)))
+
+    assert found["systems"]["plain"]["queries"]["q1"]["ranked"] == ["new", "old", "far"]
+    assert found["systems"]["plain"]["took_ms"] == {"p50": 2.0, "p95": 2.0}
+    assert found["differences"]["rrf - plain"]["question"]["MRR"]["mean"] == -0.5
+
+
+@pytest.mark.parametrize(("percent", "expected"), [(50, 10), (95, 19), (100, 20), (1, 1)])
+def test_percentiles_are_of_the_nearest_rank(percent: int, expected: int) -> None:
+    assert report.percentile(values=range(20, 0, -1), percent=percent) == expected
