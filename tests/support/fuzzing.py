@@ -55,11 +55,15 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much one run does: examples a call, sequences of calls, and from which seed."""
+    """How much one run does: examples a call, sequences of calls, and from which seed.
+
+    Every bound of every field is tried too, except for the calls in `not_in_full`.
+    """
 
     seed: int
     examples: int
     sequences: int
+    not_in_full: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -121,6 +125,10 @@ def _is_listed(said: str) -> bool:
 
 def _schema(address: str, token: str, effort: Effort) -> BaseSchema:
     sequences = {"generation": {"max-examples": effort.sequences}}
+    sampled = [
+        {"include-operation-id": name, "phases": {"coverage": {"enabled": False}}}
+        for name in effort.not_in_full
+    ]
     config = SchemathesisConfig.from_dict(
         {
             "seed": effort.seed,
@@ -133,6 +141,7 @@ def _schema(address: str, token: str, effort: Effort) -> BaseSchema:
                 "database": "none",
             },
             "phases": {"stateful": sequences},
+            "operations": sampled,
         }
     )
     schema: BaseSchema = schemathesis.openapi.from_url(f"{address}{DOCUMENT}", config=config)
