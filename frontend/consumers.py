@@ -22,7 +22,6 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 from django.db import DatabaseError
 from django.utils import translation
-from redis.exceptions import RedisError
 
 from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
@@ -98,7 +97,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(code=SIGNED_OUT)
         except NotFound:
             await self.close(code=NOT_A_MEMBER)
-        except (RedisError, OSError, DatabaseError) as error:
+        except (*bell.AWAY, DatabaseError) as error:
             log.warning("A live page was sent away: %s", error)
             await self.close(code=TRY_LATER)
         else:
