@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from memory.evaluation import outcomes
 from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
-from memory.evaluation.outcomes import Evaluation, Row, System
+from memory.evaluation.judged import JudgedQuery
+from memory.evaluation.outcomes import Asked, Evaluation, Row, System
 
 COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
 SHARED: Final = (  # the tables of a report: heading, measures
@@ -45,6 +46,12 @@ def plain(*, evaluation: Evaluation) -> dict[str, Any]:
             for first, second in _compared(evaluation)
         },
     }
+
+
+def differences(*, title: str, rows: tuple[Row, ...]) -> str:
+    """Return the table of what one report has more than another."""
+    names = tuple(name for name, _ in rows[0].measures)
+    return "\n".join((*_table(title, {"second - first": rows}, names, "+"), ""))
 
 
 def percentile(*, values: Iterable[float], percent: int) -> float:
@@ -140,6 +147,7 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
         "queries": {
             asked.query_id: {
                 "kind": query.kind,
+                "measures": _plain_measures(query, asked),
                 "ranked": list(asked.ranked),
                 "best_relevance": asked.best_relevance,
                 "silent": asked.silent,
@@ -150,6 +158,12 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
             for query, asked in zip(evaluation.judged.queries, system.asked, strict=True)
         },
     }
+
+
+def _plain_measures(query: JudgedQuery, asked: Asked) -> dict[str, float]:
+    """Return the rank measures of a query; none for one that nothing answers."""
+    values = outcomes.measured(query=query, asked=asked, pairs=())
+    return {name: values[name].above for name in outcomes.RANK_MEASURES if values[name].below}
 
 
 def _plain_rows(rows: tuple[Row, ...]) -> dict[str, Any]:

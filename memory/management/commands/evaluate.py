@@ -1,7 +1,8 @@
-"""Measure searches on a judged set, or convert a public set into one (spec 3.4).
+"""Measure searches on a judged set, convert a public set into one, pair two reports (spec 3.4).
 
 `evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
-beir PATH OUT` writes a folder that `--set` takes. It changes nothing in the installation.
+beir PATH OUT` writes a folder that `--set` takes; `evaluate compare A.json B.json` subtracts two
+reports of one set, such as those of two embedders. It changes nothing in the installation.
 """
 
 import json
@@ -15,7 +16,8 @@ from django.utils import timezone
 from accounts.errors import CairnError
 from memory.actions.evaluate import evaluate
 from memory.actions.search import PROFILES
-from memory.evaluation import converters, judged, report
+from memory.evaluation import comparison, converters, judged, report
+from memory.evaluation.comparison import NotComparable
 from memory.evaluation.judged import JudgedSet, Split, WrongSet
 
 SHIPPED: Final = Path(judged.__file__).parent / "sets"
@@ -23,7 +25,7 @@ CODING: Final = "coding"
 
 
 class Command(BaseCommand):
-    """Evaluate, or convert."""
+    """Evaluate, convert, or compare."""
 
     help = "Measure recall, ranking, silence and time of searches on a judged set."
 
@@ -39,15 +41,21 @@ class Command(BaseCommand):
         convert.add_argument("--from", dest="public", choices=converters.PUBLIC, required=True)
         convert.add_argument("path", type=Path, help="folder with the files of the public set")
         convert.add_argument("target", type=Path, help="folder to write; made when missing")
+        compare = steps.add_parser("compare", help="pair two reports written with --out")
+        compare.add_argument("first", type=Path)
+        compare.add_argument("second", type=Path)
+        compare.add_argument("--of", dest="compared", choices=PROFILES, default=PROFILES[0])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do one of the two; refuse in a sentence."""
+        """Do one of the three; refuse in a sentence."""
         try:
             if options["step"] == "convert":
                 self._convert(options["public"], options["path"], options["target"])
+            elif options["step"] == "compare":
+                self._compare(options["first"], options["second"], options["compared"])
             else:
                 self._evaluate(options)
-        except WrongSet as error:
+        except (WrongSet, NotComparable) as error:
             raise CommandError(str(error)) from error
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}") from error
@@ -83,6 +91,11 @@ class Command(BaseCommand):
             f"{len(found.memories)} memories and {len(found.queries)} queries in {target}"
         )
 
+    def _compare(self, first: Path, second: Path, profile: str) -> None:
+        rows = comparison.compared(first=_report(first), second=_report(second), profile=profile)
+        title = f"{profile}: {second.name} minus {first.name}, paired by query"
+        self.stdout.write(report.differences(title=title, rows=rows))
+
     def _check_writable(self, *paths: Path | None) -> None:
         missing = next((path for path in paths if path and not path.parent.is_dir()), None)
         if missing is not None:
@@ -96,6 +109,16 @@ def _set(given: str) -> JudgedSet:
         memories=_read(folder / judged.MEMORIES),
         queries=_read(folder / judged.QUERIES),
     )
+
+
+def _report(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(_read(path))
+    except json.JSONDecodeError as error:
+        raise CommandError(f"{path} is no report: {error.msg} in line {error.lineno}.") from error
+    if not isinstance(found, dict):
+        raise CommandError(f"{path} is no report; write one with evaluate --out.")
+    return found
 
 
 def _read(path: Path) -> str:

@@ -184,3 +184,13 @@ def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
     )
 
     assert _run(target)["systems"]["rrf"]["kinds"]["all"]["recall@10"]["mean"] == 1.0
+
+
+def test_two_reports_are_paired_by_query(folder: Path) -> None:
+    _run(folder)
+    said = StringIO()
+
+    call_command("evaluate", "compare", *[str(folder / "report.json")] * 2, stdout=said)
+
+    assert "plain: report.json minus report.json, paired by query" in said.getvalue()
+    assert "| all | 3 | second - first | +0.000 [+0.000, +0.000] |" in said.getvalue()
