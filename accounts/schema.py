@@ -29,7 +29,7 @@ from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA
 NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
 LEADING_COMMENTS = re.compile(r"\A(\s*--[^\n]*\n)*\s*")
 KEPT = ("CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "COMMENT", "DO", "SET CONSTRAINTS")
-CAPTURE_LOCK = 0x0CA1_2E01  # advisory lock: one process captures at a time
+CAPTURE_LOCK = 0x0CA1_2E01  # advisory lock: one process captures, or changes walls, at a time
 
 
 def capture() -> int:
@@ -57,12 +57,17 @@ def replay(*, organization: Organization | Entrance) -> int:
 
 def put_up_walls() -> None:
     """Put the second wall around the shared tables, and make its doors. Run as the owner."""
-    walls.put_up()
+    with transaction.atomic():
+        _take_turn()
+        walls.put_up()
 
 
 def open_to_application() -> None:
     """Let the application's role do what it needs, where it is not the owner itself."""
-    if settings.DATABASE_OWNER is not None:
+    if settings.DATABASE_OWNER is None:
+        return
+    with transaction.atomic():
+        _take_turn()
         walls.admit(role=str(settings.DATABASES["default"]["USER"]))
 
 
@@ -115,11 +120,17 @@ def _with_values(text: str, params: Any) -> str:
     return str(ClientCursor(connection.connection).mogrify(text, params)).rstrip().rstrip(";")
 
 
+def _take_turn() -> None:
+    """Wait until no other process changes tables, until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CAPTURE_LOCK])
+
+
 @contextmanager
 def _migrated_schema(schema_name: str) -> Iterator[None]:
     """Let migrations see one schema until the transaction ends, one process at a time."""
+    _take_turn()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CAPTURE_LOCK])
         cursor.execute(f'CREATE SCHEMA IF NOT EXISTS "{schema_name}"')
         cursor.execute(f'SET LOCAL search_path = "{schema_name}", public')
     connection.set_schema(schema_name)  # type: ignore[attr-defined]
