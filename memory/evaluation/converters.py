@@ -102,7 +102,7 @@ def _locomo(files: Files) -> Converted:
         memories += turns
         known = frozenset(turn["id"] for turn in turns)
         for number, question in enumerate(row.value("qa", list), start=1):
-            query = _locomo_query(_Row(file=file, line=position, fields=question), name, known)
+            query = _locomo_query(row.of(question), name, known)
             left_out += query is None
             asked += [] if query is None else [{"id": f"{name}/q{number}", **query}]
     return _converted(memories, asked, {"questions without evidence": left_out})
@@ -153,11 +153,19 @@ class _Row:
     line: int
     fields: Any
 
+    def of(self, fields: Any) -> "_Row":
+        return _Row(file=self.file, line=self.line, fields=fields)
+
+    def inside(self, field: str) -> "_Row":
+        return self.of(self.value(field, dict))
+
+    def wrong(self, field: str, detail: str) -> WrongSet:
+        return WrongSet(file=self.file, line=self.line, field=field, detail=detail)
+
     def value(self, field: str, kind: type) -> Any:
         found = self.fields.get(field) if isinstance(self.fields, dict) else None
         if not isinstance(found, kind):
-            detail = f"Entry {self.line} should have a {kind.__name__} here."
-            raise WrongSet(file=self.file, line=self.line, field=field, detail=detail)
+            raise self.wrong(field, f"Entry {self.line} should have a {kind.__name__} here.")
         return found
 
     def text(self, field: str) -> str:
@@ -200,22 +208,25 @@ def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
 
 
 def _locomo_turns(row: _Row, name: str) -> Iterator[dict[str, Any]]:
-    conversation = row.value("conversation", dict)
-    for key in sorted(filter(SESSION.fullmatch, conversation)):
-        told = conversation.get(f"{key}_date_time")
-        for fields in conversation[key]:
-            turn = _Row(file=row.file, line=row.line, fields=fields)
+    conversation = row.inside("conversation")
+    for key in sorted(filter(SESSION.fullmatch, conversation.fields)):
+        told = conversation.text(f"{key}_date_time")
+        place = {"project": _slug(name), "event_at": _moment(told, LOCOMO_TIME, row)}
+        for fields in conversation.value(key, list):
+            turn = row.of(fields)
+            said = f"{turn.text('speaker')}: {turn.text('text')}"
             caption = fields.get("blip_caption")
             shared = f" [shares {caption}]" if caption else ""
-            said = f"{turn.text('speaker')}: {turn.text('text')}{shared}"
-            place = {"project": _slug(name), "event_at": _moment(told, LOCOMO_TIME, row)}
-            yield _memory(f"{name}/{turn.text('dia_id')}", said, "episode") | place
+            yield _memory(f"{name}/{turn.text('dia_id')}", f"{said}{shared}", "episode") | place
 
 
 def _locomo_query(row: _Row, name: str, known: frozenset[str]) -> dict[str, Any] | None:
-    named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(" ".join(row.value("evidence", list))))
+    told = " ".join(map(str, row.value("evidence", list)))
+    named = (f"{name}/{id}" for id in DIALOGUE_ID.findall(told))
     evidence = tuple(dict.fromkeys(id for id in named if id in known))
-    kind = LOCOMO_KINDS[row.value("category", int)]
+    kind = LOCOMO_KINDS.get(row.value("category", int))
+    if kind is None:
+        raise row.wrong("category", f"Use one of: {', '.join(map(str, LOCOMO_KINDS))}.")
     shared = {"text": row.text("question"), "kind": kind, "project": _slug(name)}
     if kind == LOCOMO_KINDS[5]:
         return shared | {"relevant": {}, "confusable": list(evidence)}
@@ -225,17 +236,17 @@ def _locomo_query(row: _Row, name: str, known: frozenset[str]) -> dict[str, Any]
 def _longmemeval_turns(
     row: _Row, id: str, project: str, relevant: dict[str, int]
 ) -> Iterator[dict[str, Any]]:
-    sessions = zip(
-        row.value("haystack_dates", list), row.value("haystack_sessions", list), strict=True
-    )
-    for session, (told, turns) in enumerate(sessions, start=1):
+    dates, sessions = row.value("haystack_dates", list), row.value("haystack_sessions", list)
+    if len(dates) != len(sessions):
+        raise row.wrong("haystack_dates", "There is one date for each session.")
+    for session, (told, turns) in enumerate(zip(dates, sessions, strict=True), start=1):
+        place = {"project": project, "event_at": _moment(told, LONGMEMEVAL_TIME, row)}
         for number, fields in enumerate(turns, start=1):
-            turn = _Row(file=row.file, line=row.line, fields=fields)
+            turn = row.of(fields)
             name = f"{id}/{session}:{number}"
+            said = f"{turn.text('role')}: {turn.text('content')}"
             if fields.get("has_answer"):
                 relevant[name] = LARGEST_GRADE
-            said = f"{turn.text('role')}: {turn.text('content')}"
-            place = {"project": project, "event_at": _moment(told, LONGMEMEVAL_TIME, row)}
             yield _memory(name, said, "episode") | place
 
 
@@ -252,7 +263,7 @@ def _moment(told: Any, form: str, row: _Row) -> str:
         return datetime.strptime(str(told), form).replace(tzinfo=UTC).isoformat()
     except ValueError as error:
         detail = f"{told!r} is no time of the form {form}."
-        raise WrongSet(file=row.file, line=row.line, field="date", detail=detail) from error
+        raise row.wrong("date", detail) from error
 
 
 def _slug(name: str) -> str:

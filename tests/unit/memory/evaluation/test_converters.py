@@ -132,9 +132,33 @@ def test_a_fault_of_a_public_file_is_named_by_its_place(
         converters.convert(public=public, files={**files, file: text})
 
 
-def test_a_time_of_another_form_is_refused() -> None:
-    sample = json.loads(json.dumps(LOCOMO))
-    sample[0]["conversation"]["session_1_date_time"] = "8 May"
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"conversation": []}, "locomo10.json, line 1, field 'conversation'"),
+        ({"conversation": {"session_1": TURNS}}, "field 'session_1_date_time'"),
+        (
+            {"conversation": {"session_1_date_time": "8 May", "session_1": []}},
+            "field 'date': '8 May' is no time",
+        ),
+        (
+            {"conversation": {**LOCOMO[0]["conversation"], "session_1": ["hello"]}},  # type: ignore[dict-item]
+            "field 'speaker'",
+        ),
+        ({"qa": [{"question": "Why?", "evidence": [], "category": 6}]}, "field 'category'"),
+    ],
+)
+def test_a_conversation_of_another_shape_is_refused(
+    change: dict[str, object], message: str
+) -> None:
+    text = json.dumps([{**LOCOMO[0], **change}])
 
-    with pytest.raises(WrongSet, match="field 'date': '8 May' is no time"):
-        converters.convert(public="locomo", files={"locomo10.json": json.dumps(sample)})
+    with pytest.raises(WrongSet, match=message):
+        converters.convert(public="locomo", files={"locomo10.json": text})
+
+
+def test_a_haystack_has_a_date_for_each_session() -> None:
+    text = json.dumps([{**LONG[0], "haystack_dates": []}])
+
+    with pytest.raises(WrongSet, match="field 'haystack_dates': There is one date"):
+        converters.convert(public="longmemeval", files={"longmemeval_s.json": text})
