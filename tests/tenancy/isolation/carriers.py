@@ -50,7 +50,6 @@ ABOUT_A_MEMORY: Final = (
     *(
         _call("POST", "search", send=body)
         for body in (
-            {"query": "{id}", "threshold": 0},
             {"query": "stone", "project": "{id}"},
             {"query": "stone", "as_of": "2026-11-20T12:00:00Z", "threshold": 0},
         )
@@ -58,6 +57,7 @@ ABOUT_A_MEMORY: Final = (
     _call(
         "POST", "search", send={"query": "{text}", "threshold": 0, "explain": True}, compare="told"
     ),
+    _call("POST", "search", send={"query": "{id}", "threshold": 0}, compare="told"),
     _call("POST", "memories", send={"project": "{room}", "content": "{text}"}, compare="told"),
     _call(
         "POST",
