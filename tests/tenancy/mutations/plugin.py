@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
@@ -97,6 +98,7 @@ def _be_child(
     session: pytest.Session, items: Sequence[pytest.Item], mutant: Mutant | None, writing: int
 ) -> None:
     status = 1
+    cache.clear()  # of the tries that other children have counted
     try:
         if mutant is not None and not switching.is_of_database(mutant):
             switching.switch_code(mutant)
