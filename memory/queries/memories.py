@@ -90,8 +90,9 @@ def page(
         if cursor is not None:
             later = Q(created_at=cursor.created_at, id__gt=cursor.memory_id)
             rows = rows.filter(Q(created_at__lt=cursor.created_at) | later)
-        found = list(rows[: size + 1])
-        views = tuple(to_view(row, now=now) for row in found[:size])
+        found = list(rows.values_list("id", flat=True)[: size + 1])
+        seen = by_ids(caller=caller, memory_ids=tuple(found[:size]), now=now)
+    views = tuple(seen[key] for key in found[:size] if key in seen)
     last = views[-1] if len(found) > size else None
     return MemoryPage(
         items=views,

@@ -25,7 +25,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink, MemoryUsage
-from memory.queries.views import MemoryView, countable, to_view, with_details
+from memory.queries import memories
+from memory.queries.views import MemoryView, countable
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
@@ -41,6 +42,7 @@ STALE = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.
     stale_at__isnull=False
 )
 TAINTED = ~Q(taint_reason="")
+REASONS = ("contradicted", "tainted", "stale", "review")  # the most urgent first
 WAITING = (  # in the words of the index memory_attention, or it is not used
     Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value))
     | TAINTED
@@ -109,7 +111,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
         return OverviewView(
             tally=tally,
             health=health(counts=_health_counts(tally)),
-            attention=_attention(rows, now),
+            attention=_attention(rows, caller, now),
             places=_places(rows),
         )
 
@@ -177,24 +179,22 @@ def _health_counts(tally: Tally) -> HealthCounts:
     )
 
 
-def _attention(rows: QuerySet[Memory], now: datetime) -> tuple[Attention, ...]:
-    contradicted = Q(verification=Verification.CONTRADICTED.value)
-    waiting = with_details(rows=rows.filter(WAITING)).annotate(
-        reason=Case(
-            When(contradicted, then=Value("contradicted")),
-            When(TAINTED, then=Value("tainted")),
-            When(STALE, then=Value("stale")),
-            When(Q(needs_review=True), then=Value("review")),
-        ),
-        urgency=Case(
-            When(contradicted, then=Value(0)),
-            When(TAINTED, then=Value(1)),
-            When(STALE, then=Value(2)),
-            default=Value(3),
-        ),
+def _attention(rows: QuerySet[Memory], caller: Caller, now: datetime) -> tuple[Attention, ...]:
+    urgency = Case(
+        When(verification=Verification.CONTRADICTED.value, then=Value(0)),
+        When(TAINTED, then=Value(1)),
+        When(STALE, then=Value(2)),
+        default=Value(3),
     )
-    first = waiting.order_by("urgency", "-importance", "id")[:MOST_ATTENTION]
-    return tuple(Attention(reason=row.reason, memory=to_view(row, now=now)) for row in first)
+    waiting = rows.filter(WAITING).annotate(urgency=urgency)
+    first = waiting.order_by("urgency", "-importance", "id").values_list("id", "urgency")
+    reasons = {key: REASONS[place] for key, place in first[:MOST_ATTENTION]}
+    views = memories.by_ids(caller=caller, memory_ids=tuple(reasons), now=now) if reasons else {}
+    return tuple(
+        Attention(reason=reason, memory=views[key])
+        for key, reason in reasons.items()
+        if key in views
+    )
 
 
 def _places(rows: QuerySet[Memory]) -> tuple[Place, ...]:
