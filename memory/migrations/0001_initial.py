@@ -33,11 +33,15 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Lexeme',
             fields=[
-                ('word', models.TextField(primary_key=True, serialize=False)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('word', models.TextField()),
+                ('audience', models.UUIDField()),
+                ('project_id', models.UUIDField(null=True)),
                 ('documents', models.PositiveIntegerField()),
             ],
             options={
-                'ordering': ('word',),
+                'ordering': ('word', 'id'),
+                'constraints': [models.UniqueConstraint(fields=('word', 'audience', 'project_id'), name='lexeme_counted_once', nulls_distinct=False)],
             },
         ),
         migrations.CreateModel(

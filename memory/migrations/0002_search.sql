@@ -36,15 +36,23 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     ) AS weighted
 $$;
 
--- A query's words with their inverse document frequencies; a word nobody used yet is the rarest.
-CREATE FUNCTION query_words(query text) RETURNS TABLE (word bigint, idf float8)
-LANGUAGE sql STABLE AS $$
+-- A query's words with their inverse document frequencies among what the caller may see, so that
+-- no score tells how often others wrote a word; one that nobody there used yet is the rarest.
+CREATE FUNCTION query_words(query text, audiences uuid[], bound uuid[])
+RETURNS TABLE (word bigint, idf float8) LANGUAGE sql STABLE AS $$
+    WITH seen AS (
+        SELECT l.word, sum(l.documents)::float8 AS documents
+        FROM memory_lexeme AS l
+        WHERE l.word = ANY (tsvector_to_array(to_tsvector('english', query)) || '{""}'::text[])
+          AND l.audience = ANY (audiences) AND (bound IS NULL OR l.project_id = ANY (bound))
+        GROUP BY l.word)
     SELECT (hashtextextended(asked.lexeme, 0) & 268435455) + 1,
-           max(ln(1 + (greatest(total.documents, 1) - coalesce(known.documents, 0) + 0.5)
+           max(ln(1 + (greatest(coalesce(total.documents, 0), coalesce(known.documents, 0), 1)
+                       - coalesce(known.documents, 0) + 0.5)
                       / (coalesce(known.documents, 0) + 0.5)))
     FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS asked(lexeme)
-    LEFT JOIN memory_lexeme AS known ON known.word = asked.lexeme
-    CROSS JOIN (SELECT coalesce(max(documents), 0) AS documents FROM memory_lexeme WHERE word = '') AS total
+    LEFT JOIN seen AS known ON known.word = asked.lexeme
+    LEFT JOIN seen AS total ON total.word = ''
     GROUP BY 1
 $$;
 
@@ -61,7 +69,7 @@ LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
-    FROM query_words(words) AS q WHERE q.idf > 0),
+    FROM query_words(words, audiences, bound) AS q WHERE q.idf > 0),
 asked AS MATERIALIZED (
     SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
                AS weights,

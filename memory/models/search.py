@@ -94,13 +94,25 @@ class MemoryKeyword(Searchable):
 
 
 class Lexeme(models.Model):
-    """In how many memories a word occurs; the row of the empty word counts all memories."""
+    """In how many memories of one audience and project a word occurs; the empty word counts all.
 
-    word = models.TextField(primary_key=True)
+    Kept apart by who may see them: how rare a word is must not tell what others have written.
+    """
+
+    word = models.TextField()
+    audience = models.UUIDField()
+    project_id = models.UUIDField(null=True)
     documents = models.PositiveIntegerField()
 
     class Meta:
-        ordering = ("word",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("word", "audience", "project_id"),
+                nulls_distinct=False,
+                name="lexeme_counted_once",
+            ),
+        )
+        ordering = ("word", "id")
 
 
 class MemoryUsage(models.Model):

@@ -135,7 +135,7 @@ def lexicon_drift() -> tuple[int, int]:
 
 
 def refresh_lexicon() -> int:
-    """Count anew in how many memories each word occurs; return the number of words."""
+    """Count anew in how many memories of each audience a word occurs; return the counts kept."""
     named.execute("clear_lexicon")
     return named.execute("fill_lexicon")
 

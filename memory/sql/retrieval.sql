@@ -83,18 +83,22 @@ ON CONFLICT (memory_id) DO UPDATE SET
 -- name: lexicon_drift
 -- Live keyword rows now, and how many there were when word counts were last taken.
 SELECT (SELECT count(*) FROM memory_memorykeyword WHERE live),
-       coalesce((SELECT documents FROM memory_lexeme WHERE word = ''), 0)
+       coalesce((SELECT sum(documents) FROM memory_lexeme WHERE word = ''), 0)
 
 -- name: clear_lexicon
 -- Forget word counts before they are taken anew, in the same transaction.
 DELETE FROM memory_lexeme
 
 -- name: fill_lexicon
--- Take word counts anew: in how many live memories each word occurs; the empty word counts all.
-INSERT INTO memory_lexeme (word, documents)
-SELECT word, ndoc FROM ts_stat('SELECT lexemes FROM memory_memorykeyword WHERE live')
-WHERE length(word) BETWEEN 1 AND 60
-UNION ALL SELECT '', count(*)::int FROM memory_memorykeyword WHERE live
+-- Take word counts anew: in how many live memories each word occurs, by who may see them; the empty
+-- word counts all.
+INSERT INTO memory_lexeme (word, audience, project_id, documents)
+SELECT word, k.audience, k.project_id, count(*)::int
+FROM memory_memorykeyword AS k CROSS JOIN LATERAL unnest(tsvector_to_array(k.lexemes)) AS word
+WHERE k.live AND length(word) BETWEEN 1 AND 60 GROUP BY 1, 2, 3
+UNION ALL
+SELECT '', k.audience, k.project_id, count(*)::int
+FROM memory_memorykeyword AS k WHERE k.live GROUP BY 2, 3
 
 -- name: active_model
 -- The model whose vectors searches compare; one row or none.

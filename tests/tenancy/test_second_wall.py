@@ -137,7 +137,10 @@ def test_nothing_is_stored_with_a_wrong_tenant(
     turn(line, path=organization.schema_name, tenant=tenant and other_organization.id)
 
     with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
-        line.execute("INSERT INTO memory_lexeme (word, documents) VALUES ('stone', 1)")
+        line.execute(
+            "INSERT INTO memory_lexeme (word, audience, documents)"
+            " VALUES ('stone', gen_random_uuid(), 1)"
+        )
 
 
 def test_a_row_is_not_given_to_another_tenant(

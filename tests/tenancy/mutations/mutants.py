@@ -78,6 +78,11 @@ VISIBILITY: Final = (
         f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
     ),
     _mutant(
+        "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
+        "AND l.audience = ANY (audiences)", "AND true",
+        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
+    ),
+    _mutant(
         "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",

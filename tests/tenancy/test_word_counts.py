@@ -1,0 +1,67 @@
+"""How rare a word is, which every score rests on, tells nothing of what one may not see."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions.remember import NewMemory, remember
+from memory.actions.search import SearchRequest, search
+from memory.sql import retrieval
+from teams.actions.projects import create_project
+
+QUERY = SearchRequest(query="why does zanzibar restart the proxy", threshold=0.0)
+SHARED = "Zanzibar restarts the proxy on Fridays because the certificate job runs in deploy/run.sh."
+
+
+def _remember(caller: Caller, content: str, *, scope: str, now: datetime) -> None:
+    new = NewMemory(content=content, source="user_taught", project="shop", scope=scope)
+    assert remember(caller=caller, new=new, now=now).outcome == "added"
+
+
+def _scores(caller: Caller, now: datetime) -> list[Any]:
+    with entered(caller):
+        with tenancy.unit():
+            retrieval.refresh_lexicon()
+        hits = search(caller=caller, request=QUERY, now=now).hits
+    return [(hit.relevance, hit.explain["score"]) for hit in hits]
+
+
+@pytest.fixture
+def shop(caller: Caller, clean_cache: None, now: datetime) -> None:
+    """A project with one memory that everybody sees."""
+    with entered(caller):
+        create_project(caller=caller, slug="shop", name="Shop", now=now)
+        _remember(caller, SHARED, scope="project", now=now)
+
+
+def test_personal_words_of_others_change_no_score(
+    shop: None, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    before = _scores(member_caller, now)
+    with entered(caller):
+        for number in range(5):
+            text = f"Zanzibar is the code name of deal {number}, which nobody else may read about."
+            _remember(caller, text, scope="personal", now=now)
+
+    after = _scores(member_caller, now)
+
+    assert before
+    assert after == before
+
+
+def test_words_that_one_may_see_do_change_scores(
+    shop: None, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    before = _scores(member_caller, now)
+    with entered(caller):
+        for number in range(5):
+            text = f"Zanzibar is also the name of the printer on floor {number}, near the kitchen."
+            _remember(caller, text, scope="project", now=now)
+
+    after = _scores(member_caller, now)
+
+    assert after[0] != before[0]
