@@ -43,6 +43,7 @@ PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given,
 INTERFACE: Final = "import"
 SHOW_EVERY: Final = 100  # queries between two lines of progress
 EMBED_TOGETHER: Final = 256  # memories a call
+UNIQUE: Final = 16  # hexadecimal digits of a name nobody else has
 
 Tell = Callable[[str], object]
 
@@ -86,9 +87,10 @@ def evaluate(
 def _temporary(now: datetime) -> Iterator[Caller]:
     """Be the owner of a new organization until the block ends; then nothing of it has been."""
     with transaction.atomic():
+        name = f"evaluation-{uuid4().hex[:UNIQUE]}"  # an equal one would wait for the end of ours
         try:
-            user = User.objects.create_user(f"evaluation-{uuid4().hex}@example.invalid", None)
-            view = create_organization(user_id=user.id, name="Evaluation", now=now)
+            user = User.objects.create_user(f"{name}@example.invalid", None)
+            view = create_organization(user_id=user.id, name="Evaluation", slug=name, now=now)
             with tenancy.walled(organization_id=view.id):
                 row = Organization.objects.get(pk=view.id)
             with tenancy.enter(organization_id=row.id, slug=row.slug, schema_name=row.schema_name):
