@@ -1,6 +1,7 @@
 """Real weights and a vendor on the loopback interface."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from memory.providers.guard import Unlimited
 from memory.providers.settings import Limits, ProviderSettings
 from memory.providers.vendors import Vendors
 from tests.support import models
-from tests.support.vendor_server import Vendor, running_vendor
+from tests.support.vendor_server import Fault, Vendor, running_vendor
 
-QUICK = Limits(total_seconds=0.5, interactive_seconds=0.3, retries=0, answer_bytes=1_000_000)
+PATIENT = Limits(total_seconds=60, interactive_seconds=60, retries=0, answer_bytes=1_000_000)
+QUICK = replace(PATIENT, total_seconds=0.5, interactive_seconds=0.3)
+SILENT = (Fault.DRIP, Fault.HANG, Fault.HANG_AFTER_HEADERS)  # what only a deadline ends
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +31,14 @@ def vendor() -> Iterator[Vendor]:
 
 
 @pytest.fixture
-def vendors(vendor: Vendor) -> Vendors:
+def limits(request: pytest.FixtureRequest) -> Limits:
+    """Wait long for a vendor that answers, and briefly for one that never will."""
+    call = getattr(request.node, "callspec", None)
+    return QUICK if call is not None and call.params.get("fault") in SILENT else PATIENT
+
+
+@pytest.fixture
+def vendors(vendor: Vendor, limits: Limits) -> Vendors:
     """The product's set of vendors, pointed at the loopback one, without retries."""
     settings = ProviderSettings(
         embedder="openai/small",
@@ -39,6 +49,6 @@ def vendors(vendor: Vendor) -> Vendors:
         cohere_base_url=vendor.url,
         cohere_api_key="a-key",
         cohere_dimensions=384,
-        limits=QUICK,
+        limits=limits,
     )
     return Vendors(settings=settings, budget=Unlimited())
