@@ -163,5 +163,5 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
 )
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
-    {"audit", "doctor", "flush", "migrate", "migrate_tenants", "roles"}
+    {"audit", "doctor", "evaluate", "flush", "migrate", "migrate_tenants", "roles"}
 )
