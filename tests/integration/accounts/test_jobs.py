@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID, uuid4
 
 import pytest
 from celery.exceptions import SoftTimeLimitExceeded
-from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -15,69 +13,16 @@ from accounts import jobs, tasks, tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, Unavailable
 from accounts.jobs import Claim
-from accounts.models import Job, Organization, Slot
-from config.celery import app
+from accounts.models import Job
 from memory.queries import memories as queries
-from tests.support import people
 from tests.support.memories import stored
-from tests.support.racing import race, race_inside
-
-NAME = "memory.embed"
-QUEUE = "interactive"
-LATER = timedelta(seconds=jobs.LEASE_SECONDS + 1)
+from tests.support.racing import race
+from tests.support.work import NAME, QUEUE, claimed, enqueued, lose_worker, make_due, the_job
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("in_organization", "nobody_listens"),
 ]
-
-
-@pytest.fixture
-def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The queues that were woken."""
-    heard: list[str] = []
-    monkeypatch.setattr(app, "send_task", lambda name, args, **_: heard.append(args[0]))
-    return heard
-
-
-@pytest.fixture
-def nobody_listens(woken: list[str]) -> None:
-    """No broker: what a job does is looked at row by row."""
-
-
-@pytest.fixture
-def handled(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the handler of the job's name does: `do` is called with the claim."""
-    plan: dict[str, Any] = {}
-
-    def follow(claim: Claim) -> Mapping[str, Any]:
-        return plan["do"](claim)
-
-    monkeypatch.setitem(jobs._handlers, NAME, follow)
-    return plan
-
-
-def enqueued(**given: Any) -> UUID | None:
-    with tenancy.unit():
-        return jobs.enqueue(NAME, **{"payload": {"ids": []}, **given})
-
-
-def claimed() -> Claim:
-    held = jobs.claim(queue=QUEUE, worker="w")
-    assert held is not None
-    return held
-
-
-def the_job() -> Job:
-    return Job.objects.get()
-
-
-def make_due() -> None:
-    Job.objects.filter(state="queued").update(run_after=Now())
-
-
-def lose_worker() -> None:
-    Job.objects.filter(state="running").update(lease_until=Now() - timedelta(seconds=1))
 
 
 def test_many_workers_claim_each_job_once() -> None:
@@ -300,158 +245,3 @@ def test_running_a_finished_job_once_more_changes_nothing(caller: Caller, now: d
     job = Job.objects.get(name=NAME)
     assert (job.state, job.result) == ("done", {"embedded": 1, "gone": 0})
     assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
-
-
-def test_of_equal_jobs_one_waits() -> None:
-    first, second = enqueued(key="same"), enqueued(key="same")
-
-    assert first is not None
-    assert second is None
-    assert Job.objects.count() == 1
-
-
-def test_a_running_job_does_not_stand_for_a_later_one() -> None:
-    enqueued(key="same")
-    claimed()
-
-    assert enqueued(key="same") is not None
-
-
-def test_equal_jobs_of_two_organizations_are_two(other_organization: Organization) -> None:
-    enqueued(key="same")
-
-    with people.outside(), people.entered(organization=other_organization):
-        assert enqueued(key="same") is not None
-
-
-def test_a_waiting_job_starts_only_after_the_change_that_leaned_on_it() -> None:
-    enqueued(key="same")
-
-    with tenancy.unit():
-        jobs.enqueue(NAME, payload={}, key="same")
-        [meanwhile] = race(lambda _: jobs.claim(queue=QUEUE, worker="w"), times=1)
-
-    assert meanwhile is None
-    assert jobs.claim(queue=QUEUE, worker="w") is not None
-
-
-def test_equal_jobs_from_many_threads_are_one(organization: Organization) -> None:
-    found = race_inside(organization, lambda _: enqueued(key="same"), times=30)
-
-    assert len([job_id for job_id in found if job_id]) == 1
-    assert Job.objects.count() == 1
-
-
-@pytest.mark.parametrize("ending", ["fail", "sweep", "postpone"])
-def test_a_job_gives_way_to_an_equal_one_that_waits(ending: str) -> None:
-    enqueued(key="same")
-    held = claimed()
-    waiting = enqueued(key="same")
-
-    if ending == "fail":
-        jobs.fail(held=held, reason="no", permanent=False)
-    elif ending == "postpone":
-        jobs.postpone(held=held, reason="away")
-    else:
-        lose_worker()
-        jobs.sweep()
-
-    assert Job.objects.get(pk=held.id).state == "cancelled"
-    assert Job.objects.get(pk=waiting).state == "queued"
-
-
-def test_a_job_is_undone_with_its_cause_and_wakes_nobody(woken: list[str]) -> None:
-    def enqueue_and_fail() -> float:
-        with tenancy.unit():
-            return 1 / len(str(jobs.enqueue(NAME, payload={}))[:0])
-
-    with pytest.raises(ZeroDivisionError):
-        enqueue_and_fail()
-
-    assert not Job.objects.exists()
-    assert woken == []
-
-
-def test_a_committed_job_wakes_its_queue(woken: list[str]) -> None:
-    enqueued()
-
-    assert woken == [QUEUE]
-
-
-def test_progress_is_seen_while_it_runs() -> None:
-    enqueued()
-
-    jobs.progress(held=claimed(), done=3, total=9)
-
-    assert (the_job().progress_done, the_job().progress_total) == (3, 9)
-
-
-def test_a_queued_job_is_cancelled_and_can_be_tried_again() -> None:
-    job_id = enqueued()
-    assert job_id is not None
-
-    assert jobs.cancel(job_id=job_id)
-    assert jobs.claim(queue=QUEUE, worker="w") is None
-    assert jobs.retry(job_id=job_id)
-    assert claimed().id == job_id
-
-
-def test_a_running_or_finished_job_is_neither_cancelled_nor_retried() -> None:
-    enqueued()
-    held = claimed()
-
-    assert not jobs.cancel(job_id=held.id)
-    assert not jobs.retry(job_id=held.id)
-    jobs.finish(held=held, result={})
-    assert not jobs.cancel(job_id=held.id)
-    assert not jobs.retry(job_id=held.id)
-
-
-def test_nobody_else_cancels_or_retries(other_organization: Organization) -> None:
-    job_id = enqueued()
-    assert job_id is not None
-
-    with people.outside(), people.entered(organization=other_organization):
-        assert not jobs.cancel(job_id=job_id)
-        Job.objects.update(state="failed")
-        assert not jobs.retry(job_id=job_id)
-
-    assert the_job().state == "failed"
-
-
-def test_two_clocks_make_one_run() -> None:
-    taken = race(lambda _: jobs.take_slot(name="x", interval_seconds=86_400), times=20)
-
-    assert taken.count(True) == 1
-    assert Slot.objects.count() == 1
-
-
-def test_another_schedule_has_slots_of_its_own() -> None:
-    assert jobs.take_slot(name="x", interval_seconds=86_400)
-    assert jobs.take_slot(name="y", interval_seconds=86_400)
-
-
-def test_old_finished_jobs_and_slots_are_forgotten_and_failed_ones_stay() -> None:
-    for state in ("done", "cancelled", "failed", "quarantined", "queued"):
-        enqueued()
-        Job.objects.filter(state="queued").update(
-            state=state, finished_at=Now() - timedelta(days=15)
-        )
-    jobs.take_slot(name="x", interval_seconds=86_400)
-    Slot.objects.update(starts_at=Now() - timedelta(days=3))
-
-    jobs.evict()
-
-    states = set(Job.objects.values_list("state", flat=True))
-    assert states == {"failed", "quarantined", "queued"}
-    assert not Slot.objects.exists()
-
-
-def test_an_unknown_job_is_not_enqueued() -> None:
-    with pytest.raises(KeyError), tenancy.unit():
-        jobs.enqueue("memory.forget_everything", payload={})
-
-
-def test_a_job_needs_an_organization() -> None:
-    with people.outside(), pytest.raises(tenancy.NoTenant), transaction.atomic():
-        jobs.enqueue(NAME, payload={"x": str(uuid4())})
