@@ -7,7 +7,7 @@ once where its acts come from (`coming_from`, or `arrive` for a request); nobody
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
@@ -138,12 +138,14 @@ def caller_unit(*, caller: Caller) -> Iterator[None]:
 
     Raises OtherTenant inside of another one.
     """
-    tenant = tenancy.Tenant(
-        organization_id=caller.organization_id,
-        slug=caller.organization_slug,
-        schema_name=caller.schema_name,
-    )
-    with _entered(tenant), tenancy.unit():
+    with (
+        tenancy.enter(
+            organization_id=caller.organization_id,
+            slug=caller.organization_slug,
+            schema_name=caller.schema_name,
+        ),
+        tenancy.unit(),
+    ):
         yield
 
 
@@ -153,12 +155,14 @@ def organization_unit(*, organization: Organization) -> Iterator[None]:
 
     Raises OtherTenant inside of another one.
     """
-    tenant = tenancy.Tenant(
-        organization_id=organization.id,
-        slug=organization.slug,
-        schema_name=organization.schema_name,
-    )
-    with _entered(tenant), tenancy.unit():
+    with (
+        tenancy.enter(
+            organization_id=organization.id,
+            slug=organization.slug,
+            schema_name=organization.schema_name,
+        ),
+        tenancy.unit(),
+    ):
         yield
 
 
@@ -180,10 +184,4 @@ def append(
         caller=caller,
         details=details,
         fields=fields,
-    )
-
-
-def _entered(tenant: tenancy.Tenant) -> AbstractContextManager[tenancy.Tenant]:
-    return tenancy.enter(
-        organization_id=tenant.organization_id, slug=tenant.slug, schema_name=tenant.schema_name
     )

@@ -31,6 +31,7 @@ from teams.actions.members import remove_member
 from teams.models import Change, Project
 from tests.edges.live.conftest import Browser
 from tests.support import agents
+from tests.support.crashing import await_that
 from tests.support.live import Place
 from tests.support.people import PASSWORD
 
@@ -84,8 +85,7 @@ def test_a_call_that_waits_ends_with_its_token(place: Place, address: str, figur
     url = f"{address}/api/v1/changes?after=1000&wait=20"
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(httpx.get, url, headers=headers, timeout=30)
-        while Token.objects.filter(last_used_at=None, scopes__len=2).exists():
-            time.sleep(0.02)
+        await_that(lambda: not Token.objects.filter(last_used_at=None, scopes__len=2).exists())
         revoked_at = _revoke(place)
 
         answer = waiting.result()
