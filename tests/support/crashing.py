@@ -1,6 +1,8 @@
 """An installation whose processes a test kills: durable servers, web, worker, beat and a writer.
 
-Web and worker stand still at named moments when a test wants it (`tests.support.moments`).
+Web and worker stand still at named moments when a test wants it (`tests.support.moments`). One
+that ends by itself, as Celery does when the store goes in the middle of a message, is started
+again: that is what the process group does.
 """
 
 import os
@@ -14,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Event, RLock, Thread
 from typing import IO, Any, LiteralString
 
 import psycopg
@@ -39,6 +42,8 @@ MOMENTS = "tests.support.moments"
 READY_SECONDS = 180  # on a machine that many share
 ANSWER_SECONDS = 600  # of a command that looks for thousands of memories
 POLL_SECONDS = 0.05
+WATCH_SECONDS = 1.0
+KEPT = ("worker", "beat")
 AHEAD = 4  # writes under way while the reader does something else
 
 
@@ -51,6 +56,8 @@ class Installation:
     given: dict[str, str]
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     missed: list[str] = field(default_factory=list)  # moments nobody came to in time
+    launched: dict[str, Program] = field(default_factory=dict)  # as each was last started
+    changing: RLock = field(default_factory=RLock)  # held while processes are started and ended
 
     @property
     def environment(self) -> dict[str, str]:
@@ -74,9 +81,11 @@ class Installation:
 
     def kill(self, name: str) -> None:
         """End a process and everything it started, without a warning."""
-        child = self.running.pop(name)
-        os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        with self.changing:
+            child = self.running.pop(name)
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
 
     def kill_and_start(self, name: str) -> None:
         """Kill a process and start it again; the store starts empty."""
@@ -195,7 +204,21 @@ class Installation:
         self.given["REDIS_URL"] = store.url
 
     def _launch(self, program: Program) -> None:
-        self.running[program.name] = launch.start(program=program, output=self.log.fileno())
+        with self.changing:
+            self.launched[program.name] = program
+            self.running[program.name] = launch.start(program=program, output=self.log.fileno())
+
+    def keep(self, *, until: Event) -> None:
+        """Start worker and beat again when they end by themselves, until told to stop."""
+        while not until.wait(WATCH_SECONDS):
+            with self.changing:
+                ended = [name for name in KEPT if self._has_ended(name)]
+                for name in ended:
+                    self.log.write(f"{name} ended by itself and is started again\n".encode())
+                    self._launch(self.launched[name])
+
+    def _has_ended(self, name: str) -> bool:
+        return name in self.running and self.running[name].poll() is not None
 
 
 @contextmanager
@@ -223,11 +246,24 @@ def installation(*, home: Path) -> Iterator[Installation]:
             site.ask("found", ORGANIZATION)
             site.start("worker")
             site.start("beat")
-            yield site
+            with _watched(site):
+                yield site
         finally:
             for name in reversed(tuple(site.running)):
                 site.kill(name)
             servers.tidy(home=home, environment=os.environ)
+
+
+@contextmanager
+def _watched(site: Installation) -> Iterator[None]:
+    until = Event()
+    thread = Thread(target=site.keep, kwargs={"until": until}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        until.set()
+        thread.join()
 
 
 def await_that(is_so: Callable[[], bool], *, seconds: float = READY_SECONDS) -> None:
