@@ -5,13 +5,13 @@ A test marked `goal(name="G2")` takes `scale` for how much it does and hands its
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
 
 LONG = os.environ.get("CAIRN_SCALE") == "long"
-_figures: list[str] = []
+FIGURE = "figure"  # the property of a test's report, which comes from whichever process ran it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,21 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str], None]:
     """Return a function that keeps one line for the end of the run."""
     goal = request.node.get_closest_marker("goal")
     name = goal.kwargs["name"] if goal else request.node.name
-    return lambda text: _figures.append(f"{name}: {text}")
+    kept: list[tuple[str, object]] = request.node.user_properties
+    return lambda text: kept.append((FIGURE, f"{name}: {text}"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the figures of the run."""
-    if _figures:
+    figures = tuple(_figures(terminalreporter))
+    if figures:
         terminalreporter.section("figures")
-    for line in _figures:
+    for line in figures:
         terminalreporter.write_line(line)
+
+
+def _figures(terminalreporter: pytest.TerminalReporter) -> Iterator[str]:
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) == "call":
+                yield from (str(text) for name, text in report.user_properties if name == FIGURE)

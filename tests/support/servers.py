@@ -2,7 +2,8 @@
 
 The test settings call `start` before anything reads the environment. Addresses given from outside
 (DATABASE_URL, DATABASE_OWNER_URL and REDIS_URL) are used as they are: the application's role, the
-owner that may make databases, and a database in whose template pgvector is.
+owner that may make databases, and a database in whose template pgvector is. Where several processes
+share a run, each has servers of its own: tests empty the store.
 """
 
 import atexit
@@ -13,16 +14,23 @@ from pathlib import Path
 
 from config.embedded.testing import servers
 
+STARTED_BY = "CAIRN_TEST_SERVERS"  # which process of the run started those that are named
+PROCESS = "PYTEST_XDIST_WORKER"  # the name of this one, in a run that several share
+ALONE = "alone"
+
 _running = ExitStack()
 
 
 def start() -> None:
     """Start both servers unless their addresses are given, and put the addresses in place."""
-    if os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL"):
+    is_given = os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")
+    process = os.environ.get(PROCESS, ALONE)
+    if is_given and os.environ.get(STARTED_BY, process) == process:
         return
     folder = _running.enter_context(tempfile.TemporaryDirectory(prefix="cairn-test-"))
     environment = _running.enter_context(servers(home=Path(folder)))
     os.environ["DATABASE_URL"] = environment.database_url
     os.environ["REDIS_URL"] = environment.redis_url
     os.environ["DATABASE_OWNER_URL"] = environment.database_owner_url
+    os.environ[STARTED_BY] = process
     atexit.register(_running.close)
