@@ -22,7 +22,9 @@ def test_an_agent_newly_seen_is_in_the_feed(caller: Caller) -> None:
 
 
 @pytest.mark.usefixtures("in_organization")
-@pytest.mark.parametrize("fields", [{"token_id": uuid4()}, {"newly_seen": True}], ids=str)
+@pytest.mark.parametrize(
+    "fields", [{"token_id": uuid4()}, {"newly_seen": True}], ids=("a known agent", "a person")
+)
 def test_a_known_agent_and_a_person_are_not(caller: Caller, fields: dict[str, object]) -> None:
     note_agent(caller=replace(caller, **fields))
 
