@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 import numpy as np
@@ -12,20 +13,31 @@ from memory.providers.contracts import Vectors
 from memory.sql import named
 from teams.visibility import Sight, parameters
 
+GRAPH_LIMIT: Final = 15  # spec 3.1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A candidate: cosine -1..1 or None without a vector, BM25 >= 0, share of the words asked."""
+    """A candidate: cosine -1..1 or None without a vector, BM25 >= 0, share of the words asked.
+
+    `graph` >= 0 says how much it has to do with the files asked about, 0 when nothing.
+    """
 
     memory_id: UUID
     cosine: float | None
     bm25: float
     matched: float
+    graph: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a search asks of the database; `model` is the key of the vector's model."""
+    """What a search asks of the database; `model` is the key of the vector's model.
+
+    Filters that are empty let everything through: `tags` all of, `files` any of (paths, ends of
+    paths, globs), learned at or after `since` and before `until`, `author` a person's id, agent or
+    tool. `near` are paths and code names around which the graph path looks.
+    """
 
     model: str
     vector: Vectors | None
@@ -35,6 +47,13 @@ class Question:
     moment: datetime | None
     dense_limit: int
     keyword_limit: int
+    graph_limit: int = GRAPH_LIMIT
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    author: str | None = None
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
