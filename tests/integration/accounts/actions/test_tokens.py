@@ -155,7 +155,6 @@ def test_a_member_cannot_make_an_admin_token(member_caller: Caller, now: datetim
         (NewToken(name="x", source_interface="fax"), "/source_interface"),
         (NewToken(name="x", scopes=frozenset()), "/scopes"),
     ],
-    ids=str,
 )
 def test_a_wrong_field_is_named(caller: Caller, now: datetime, new: NewToken, pointer: str) -> None:
     with pytest.raises(InvalidInput) as refused:
