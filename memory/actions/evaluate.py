@@ -218,6 +218,7 @@ def _asked(
         pack=tuple(names[item.memory_id] for item in packed.chosen),
         pack_tokens=packed.tokens,
         took_ms=answer.took_ms,
+        stages=answer.stages,
     )
 
 

@@ -15,10 +15,9 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import FieldError, InvalidInput
-from memory.actions import embedding
+from memory.actions import asking, embedding
+from memory.actions.asking import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
 from memory.actions.embedding import Embedded
-from memory.intake.text import check_text
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import explain, fusion, query, relevance
 from memory.retrieval.candidates import Candidate
@@ -26,32 +25,24 @@ from memory.retrieval.fusion import Fused
 from memory.retrieval.query import Query, QueryKind
 from memory.sql import retrieval
 from memory.sql.retrieval import Found, Question
-from memory.taxonomy import MemoryType, type_row
-from teams import queries as places
 from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
 from teams.visibility import Sight
 
-DENSE_LIMIT: Final = 30  # spec 3.1
-KEYWORD_LIMIT: Final = 20  # spec 3.1
-LARGEST_LIMIT: Final = 100
-LONGEST_QUERY: Final = 20_000  # characters
-PROFILES: Final = ("plain", "rrf")
+__all__ = [
+    "LARGEST_LIMIT",
+    "LONGEST_QUERY",
+    "PROFILES",
+    "STAGES",
+    "Hit",
+    "SearchAnswer",
+    "SearchRequest",
+    "search",
+]
+
 NO_VECTORS: Final = "no_vectors"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """What someone asks; `threshold` 0 returns the ranking without silence."""
-
-    query: str
-    project: str | None = None
-    limit: int = 10
-    types: tuple[str, ...] = ()
-    profile: str | None = None
-    threshold: float | None = None
-    as_of: datetime | None = None
+STAGES: Final = ("understand", "embed", "candidates", "fusion", "judge", "read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +56,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAnswer:
-    """The results, best first; `degraded` names what was missing."""
+    """The results, best first; `degraded` names what was missing, `stages` what took how long.
+
+    A stage of STAGES that was not needed is not among `stages`; values are milliseconds.
+    """
 
     hits: tuple[Hit, ...]
     nothing_relevant: bool
     degraded: tuple[str, ...]
     took_ms: float
+    stages: Mapping[str, float]
     profile: str
 
 
@@ -82,60 +77,77 @@ class _OtherModel(Exception):
         self.key = key
 
 
+class _Watch:
+    """Milliseconds since the start, and of each stage as it ends."""
+
+    def __init__(self) -> None:
+        self._started = self._last = time.perf_counter()
+        self.stages: dict[str, float] = {}
+
+    def ends(self, stage: str) -> None:
+        """Book the time since the last stage to this one."""
+        now = time.perf_counter()
+        before = self.stages.get(stage, 0.0)
+        self.stages[stage] = round(before + (now - self._last) * 1_000, 3)
+        self._last = now
+
+    def total(self) -> float:
+        """Return the milliseconds since the start."""
+        return round((time.perf_counter() - self._started) * 1_000, 2)
+
+
 def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
     Raises InvalidInput naming the field, NotFound for a project the caller cannot see.
     """
-    started = time.perf_counter()
+    watch = _Watch()
     require(caller=caller, act=Act.READ)
-    _check(request)
+    asking.check(request=request)
     asked = query.understand(text=request.query)
+    watch.ends("understand")
     embedded = embedding.embed_query(text=asked.normalized)
+    watch.ends("embed")
     try:
-        hits = _look(caller, request, asked, embedded, now)
+        hits = _look(caller, request, asked, embedded, now, watch)
     except _OtherModel as other:
         embedded = embedding.embed_query(text=asked.normalized, key=other.key)
-        hits = _look(caller, request, asked, embedded, now)
+        watch.ends("embed")
+        hits = _look(caller, request, asked, embedded, now, watch)
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not hits,
         degraded=() if embedded else (NO_VECTORS,),
-        took_ms=round((time.perf_counter() - started) * 1_000, 2),
+        took_ms=watch.total(),
+        stages=watch.stages,
         profile=request.profile or PROFILES[0],
     )
 
 
 def _look(
-    caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None, now: datetime
+    caller: Caller,
+    request: SearchRequest,
+    asked: Query,
+    embedded: Embedded | None,
+    now: datetime,
+    watch: _Watch,
 ) -> tuple[Hit, ...]:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        question = _question(caller, request, asked, embedded)
+        question = asking.question(caller=caller, request=request, asked=asked, embedded=embedded)
         found = _found(question, embedded, sight)
+        watch.ends("candidates")
         ranked = _fuse(request, asked, found)
+        watch.ends("fusion")
         judged = _judge(request, ranked, {item.memory_id: item for item in found})
+        watch.ends("judge")
         chosen = tuple(item.memory_id for item, _ in judged)
         views = give_out(memory_ids=chosen, sight=sight, now=now) if chosen else {}
+        watch.ends("read")
     return tuple(
         Hit(memory=views[item.memory_id], relevance=value, explain=explain.of(fused=item))
         for item, value in judged
         if item.memory_id in views
-    )
-
-
-def _question(
-    caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
-) -> Question:
-    return Question(
-        model="" if embedded is None else embedded.key,
-        vector=None if embedded is None else embedded.vector,
-        words=asked.keyword_text,
-        projects=_projects(caller, request),
-        type_codes=_codes(request),
-        moment=request.as_of,
-        dense_limit=max(DENSE_LIMIT, request.limit),
-        keyword_limit=max(KEYWORD_LIMIT, request.limit),
     )
 
 
@@ -177,38 +189,3 @@ def _judge(
         if value >= threshold:
             judged.append((item, round(value, 4)))
     return judged
-
-
-def _projects(caller: Caller, request: SearchRequest) -> tuple[UUID, ...] | None:
-    if request.project is None:
-        return None
-    return (places.find_project(caller=caller, ref=request.project).id,)
-
-
-def _codes(request: SearchRequest) -> tuple[int, ...] | None:
-    if not request.types:
-        return None
-    return tuple(type_row(type=MemoryType(name)).code for name in request.types)
-
-
-def _check(request: SearchRequest) -> None:
-    known = {item.value for item in MemoryType}
-    wrong_type = next((name for name in request.types if name not in known), None)
-    faults = (
-        ("/query", not request.query.strip(), "Write what to look for."),
-        ("/query", bool(check_text(text=request.query)), "Leave out unstorable characters."),
-        ("/query", len(request.query) > LONGEST_QUERY, f"Use at most {LONGEST_QUERY} characters."),
-        ("/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."),
-        ("/types", wrong_type is not None, f"{wrong_type!r} is not a type of memory."),
-        ("/profile", request.profile not in {None, *PROFILES}, f"Use {' or '.join(PROFILES)}."),
-        ("/threshold", not 0 <= (request.threshold or 0) <= 1, "Use a number from 0 to 1."),
-    )
-    errors = tuple(
-        FieldError(pointer=pointer, detail=detail, code="wrong")
-        for pointer, is_wrong, detail in faults
-        if is_wrong
-    )
-    if errors:
-        raise InvalidInput(
-            detail=errors[0].detail, hint="Correct the named fields and ask again.", errors=errors
-        )

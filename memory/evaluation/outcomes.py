@@ -5,8 +5,8 @@ takes means with intervals over all queries and over each kind. Rank measures co
 without silence; silence, packs and times from the search as it is usually asked.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from memory.evaluation import bootstrap, metrics
@@ -24,7 +24,10 @@ MEASURES: Final = (*RANK_MEASURES, *SILENCE_MEASURES, *PACK_MEASURES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One query asked of one profile: `ranked` without silence; the rest as usual."""
+    """One query asked of one profile: `ranked` without silence; the rest as usual.
+
+    `stages`: milliseconds of each stage of the usual search, by its name.
+    """
 
     query_id: str
     ranked: tuple[str, ...]
@@ -33,6 +36,7 @@ class Asked:
     pack: tuple[str, ...]
     pack_tokens: int
     took_ms: float
+    stages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,10 +123,26 @@ def _cell(name: str, value: Interval | None, sign: str) -> str:
 
 
 def _times(evaluation: Evaluation) -> Iterator[str]:
-    yield from ("", "## Milliseconds a search", "", "| profile | p50 | p95 |", "|---|---|---|")
+    """Yield milliseconds a search; of its stages the median, the first ones first."""
+    stages = _stages(evaluation)
+    yield from ("", "## Milliseconds a search", "")
+    yield f"| profile | p50 | p95 |{''.join(f' {name} p50 |' for name in stages)}"
+    yield f"|---|---|---|{'---|' * len(stages)}"
     for system in evaluation.systems:
         p50, p95 = _milliseconds(system)
-        yield f"| {system.profile} | {p50:.1f} | {p95:.1f} |"
+        cells = "".join(f" {_stage(system, name, 50):.2f} |" for name in stages)
+        yield f"| {system.profile} | {p50:.1f} | {p95:.1f} |{cells}"
+
+
+def _stages(evaluation: Evaluation) -> tuple[str, ...]:
+    asked = (one for system in evaluation.systems for one in system.asked)
+    return tuple(dict.fromkeys(name for one in asked for name in one.stages))
+
+
+def _stage(system: System, name: str, percent: int) -> float:
+    """Return a percentile of a stage; a search without it took no time for it."""
+    values = (asked.stages.get(name, 0.0) for asked in system.asked)
+    return percentile(values=values, percent=percent)
 
 
 def _milliseconds(system: System) -> tuple[float, ...]:
@@ -144,6 +160,10 @@ def _plain_system(evaluation: Evaluation, system: System) -> dict[str, Any]:
     return {
         "kinds": _plain_rows(outcomes.table(evaluation=evaluation, system=system)),
         "took_ms": {"p50": p50, "p95": p95},
+        "stages": {
+            name: {f"p{percent}": _stage(system, name, percent) for percent in PERCENTILES}
+            for name in _stages(evaluation)
+        },
         "queries": {
             asked.query_id: {
                 "kind": query.kind,

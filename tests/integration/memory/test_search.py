@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -15,7 +15,7 @@ from accounts.models import Organization
 from memory.actions.archive import archive
 from memory.actions.correct import correct
 from memory.actions.remember import NewMemory, remember
-from memory.actions.search import SearchRequest, search
+from memory.actions.search import STAGES, SearchRequest, search
 from memory.models import EmbeddingModel
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
@@ -25,6 +25,7 @@ from tests.support import people
 REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
 CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
 PARSER = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -204,6 +205,13 @@ def test_another_organization_finds_nothing(
         ({"query": "x", "types": ("nonsense",)}, "/types"),
         ({"query": "x", "profile": "nonsense"}, "/profile"),
         ({"query": "x", "threshold": 1.5}, "/threshold"),
+        ({"query": "x", "rerank": "perhaps"}, "/rerank"),
+        ({"query": "x", "phase": "lunch"}, "/phase"),
+        ({"query": "x", "tags": (" ",)}, "/tags"),
+        ({"query": "x", "files": ("a",) * 10_001}, "/files"),
+        ({"query": "x", "projects": ("a\x00",)}, "/projects"),
+        ({"query": "x", "author": ""}, "/author"),
+        ({"query": "x", "since": NOON, "until": NOON}, "/until"),
     ],
 )
 def test_a_wrong_question_names_its_field(
@@ -213,6 +221,15 @@ def test_a_wrong_question_names_its_field(
         search(caller=caller, request=SearchRequest(**options), now=now)  # type: ignore[arg-type]
 
     assert refused.value.errors[0].pointer == pointer
+
+
+def test_the_answer_says_how_long_each_stage_took(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    answer = search(caller=caller, request=SearchRequest(query="redis token"), now=now)
+
+    assert tuple(answer.stages) == STAGES
+    assert sum(answer.stages.values()) <= answer.took_ms + 0.01
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,140 @@
+"""What a search is asked: the request, checked, as a question to the database (spec 3.1, 1 and 2).
+
+Everything a caller may narrow a search by stands here; `search` and what it calls read it, and the
+interfaces make it of what they are sent.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts.caller import Caller
+from accounts.errors import FieldError, InvalidInput
+from memory.actions.embedding import Embedded
+from memory.intake.text import check_text
+from memory.retrieval.phases import Phase
+from memory.retrieval.query import Query
+from memory.sql.retrieval import Question
+from memory.taxonomy import MemoryType, type_row
+from teams import queries as places
+
+DENSE_LIMIT: Final = 30  # spec 3.1
+KEYWORD_LIMIT: Final = 20  # spec 3.1
+LARGEST_LIMIT: Final = 100
+LARGEST_FILTER: Final = 10_000  # values of one filter
+LONGEST_QUERY: Final = 20_000  # characters
+PROFILES: Final = ("plain", "rrf")
+
+
+class Rerank(StrEnum):
+    """Whether the best hits are put in order by a second model: never, when it pays, always."""
+
+    NONE = "none"
+    AUTO = "auto"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """What someone asks; empty filters let everything through.
+
+    `tags`: all of them; `files`: any of these paths, suffixes or globs; `projects`: any of these;
+    `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `phase`: of
+    the work, raises some types; `threshold` 0 returns the ranking without silence; `hyde`: a model
+    may write the memory that is missing when little is found.
+    """
+
+    query: str
+    project: str | None = None
+    limit: int = 10
+    types: tuple[str, ...] = ()
+    profile: str | None = None
+    threshold: float | None = None
+    as_of: datetime | None = None
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    author: str | None = None
+    phase: str | None = None
+    rerank: str = Rerank.NONE.value
+    hyde: bool = False
+
+
+def check(*, request: SearchRequest) -> None:
+    """Raise InvalidInput naming every wrong field."""
+    errors = tuple(
+        FieldError(pointer=pointer, detail=detail, code="wrong")
+        for pointer, is_wrong, detail in (*_faults(request), *_filter_faults(request))
+        if is_wrong
+    )
+    if errors:
+        raise InvalidInput(
+            detail=errors[0].detail, hint="Correct the named fields and ask again.", errors=errors
+        )
+
+
+def question(
+    *, caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
+) -> Question:
+    """Return what the database is asked. In a unit. Raises NotFound for an unseen project."""
+    return Question(
+        model="" if embedded is None else embedded.key,
+        vector=None if embedded is None else embedded.vector,
+        words=asked.keyword_text,
+        projects=_projects(caller, request),
+        type_codes=_codes(request),
+        moment=request.as_of,
+        dense_limit=max(DENSE_LIMIT, request.limit),
+        keyword_limit=max(KEYWORD_LIMIT, request.limit),
+        tags=request.tags,
+        files=request.files,
+        since=request.since,
+        until=request.until,
+        author=request.author,
+        near=(*asked.identifiers, *request.files),
+    )
+
+
+def _projects(caller: Caller, request: SearchRequest) -> tuple[UUID, ...] | None:
+    named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
+    return tuple(places.find_project(caller=caller, ref=ref).id for ref in named) or None
+
+
+def _codes(request: SearchRequest) -> tuple[int, ...] | None:
+    if not request.types:
+        return None
+    return tuple(type_row(type=MemoryType(name)).code for name in request.types)
+
+
+def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
+    profiles, reranks = " or ".join(PROFILES), ", ".join(Rerank)
+    yield "/query", not request.query.strip(), "Write what to look for."
+    yield "/query", bool(check_text(text=request.query)), "Leave out unstorable characters."
+    yield "/query", len(request.query) > LONGEST_QUERY, f"Use at most {LONGEST_QUERY} characters."
+    yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."
+    yield "/profile", request.profile not in {None, *PROFILES}, f"Use {profiles}."
+    yield "/threshold", not 0 <= (request.threshold or 0) <= 1, "Use a number from 0 to 1."
+    yield "/rerank", request.rerank not in set(Rerank), f"Use one of {reranks}."
+    yield "/phase", request.phase not in {None, *Phase}, f"Use one of {', '.join(Phase)}."
+
+
+def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
+    known = {item.value for item in MemoryType}
+    wrong_type = next((name for name in request.types if name not in known), None)
+    yield "/types", wrong_type is not None, f"{wrong_type!r} is not a type of memory."
+    for name in ("tags", "files", "projects"):
+        values = getattr(request, name)
+        wrong = any(not value.strip() or check_text(text=value) for value in values)
+        yield f"/{name}", len(values) > LARGEST_FILTER, f"Name at most {LARGEST_FILTER} of them."
+        yield f"/{name}", wrong, "Leave out empty values and unstorable characters."
+    author = request.author
+    wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
+    yield "/author", wrong, "Name a person's id, an agent or a tool."
+    since, until = request.since, request.until
+    late = since is not None and until is not None and since >= until
+    yield "/until", late, "Let “until” come after “since”."
