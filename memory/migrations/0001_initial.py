@@ -115,11 +115,15 @@ class Migration(migrations.Migration):
                 ('dimensions', models.PositiveSmallIntegerField()),
                 ('prefix_dimensions', models.PositiveSmallIntegerField()),
                 ('active', models.BooleanField(default=False)),
+                ('filling', models.BooleanField(default=False)),
+                ('chosen', models.BooleanField(default=False)),
+                ('overlap', models.FloatField(null=True)),
+                ('activated_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
                 'ordering': ('id',),
-                'constraints': [models.UniqueConstraint(condition=models.Q(('active', True)), fields=('active',), name='embedding_model_active_once'), models.UniqueConstraint(fields=('id', 'prefix_dimensions'), name='embedding_model_prefix')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('active', True)), fields=('active',), name='embedding_model_active_once'), models.UniqueConstraint(condition=models.Q(('filling', True)), fields=('filling',), name='embedding_model_filling_once'), models.CheckConstraint(condition=models.Q(('active', False), ('filling', False), _connector='OR'), name='embedding_model_one_part'), models.UniqueConstraint(fields=('id', 'prefix_dimensions'), name='embedding_model_prefix')],
             },
         ),
         migrations.CreateModel(

@@ -18,19 +18,35 @@ LARGEST_PREFIX = 384  # dimensions of the vector a scan reads
 
 
 class EmbeddingModel(models.Model):
-    """A vector space. Vectors of different models are never compared."""
+    """A vector space. Vectors of different models are never compared.
+
+    Searches compare those of the active one; those of one being filled are made in the background,
+    and it takes over when every memory has one. `chosen`: somebody wanted it, so the
+    installation's model does not replace it by itself. `overlap`: the share of its ten nearest
+    that the model before it finds too.
+    """
 
     id = models.SmallAutoField(primary_key=True)
     key = models.CharField(max_length=120, unique=True)
     dimensions = models.PositiveSmallIntegerField()
     prefix_dimensions = models.PositiveSmallIntegerField()
     active = models.BooleanField(default=False)
+    filling = models.BooleanField(default=False)
+    chosen = models.BooleanField(default=False)
+    overlap = models.FloatField(null=True)
+    activated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = (
             models.UniqueConstraint(
                 fields=("active",), condition=Q(active=True), name="embedding_model_active_once"
+            ),
+            models.UniqueConstraint(
+                fields=("filling",), condition=Q(filling=True), name="embedding_model_filling_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(active=False) | Q(filling=False), name="embedding_model_one_part"
             ),
             models.UniqueConstraint(
                 fields=("id", "prefix_dimensions"), name="embedding_model_prefix"

@@ -1,16 +1,38 @@
 """How each vendor's models are made from the settings: one table a kind (spec 3.3).
 
 In the flow: `vendors` looks a provider up here. Modules of vendors are imported where they are
-first used: their clients and runtimes take up to 45 MB and half a second.
+first used: their clients and runtimes take up to 45 MB and half a second. A remote embedder's key
+names its dimensions too ("openai/name@1024"): vectors of another length are another space.
 """
 
 # ruff: noqa: PLC0415 - see above
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from memory.providers.contracts import Embedder, Provider, Reranker
 from memory.providers.guarded import RemoteChatModel, RemoteEmbedder, RemoteReranker
 from memory.providers.settings import ProviderSettings
+
+SPACE = re.compile(r"(?P<model>.+)@(?P<dimensions>[1-9][0-9]{0,4})\Z", re.DOTALL)
+
+
+def completed(*, key: str, settings: ProviderSettings) -> str:
+    """Return the whole key of an embedder: with the model and the dimensions that are configured.
+
+    One that no table knows is returned as it is.
+    """
+    provider, _, name = key.partition("/")
+    if key == Provider.OPENAI_COMPATIBLE:
+        name = settings.openai_embedding_model
+    dimensions = {
+        Provider.OPENAI_COMPATIBLE.value: settings.openai_dimensions,
+        Provider.COHERE.value: settings.cohere_dimensions,
+    }.get(provider)
+    if dimensions is None or not name or SPACE.match(name):
+        return key
+    return f"{provider}/{name}@{dimensions}"
 
 
 def _hashing(settings: ProviderSettings) -> Embedder:
@@ -35,13 +57,17 @@ def _static(settings: ProviderSettings) -> Embedder:
 def _openai_embedder(settings: ProviderSettings, name: str) -> RemoteEmbedder:
     from memory.providers import openai_compatible
 
-    return openai_compatible.OpenAIEmbedder(model=name, settings=settings)
+    model, dimensions = _space(name)
+    asked = replace(settings, openai_dimensions=dimensions)
+    return openai_compatible.OpenAIEmbedder(model=model, settings=asked)
 
 
 def _cohere_embedder(settings: ProviderSettings, name: str) -> RemoteEmbedder:
     from memory.providers import cohere_api
 
-    return cohere_api.CohereEmbedder(model=name, settings=settings)
+    model, dimensions = _space(name)
+    asked = replace(settings, cohere_dimensions=dimensions)
+    return cohere_api.CohereEmbedder(model=model, settings=asked)
 
 
 def _cohere_reranker(settings: ProviderSettings, name: str) -> RemoteReranker:
@@ -81,3 +107,10 @@ REMOTE_RERANKERS: Mapping[str, Callable[[ProviderSettings, str], RemoteReranker]
 CHAT_MODELS: Mapping[str, Callable[[ProviderSettings, str], RemoteChatModel]] = {
     Provider.OPENAI_COMPATIBLE: _openai_chat,
 }
+
+
+def _space(name: str) -> tuple[str, int]:
+    found = SPACE.match(name)
+    if found is None:
+        raise ValueError(f"{name!r} names no dimensions.")
+    return found["model"], int(found["dimensions"])

@@ -42,7 +42,7 @@ class CohereEmbedder:
         self._name = model
         self._client = _client(settings)
         self.model = EmbeddingModel(
-            key=f"{NAME}/{model}",
+            key=f"{NAME}/{model}@{settings.cohere_dimensions}",
             dimensions=settings.cohere_dimensions,
             max_tokens=EMBEDDING_MAX_TOKENS,
             provider=NAME,

@@ -41,7 +41,7 @@ class OpenAIEmbedder:
         self._client = _client(settings)
         self.is_local = addresses.is_on_this_machine(url=settings.openai_base_url)
         self.model = EmbeddingModel(
-            key=f"{NAME}/{model}",
+            key=f"{NAME}/{model}@{settings.openai_dimensions}",
             dimensions=settings.openai_dimensions,
             max_tokens=EMBEDDING_MAX_TOKENS,
             provider=NAME,

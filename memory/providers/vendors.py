@@ -40,7 +40,7 @@ class Vendors:
 
     def embedder(self, *, key: str, tenant: str) -> Embedder:
         """Return the embedder of a key; raise ProviderUnavailable where there is none."""
-        whole = self._completed(key)
+        whole = builders.completed(key=key, settings=self.settings)
         local = builders.LOCAL_EMBEDDERS.get(whole)
         if local is not None:
             inner = self._once("embedder", whole, partial(local, self.settings))
@@ -80,11 +80,6 @@ class Vendors:
 
     def _guarding(self, tenant: str) -> Guarding:
         return Guarding(guard=self._guard, limits=self.settings.limits, tenant=tenant)
-
-    def _completed(self, key: str) -> str:
-        if key == Provider.OPENAI_COMPATIBLE:
-            return f"{key}/{self.settings.openai_embedding_model}"
-        return key
 
     def _once(self, kind: str, key: str, build: Callable[[], Built]) -> Built:
         with self._lock:

@@ -41,20 +41,23 @@ def test_without_a_chat_model_there_is_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "dimensions"),
+    ("key", "dimensions", "whole"),
     [
-        ("", 384),
-        ("static/potion-base-8m", 256),
-        ("hashing/words-384", 384),
-        ("openai/text-embedding-3-small", 1024),
-        ("cohere/embed-v4.0", 1024),
+        ("", 384, "local/all-minilm-l6-v2"),
+        ("static/potion-base-8m", 256, "static/potion-base-8m"),
+        ("hashing/words-384", 384, "hashing/words-384"),
+        ("openai/text-embedding-3-small", 1024, "openai/text-embedding-3-small@1024"),
+        ("openai/text-embedding-3-small@512", 512, "openai/text-embedding-3-small@512"),
+        ("openai/@cf/baai/bge-small", 1024, "openai/@cf/baai/bge-small@1024"),
+        ("cohere/embed-v4.0", 1024, "cohere/embed-v4.0@1024"),
+        ("cohere/embed-v4.0@256", 256, "cohere/embed-v4.0@256"),
     ],
 )
-def test_a_key_stands_for_one_vector_space(key: str, dimensions: int) -> None:
+def test_a_key_stands_for_one_vector_space(key: str, dimensions: int, whole: str) -> None:
     model = registry.embedding_model(key=key)
 
     assert model.dimensions == dimensions
-    assert model.key == (key or "local/all-minilm-l6-v2")
+    assert model.key == whole
 
 
 @pytest.mark.parametrize("key", ["local/other", "nobody/x", "openai", "openai/", "x" * 1000])
@@ -68,7 +71,7 @@ def test_an_unknown_key_is_refused_with_the_known_ones(key: str) -> None:
 def test_the_name_of_an_openai_model_may_come_from_its_own_setting() -> None:
     registry.configure(settings=ProviderSettings(embedder="openai", openai_embedding_model="nomic"))
 
-    assert registry.embedding_model().key == "openai/nomic"
+    assert registry.embedding_model().key == "openai/nomic@1024"
 
 
 def test_a_server_on_this_machine_counts_as_local(vendor: Vendor) -> None:
