@@ -19,6 +19,7 @@ from accounts import tokens
 
 SECOND_FACTORS: Final = b"second factors"
 SESSIONS: Final = b"sessions"
+QUERY_VECTORS: Final = b"query vectors"
 
 
 def digest(*, text: str) -> str:

@@ -3,24 +3,36 @@
 The active model is a row of the organization's schema, so a vector always names its space. Calls to
 an embedder happen outside of database units; a failing one leaves the memory without a vector and a
 job behind, and the caller is told so.
+
+The active model may change between a call and what is stored of it. So a vector is stored and
+compared under the key of the model that made it, never under whichever is active by then; who
+stores one looks again which is active, and has the memory embedded for that one. What is stored of
+other models is of the present text or is deleted, so that a later switch or a way back finds it
+true. Which model an organization was last seen to have is kept in the process: a wrong guess costs
+a second embedding, never a wrong comparison.
 """
 
+import hashlib
 import logging
 from dataclasses import dataclass
 from uuid import UUID
 
 import numpy as np
 from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
+from memory.backend import query_vectors
 from memory.errors import EmbedderUnavailable
 from memory.intake import text as texts
 from memory.models import EmbeddingModel, Memory
 from memory.models.search import LARGEST_PREFIX
 from memory.providers import registry
+from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.contracts import Vectors
 from memory.providers.errors import ProviderError, ProviderRefused
-from memory.sql import retrieval
+from memory.sql import retrieval, spaces
 from memory.taxonomy import MemoryType, type_row
 
 log = logging.getLogger(__name__)
@@ -44,21 +56,36 @@ class ActiveModel:
     key: str
 
 
+_last_seen: dict[str, str] = {}  # the active model's key by schema
+
+
 def active_model() -> ActiveModel:
     """Return the organization's active model; the installation's default at first. In a unit."""
     found = retrieval.active_model()
-    if found is not None:
-        return ActiveModel(id=found[0], key=found[1])
-    default = registry.embedding_model()
+    if found is None:
+        row = space(model=registry.embedding_model(), active=True)
+        found = (row.id, row.key)
+    _last_seen[tenancy.current().schema_name] = found[1]
+    return ActiveModel(id=found[0], key=found[1])
+
+
+def space(*, model: Model, active: bool = False) -> EmbeddingModel:
+    """Return the row of a model, made when there is none. In a unit."""
     row, _ = EmbeddingModel.objects.get_or_create(
-        key=default.key,
+        key=model.key,
         defaults={
-            "dimensions": default.dimensions,
-            "prefix_dimensions": min(default.dimensions, LARGEST_PREFIX),
-            "active": True,
+            "dimensions": model.dimensions,
+            "prefix_dimensions": min(model.dimensions, LARGEST_PREFIX),
+            "active": active,
+            "activated_at": Now() if active else None,
         },
     )
-    return ActiveModel(id=row.id, key=row.key)
+    return row
+
+
+def space_id(*, key: str) -> int:
+    """Return the id under which vectors of a known model are stored. In a unit."""
+    return int(EmbeddingModel.objects.values_list("id", flat=True).get(key=key))
 
 
 def text_of(*, files: tuple[str, ...], modules: tuple[str, ...], type: str, content: str) -> str:
@@ -77,7 +104,7 @@ def embed_inline(*, text: str) -> Embedded | None:
     if not settings.EMBED_INLINE:
         return None
     try:
-        embedder = registry.default_embedder(tenant=tenancy.current().schema_name)
+        embedder = registry.embedder(key=_expected(), tenant=tenancy.current().schema_name)
         if not embedder.is_local:
             return None
         vector = embedder.embed_documents(texts=(text,))[0]
@@ -90,29 +117,34 @@ def embed_inline(*, text: str) -> Embedded | None:
 def embed_query(*, text: str, key: str = "") -> Embedded | None:
     """Return the vector of a query, or None when no embedder answers. Runs outside of a unit.
 
-    `key` names the model; without it, the installation's default.
+    `key` names the model; without it, the one the organization was last seen to compare by.
     """
-    tenant = tenancy.current().schema_name
-    try:
-        embedder = registry.embedder(key=key or registry.embedding_model().key, tenant=tenant)
-        vector = embedder.embed_query(text=text)
-    except ProviderError as error:
-        log.warning("Searching without vectors: %s", error.detail)
+    if key:
+        _last_seen[tenancy.current().schema_name] = key
+        return _embedded_query(key, text)
+    expected = _expected()
+    found = _embedded_query(expected, text)
+    if found is not None:
+        return found
+    with tenancy.unit():
+        active = retrieval.active_model()
+    if active is None or active[1] == expected:
         return None
-    return Embedded(key=embedder.model.key, vector=vector)
+    return embed_query(text=text, key=active[1])
 
 
-def store_vector(*, row: Memory, text: str, vector: Vectors) -> None:
-    """Store the vector of one memory under the active model. In a unit."""
-    store_vectors(rows=((row, text),), vectors=vector.reshape(1, -1))
+def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
+    """Store the vector of one memory, in the unit that has written the memory.
 
-
-def store_vectors(*, rows: tuple[tuple[Memory, str], ...], vectors: Vectors) -> None:
-    """Store vectors (n, dimensions) of memories and the texts they came from. In a unit."""
-    keyed = tuple(
-        (row.id, code_of(row.type), texts.content_hash(content=text)) for row, text in rows
+    When another model has become active meanwhile, a job embeds the memory for that one.
+    """
+    retrieval.write_vectors(
+        model_id=space_id(key=embedded.key),
+        rows=((row.id, code_of(row.type), _digest(text)),),
+        vectors=embedded.vector.reshape(1, -1),
     )
-    retrieval.write_vectors(model_id=active_model().id, rows=keyed, vectors=vectors)
+    if active_model().key != embedded.key:
+        enqueue(memory_ids=(row.id,))
 
 
 def enqueue(
@@ -131,24 +163,39 @@ def enqueue(
 
 
 def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
-    """Embed memories and store their vectors; return how many were there and unchanged.
+    """Give active memories a vector of the active model; return how many have one now.
 
     A memory that changes meanwhile is left to the job of that change. Raises EmbedderUnavailable
     when the embedder does not answer now, PermanentFailure when asking again cannot help.
     """
+    wanted = Memory.objects.filter(pk__in=memory_ids, status="active")
     with tenancy.unit():
-        found = Memory.objects.filter(pk__in=memory_ids, status="active").order_by("id")
-        sent = {row.id: memory_text(row=row) for row in found}
-        key = active_model().key
-    if not sent:
+        model = active_model()
+        texts_of = _texts(wanted)
+        lacking = _lacking(model.id, texts_of)
+    vectors = _vectors(model.key, lacking)
+    if not texts_of:
         return 0
-    vectors = dict(zip(sent, _embed(key, tuple(sent.values())), strict=True))
     with tenancy.unit():
-        now = Memory.objects.select_for_update().filter(pk__in=sent).order_by("id")
-        same = tuple((row, sent[row.id]) for row in now if memory_text(row=row) == sent[row.id])
-        if same:
-            store_vectors(rows=same, vectors=np.stack([vectors[row.id] for row, _ in same]))
-    return len(same)
+        present = _store(model.id, wanted, texts_of, vectors)
+        spaces.forget_others(model_id=model.id, texts=present)
+        is_still_active = active_model().id == model.id
+    return len(present) if is_still_active else embed_batch(memory_ids=memory_ids)
+
+
+def embed_beside(*, key: str, memory_ids: tuple[UUID, ...]) -> int:
+    """Give memories a vector of a model that is not active yet; return how many have one now.
+
+    Raises as `embed_batch` does.
+    """
+    wanted = Memory.objects.filter(pk__in=memory_ids).exclude(status="deleted")
+    with tenancy.unit():
+        model_id = space_id(key=key)
+        texts_of = _texts(wanted)
+        lacking = _lacking(model_id, texts_of)
+    vectors = _vectors(key, lacking)
+    with tenancy.unit():
+        return len(_store(model_id, wanted, texts_of, vectors))
 
 
 def memory_text(*, row: Memory) -> str:
@@ -166,11 +213,62 @@ def code_of(type: str) -> int:
     return type_row(type=MemoryType(type)).code
 
 
-def _embed(key: str, contents: tuple[str, ...]) -> Vectors:
+def _expected() -> str:
+    seen = _last_seen.get(tenancy.current().schema_name)
+    return seen or registry.embedding_model().key
+
+
+def _embedded_query(key: str, text: str) -> Embedded | None:
     try:
         embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
-        return embedder.embed_documents(texts=contents)
+        vector = query_vectors.kept(model=embedder.model, text=text)
+        if vector is None:
+            vector = embedder.embed_query(text=text)
+            query_vectors.keep(model=embedder.model, text=text, vector=vector)
+    except ProviderError as error:
+        log.warning("Searching without vectors: %s", error.detail)
+        return None
+    return Embedded(key=embedder.model.key, vector=vector)
+
+
+def _texts(wanted: QuerySet[Memory]) -> dict[UUID, str]:
+    return {row.id: memory_text(row=row) for row in wanted.order_by("id")}
+
+
+def _lacking(model_id: int, texts_of: dict[UUID, str]) -> dict[UUID, str]:
+    """Return the texts of which there is no vector of a model: the others need not be embedded."""
+    stored = spaces.hashes(model_id=model_id, memory_ids=tuple(texts_of))
+    return {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
+
+
+def _store(
+    model_id: int, wanted: QuerySet[Memory], texts_of: dict[UUID, str], vectors: dict[UUID, Vectors]
+) -> dict[UUID, str]:
+    """Store vectors of memories that are unchanged; return the digests of all such texts."""
+    now = wanted.select_for_update().order_by("id")
+    same = {row.id: row for row in now if texts_of.get(row.id) == memory_text(row=row)}
+    new = {id: row for id, row in same.items() if id in vectors}
+    if new:
+        retrieval.write_vectors(
+            model_id=model_id,
+            rows=tuple((id, code_of(row.type), _digest(texts_of[id])) for id, row in new.items()),
+            vectors=np.stack([vectors[id] for id in new]),
+        )
+    return {id: _digest(texts_of[id]) for id in same}
+
+
+def _vectors(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:
+    if not contents:
+        return {}
+    try:
+        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+        rows = embedder.embed_documents(texts=tuple(contents.values()))
     except ProviderError as error:
         if isinstance(error, ProviderRefused):
             raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
         raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
+    return dict(zip(contents, rows, strict=True))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

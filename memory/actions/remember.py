@@ -187,7 +187,7 @@ def _neighborhood(drafted: Draft, where: Place, embedded: Embedded | None) -> Ne
         return Neighborhood(exact_duplicate_id=exact, neighbors=())
     close = dict(
         retrieval.nearest(
-            model_id=embedding.active_model().id,
+            model_id=embedding.space_id(key=embedded.key),
             vector=embedded.vector,
             audience=where.audience,
             project_id=where.project.id if where.project else None,
@@ -231,7 +231,7 @@ def _added(
         job_id = embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     else:
         text = embedding.memory_text(row=row)
-        embedding.store_vector(row=row, text=text, vector=embedded.vector)
+        embedding.store_vector(row=row, text=text, embedded=embedded)
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",

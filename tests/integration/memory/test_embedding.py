@@ -68,6 +68,17 @@ def test_a_second_embedding_replaces_the_first(caller: Caller, now: datetime) ->
     assert after != before
 
 
+def test_a_text_that_has_its_vector_is_not_embedded_again(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = stored(caller, now)
+    asked: list[str] = []
+    monkeypatch.setattr(registry, "embedder", lambda **_: Meanwhile(lambda: asked.append("again")))
+
+    assert embedding.embed_batch(memory_ids=(memory.id,)) == 1
+    assert asked == []
+
+
 def test_what_is_archived_is_not_embedded(caller: Caller, now: datetime) -> None:
     memory = stored(caller, now)
     archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
@@ -93,6 +104,8 @@ def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
     told: type[Exception],
 ) -> None:
     memory = stored(caller, now)
+    with tenancy.unit():
+        MemoryVector.objects.update(text_hash="of an earlier text")
     before = hashes()
 
     def fail() -> None:

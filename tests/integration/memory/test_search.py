@@ -12,6 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from accounts.models import Organization
+from memory.actions import embedding
 from memory.actions.archive import archive
 from memory.actions.correct import correct
 from memory.actions.remember import NewMemory, remember
@@ -78,14 +79,31 @@ def test_the_explanation_sums_to_the_score(caller: Caller, project: str, now: da
 
 
 def test_without_an_embedder_words_still_find_and_the_answer_says_so(
-    caller: Caller, project: str, now: datetime, no_embedder: None
+    caller: Caller, project: str, now: datetime, no_embedder: str
 ) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.update(key=no_embedder)
     request = SearchRequest(query="advisory locks carts")
 
     answer = search(caller=caller, request=request, now=now)
 
     assert answer.degraded == ("no_vectors",)
     assert answer.hits[0].memory.content == CARTS
+
+
+def test_the_organizations_model_answers_while_the_installations_is_away(
+    caller: Caller,
+    project: str,
+    now: datetime,
+    no_embedder: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedding, "_last_seen", {})
+
+    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
+
+    assert answer.degraded == ()
+    assert answer.hits[0].explain["paths"]["dense"]["score"] > 0
 
 
 def test_vectors_of_another_model_are_not_compared_while_it_is_away(
@@ -246,13 +264,13 @@ def test_odd_questions_get_a_sensible_answer(
 
 
 @pytest.fixture
-def no_embedder() -> Iterator[None]:
-    """An installation whose embedder is not there."""
+def no_embedder() -> Iterator[str]:
+    """The key of the installation's embedder, which is not there."""
     before = settings.CAIRN_PROVIDERS["embedder"]
     registry.configure(
         settings=ProviderSettings(
             embedder="openai/none", openai_base_url="http://127.0.0.1:9/v1", openai_api_key="x"
         )
     )
-    yield
+    yield registry.embedding_model().key
     registry.configure(settings=ProviderSettings(embedder=before))

@@ -1,0 +1,1 @@
+"""What memory keeps outside of the database."""

@@ -1,0 +1,92 @@
+"""Vectors of queries that were asked before, kept for seven days (spec 3.3).
+
+In the flow: `actions.embedding` looks here before it asks a remote embedder, whose answer takes a
+tenth of a second and costs money. A local model answers about as fast as Redis, so its queries are
+not kept. Neither the query nor its vector can be read in Redis: from a vector short texts can be
+recovered nearly whole (Morris et al. 2023), so the key is a digest under the server's pepper and
+the value is encrypted. Both belong to one organization. Without Redis nothing is kept.
+"""
+
+import logging
+from collections import Counter
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from cryptography.fernet import InvalidToken
+from redis.exceptions import RedisError
+
+from accounts import tenancy
+from accounts.backend import peppers, resting
+from memory.providers.contracts import EmbeddingModel, Provider, Vectors
+from memory.providers.guard import Count
+
+log = logging.getLogger(__name__)
+
+KEPT_SECONDS: Final = 7 * 24 * 3_600  # spec 3.3
+AREA: Final = "query-vector"
+ON_THIS_MACHINE: Final = frozenset({Provider.LOCAL, Provider.STATIC, Provider.HASHING})
+
+_lock = Lock()
+_counts: Counter[tuple[str, str]] = Counter()
+
+
+def kept(*, model: EmbeddingModel, text: str) -> Vectors | None:
+    """Return the vector (dimensions,) a query had in this space, or None."""
+    if model.provider in ON_THIS_MACHINE or resting.redis.lasts():
+        return None
+    try:
+        sealed = tenancy.cached(AREA, _digest(model, text))
+    except (RedisError, OSError) as error:
+        _rest(error)
+        return None
+    vector = None if sealed is None else _opened(sealed, model)
+    _count(model, "kept" if vector is not None else "not_kept")
+    return vector
+
+
+def keep(*, model: EmbeddingModel, text: str, vector: Vectors) -> None:
+    """Keep the vector (dimensions,) of a query."""
+    if model.provider in ON_THIS_MACHINE or resting.redis.lasts():
+        return
+    written = vector.astype(np.float32).tobytes()
+    sealed = peppers.cipher(purpose=peppers.QUERY_VECTORS).encrypt(written)
+    try:
+        tenancy.remember(AREA, _digest(model, text), value=sealed, seconds=KEPT_SECONDS)
+    except (RedisError, OSError) as error:
+        _rest(error)
+
+
+def counts() -> tuple[Count, ...]:
+    """Return how often a vector was kept and not kept in this process, by provider."""
+    with _lock:
+        entries = sorted(_counts.items())
+    return tuple(
+        Count(provider=provider, event=event, times=times) for (provider, event), times in entries
+    )
+
+
+def _digest(model: EmbeddingModel, text: str) -> str:
+    organization = tenancy.current().organization_id.hex
+    parts = (AREA, organization, model.key, str(model.dimensions), text)
+    return peppers.digest(text="\x00".join(parts))
+
+
+def _opened(sealed: bytes, model: EmbeddingModel) -> Vectors | None:
+    """Return what was kept; nothing when it is another server's, or not of this length."""
+    try:
+        written = peppers.cipher(purpose=peppers.QUERY_VECTORS).decrypt(sealed)
+    except InvalidToken:
+        return None
+    vector = np.frombuffer(written, dtype=np.float32)
+    return vector if vector.shape == (model.dimensions,) else None
+
+
+def _count(model: EmbeddingModel, event: str) -> None:
+    with _lock:
+        _counts[model.provider.value, event] += 1
+
+
+def _rest(error: Exception) -> None:
+    resting.redis.begin()
+    log.warning("No vectors of queries are kept for now: %s", error)
