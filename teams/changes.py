@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from accounts import tenancy
-from accounts.backend import bell
+from accounts.backend import bell, rows
 from accounts.caller import Caller
 from teams.models import Change
 
@@ -77,6 +77,6 @@ def take_turn() -> None:
 
 def _write(entries: tuple[Change, ...]) -> None:
     take_turn()
-    Change.objects.bulk_create(entries)
+    rows.insert_all(rows=entries)
     group = tenancy.group(GROUP)
     transaction.on_commit(lambda: bell.ring(group=group))

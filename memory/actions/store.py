@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
+from accounts.backend import rows as table_rows
 from accounts.caller import Caller
 from accounts.errors import Conflict
 from memory.actions import embedding
@@ -75,11 +76,12 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     All writers insert in one order, so that two of them never wait for each other.
     Raises Conflict when one of them exists already.
     """
+    in_order = sorted(rows, key=lambda row: row.content_hash)
     try:
-        Memory.objects.bulk_create(sorted(rows, key=lambda row: row.content_hash))
+        table_rows.insert_all(rows=in_order)
     except IntegrityError as error:
         raise _not_unique() from error
-    MemoryUsage.objects.bulk_create([MemoryUsage(memory=row) for row in rows])
+    table_rows.insert_all(rows=[MemoryUsage(memory=row) for row in rows])
     index_words(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)
 

@@ -64,25 +64,39 @@ _EXTENSION = (
     r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
     r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
 )
-_PATTERNS: tuple[tuple[EntityKind, float, str], ...] = (  # confidences: ours
-    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+"),
-    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"),
-    (EntityKind.DATE, 0.92, r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?"),
-    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}"),
-    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}"),
-    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w"),
-    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])"),
-    (EntityKind.CODE, 0.85, r"(?<=`)[^`\n]{2,80}(?=`)"),
-    (EntityKind.VERSION, 0.80, r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)"),
-    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])"),
-    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+"),
-    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)"),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)"),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)"),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)"),
-    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)"),
+_DIGITS = tuple("0123456789")
+_PATTERNS: tuple[tuple[EntityKind, float, str, tuple[str, ...]], ...] = (
+    # confidences: ours; of the last, one stands in each ASCII text that has such an entity
+    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", ("://",)),
+    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", ("@",)),
+    (
+        EntityKind.DATE,
+        0.92,
+        r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?",
+        _DIGITS,
+    ),
+    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}", _DIGITS),
+    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}", _DIGITS),
+    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", ("/",)),
+    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", ()),
+    (EntityKind.CODE, 0.85, r"(?<=`)[^`\n]{2,80}(?=`)", ("`",)),
+    (
+        EntityKind.VERSION,
+        0.80,
+        r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)",
+        _DIGITS,
+    ),
+    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])", ("@",)),
+    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+", ("#",)),
+    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", ("()",)),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", ()),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", ()),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", ("_",)),
+    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGITS),
 )
-_COMPILED = tuple((kind, sure, re.compile(pattern)) for kind, sure, pattern in _PATTERNS)
+_COMPILED = tuple(
+    (kind, sure, re.compile(pattern), hints) for kind, sure, pattern, hints in _PATTERNS
+)
 _TRAILING = ".,;:!?"
 
 
@@ -90,7 +104,8 @@ def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
     """Find the entities of a text in their order; spans never overlap."""
     spans = [
         _span(kind, match, confidence)
-        for kind, confidence, pattern in _COMPILED
+        for kind, confidence, pattern, hints in _COMPILED
+        if _may_have(text, hints)
         for match in pattern.finditer(text)
     ]
     return resolve_overlaps(spans=tuple(spans))
@@ -109,6 +124,10 @@ def resolve_overlaps(*, spans: tuple[EntitySpan, ...]) -> tuple[EntitySpan, ...]
             kept.append(span)
             taken.update(places)
     return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def _may_have(text: str, hints: tuple[str, ...]) -> bool:
+    return not hints or not text.isascii() or any(hint in text for hint in hints)
 
 
 def _span(kind: EntityKind, match: re.Match[str], confidence: float) -> EntitySpan:

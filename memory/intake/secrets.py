@@ -49,9 +49,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
+    """What to look for; nothing matches an ASCII text without one of the hints (lower case)."""
+
     kind: SecretKind
     pattern: re.Pattern[str]
     accepts: Callable[[str], bool]
+    hints: tuple[str, ...] = ()
 
 
 _STOP_WORDS = (
@@ -70,6 +73,7 @@ _SENSITIVE_NAME = (
     r"|auth[_-]?token|access[_-]?token|refresh[_-]?token|private[_-]?key|signing[_-]?key|token"
     r"|credentials?)"
 )
+_NAME_HINTS = ("pass", "pwd", "secret", "key", "token", "credential")  # in each sensitive name
 _CODE_SHAPE = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
 _REDACTED = re.compile(r"\[[a-z_]+\].*")
 _ENCODED = re.compile(r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{24,4096}={0,2})(?![\w+/=-])")
@@ -148,12 +152,17 @@ def _is_prose_secret(value: str) -> bool:
     return has_letter and has_more and _is_bare_secret(bare)
 
 
-def _rule(kind: SecretKind, pattern: str, accepts: Callable[[str], bool] = _always) -> _Rule:
-    return _Rule(kind=kind, pattern=re.compile(pattern), accepts=accepts)
+def _rule(
+    kind: SecretKind,
+    pattern: str,
+    accepts: Callable[[str], bool] = _always,
+    hints: tuple[str, ...] = (),
+) -> _Rule:
+    return _Rule(kind=kind, pattern=re.compile(pattern), accepts=accepts, hints=hints)
 
 
 _RULES = (  # the value is the group `value`, or the whole match
-    _Rule(kind=SecretKind.CAIRN_TOKEN, pattern=TOKEN_PATTERN, accepts=_always),
+    _Rule(kind=SecretKind.CAIRN_TOKEN, pattern=TOKEN_PATTERN, accepts=_always, hints=("crn_",)),
     _rule(
         SecretKind.PRIVATE_KEY,
         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
@@ -163,21 +172,25 @@ _RULES = (  # the value is the group `value`, or the whole match
         SecretKind.URL_CREDENTIALS,
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,100}:(?P<value>[^\s/@]{3,200})@",
         lambda value: not _is_placeholder(value),
+        hints=("://",),
     ),
     _rule(
         SecretKind.URL_CREDENTIALS,
         r"\s(?:-u|--user)[ =][\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{4,200})",
         _is_bare_secret,
+        hints=("-u",),
     ),
     _rule(
         SecretKind.AUTHORIZATION_HEADER,
         r"(?i)\b(?:authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)"
         r"|x-api-key[\"']?\s*[:=]|bearer)\s+[\"']?(?P<value>[A-Za-z0-9._~+/=-]{16,})",
         _is_bare_secret,
+        hints=("authorization", "x-api-key", "bearer"),
     ),
     _rule(
         SecretKind.JSON_WEB_TOKEN,
         r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}",
+        hints=("eyj",),
     ),
     _rule(
         SecretKind.VENDOR_KEY,
@@ -198,12 +211,14 @@ _RULES = (  # the value is the group `value`, or the whole match
         rf"(?i){_SENSITIVE_NAME}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}"
         r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{6,200})(?P=quote)",
         _is_quoted_secret,
+        hints=_NAME_HINTS,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
         rf"(?i){_SENSITIVE_NAME}[\"'`]?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}"
         r"(?P<value>[^\s\"'`,;]{6,200})",
         _is_bare_secret,
+        hints=_NAME_HINTS,
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
@@ -211,6 +226,7 @@ _RULES = (  # the value is the group `value`, or the whole match
         r"(?: \w+){0,4}? (?:is|was|are|to|=|as)(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{6,200})",
         _is_prose_secret,
+        hints=_NAME_HINTS,
     ),
 )
 _UNMISTAKABLE = tuple(
@@ -227,11 +243,22 @@ _UNMISTAKABLE = tuple(
 
 
 def _scan(text: str, rules: tuple[_Rule, ...] = _RULES) -> Iterator[Finding]:
-    for rule in rules:
+    for rule in _worth_trying(text, rules):
         group = "value" if "value" in rule.pattern.groupindex else 0
         for match in rule.pattern.finditer(text):
             if rule.accepts(match.group(group)):
                 yield Finding(kind=rule.kind, start=match.start(group), end=match.end(group))
+
+
+def _worth_trying(text: str, rules: tuple[_Rule, ...]) -> Iterator[_Rule]:
+    """Leave out rules whose hints a text lacks; other letters than ASCII fold in too many ways."""
+    if not text.isascii():
+        yield from rules
+        return
+    lowered = text.lower()
+    for rule in rules:
+        if not rule.hints or any(hint in lowered for hint in rule.hints):
+            yield rule
 
 
 def _scan_joined_lines(text: str) -> Iterator[Finding]:

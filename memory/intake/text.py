@@ -21,6 +21,7 @@ _WHITESPACE = re.compile(r"\s+")
 _COMPOUND = re.compile(r"(?<![\w./@-])[\w./@-]*\w(?![\w/-])")
 _SEPARATORS = re.compile(r"[./@-]+|_+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_SIMPLE = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|\d+)\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 
@@ -88,6 +89,8 @@ def identifier_parts(*, text: str) -> tuple[str, ...]:
     parts: dict[str, None] = {}
     for match in _COMPOUND.finditer(text):
         compound = match.group().strip("./@-")
+        if _SIMPLE.match(compound):  # most words: their only piece is themselves
+            continue
         for piece in _pieces(compound):
             if piece != compound:
                 parts[piece.lower()] = None

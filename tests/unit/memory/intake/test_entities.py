@@ -71,3 +71,10 @@ def test_spans_are_in_order_disjoint_and_quote_the_text(text: str) -> None:
 
 def test_every_kind_has_a_type() -> None:
     assert set(entities.ENTITY_TYPES) == set(EntityKind)
+
+
+@given(text=st.text(st.sampled_from("aBv_.1230/@#-()`: \n"), max_size=80))
+def test_what_is_found_in_ascii_is_found_in_any_text(text: str) -> None:
+    in_any = entities.find_entities(text=f"{text} é")
+
+    assert in_any == entities.find_entities(text=f"{text} ")

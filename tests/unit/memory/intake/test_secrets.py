@@ -137,3 +137,17 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
 def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
     assert secrets.entropy_bits(text="aaaa") == 0.0
     assert secrets.entropy_bits(text="abcd") == 2.0
+
+
+@pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
+def test_a_letter_beyond_ascii_beside_it_hides_no_secret_and_makes_none(text: str) -> None:
+    assert secrets.find_secrets(text=f"{text} é") == secrets.find_secrets(text=text)
+
+
+@given(
+    words=st.lists(st.sampled_from(("pass", "word", "=", ": ", " is ", "aK9#xQ2v", " -u ", "@")))
+)
+def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
+    text = "".join(words)
+
+    assert secrets.find_secrets(text=f"{text} é") == secrets.find_secrets(text=text)
