@@ -15,6 +15,8 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from memory.actions.embedding import Embedded
 from memory.intake.text import check_text
+from memory.retrieval import scoring
+from memory.retrieval import paths
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query
 from memory.sql.retrieval import Question
@@ -26,7 +28,8 @@ KEYWORD_LIMIT: Final = 20  # spec 3.1
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
-PROFILES: Final = ("plain", "rrf")
+PROFILES: Final = tuple(scoring.PROFILES)  # names
+THRESHOLD: Final = "relevance_threshold"  # the setting of a project
 
 
 class Rerank(StrEnum):
@@ -65,6 +68,14 @@ class SearchRequest:
     hyde: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a search looks: the projects (None: all), and the threshold that the only one sets."""
+
+    projects: tuple[UUID, ...] | None
+    threshold: float | None
+
+
 def check(*, request: SearchRequest) -> None:
     """Raise InvalidInput naming every wrong field."""
     errors = tuple(
@@ -78,15 +89,32 @@ def check(*, request: SearchRequest) -> None:
         )
 
 
+def place(*, caller: Caller, request: SearchRequest) -> Place:
+    """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see."""
+    named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
+    rows = tuple(places.find_project(caller=caller, ref=ref) for ref in named)
+    set_ = tuple(_share(row.settings.get(THRESHOLD)) for row in rows)
+    return Place(
+        projects=tuple(row.id for row in rows) or None,
+        threshold=set_[0] if len(set_) == 1 else None,
+    )
+
+
+def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
+    """Return the least relevance: the request's, the project's, or what was fitted."""
+    given = (request.threshold, place.threshold, usual)
+    return next(value for value in given if value is not None)
+
+
 def question(
-    *, caller: Caller, request: SearchRequest, asked: Query, embedded: Embedded | None
+    *, request: SearchRequest, place: Place, asked: Query, embedded: Embedded | None
 ) -> Question:
-    """Return what the database is asked. In a unit. Raises NotFound for an unseen project."""
+    """Return what the database is asked."""
     return Question(
         model="" if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,
         words=asked.keyword_text,
-        projects=_projects(caller, request),
+        projects=place.projects,
         type_codes=_codes(request),
         moment=request.as_of,
         dense_limit=max(DENSE_LIMIT, request.limit),
@@ -100,9 +128,9 @@ def question(
     )
 
 
-def _projects(caller: Caller, request: SearchRequest) -> tuple[UUID, ...] | None:
-    named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
-    return tuple(places.find_project(caller=caller, ref=ref).id for ref in named) or None
+def _share(value: object) -> float | None:
+    """Return a setting that is a number from 0 to 1; None for anything else."""
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _codes(request: SearchRequest) -> tuple[int, ...] | None:
@@ -132,6 +160,8 @@ def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
         wrong = any(not value.strip() or check_text(text=value) for value in values)
         yield f"/{name}", len(values) > LARGEST_FILTER, f"Name at most {LARGEST_FILTER} of them."
         yield f"/{name}", wrong, "Leave out empty values and unstorable characters."
+    globs = sum(paths.is_glob(text=file) for file in request.files)
+    yield "/files", globs > paths.MOST_GLOBS, f"Use at most {paths.MOST_GLOBS} of them with * or ?."
     author = request.author
     wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
     yield "/author", wrong, "Name a person's id, an agent or a tool."

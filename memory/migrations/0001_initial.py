@@ -204,10 +204,11 @@ class Migration(migrations.Migration):
                 ('memory', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, serialize=False, to='memory.memory')),
                 ('weights', pgvector.django.sparsevec.SparseVectorField(dimensions=268435456)),
                 ('lexemes', django.contrib.postgres.search.SearchVectorField()),
+                ('facets', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list, size=None)),
             ],
             options={
                 'ordering': ('memory_id',),
-                'indexes': [models.Index(condition=models.Q(('live', True)), fields=['project_id', 'audience'], name='memory_kw_live')],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['facets'], name='memory_kw_facets'), models.Index(condition=models.Q(('live', True)), fields=['project_id', 'audience'], name='memory_kw_live')],
             },
         ),
         migrations.AddIndex(

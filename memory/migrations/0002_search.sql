@@ -4,6 +4,7 @@
 ALTER TABLE memory_memoryvector ALTER COLUMN unit SET STORAGE PLAIN;
 ALTER TABLE memory_memoryvector ALTER COLUMN whole SET STORAGE EXTERNAL;
 ALTER TABLE memory_memorykeyword ALTER COLUMN lexemes SET STORAGE EXTERNAL;
+ALTER TABLE memory_memorykeyword ALTER COLUMN facets SET STORAGE MAIN;
 
 -- A vector has the dimensions of its model, so vectors of two models cannot meet in one comparison.
 ALTER TABLE memory_memoryvector
@@ -56,16 +57,92 @@ RETURNS TABLE (word bigint, idf float8) LANGUAGE sql STABLE AS $$
     GROUP BY 1
 $$;
 
+-- What a memory can be narrowed by, as numbers in one column: its tags, its files with every end of
+-- their paths, its modules, and who it is from. 64 bits: two of a million values meet once in 40
+-- million organizations.
+CREATE FUNCTION facet(kind text, name text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT hashtextextended(kind || ':' || name, 0) $$;
+
+-- A path as it is compared: small letters, without what stands before its first name.
+CREATE FUNCTION bare_path(path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT lower(regexp_replace(path, '^(\.{0,2}/)+', '')) $$;
+
+-- The path and every shorter end of it: `a/b/c.py`, `b/c.py`, `c.py`.
+CREATE FUNCTION path_ends(path text) RETURNS SETOF text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_to_string(names[first:], '/')
+    FROM string_to_array(bare_path(path), '/') AS names, generate_subscripts(names, 1) AS first
+$$;
+
+CREATE FUNCTION facets_of(
+    tags text[], files text[], modules text[], author uuid, agent text, interface text)
+RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_agg(DISTINCT f) FROM (
+        SELECT facet('tag', tag) FROM unnest(tags) AS tag
+        UNION ALL SELECT facet('path', bare_path(file)) FROM unnest(files) AS file
+        UNION ALL SELECT facet('end', ending) FROM unnest(files) AS file, path_ends(file) AS ending
+        UNION ALL SELECT facet('module', lower(module)) FROM unnest(modules) AS module
+        UNION ALL SELECT facet('author', lower(name))
+        FROM unnest(ARRAY[author::text, agent, interface]) AS name WHERE name <> ''
+    ) AS found(f)
+$$;
+
+-- What the names around which the graph path looks may be facets of, and how much each is worth: the
+-- very file, then a longer or shorter path to it, then a module.
+CREATE FUNCTION near_facets(near text[])
+RETURNS TABLE (name bigint, facet bigint, worth float8) LANGUAGE sql IMMUTABLE AS $$
+    SELECT place, facet('path', bare_path(given)), 1.0
+    FROM unnest(near) WITH ORDINALITY AS n(given, place)
+    UNION ALL SELECT place, facet('end', bare_path(given)), 0.7
+    FROM unnest(near) WITH ORDINALITY AS n(given, place)
+    UNION ALL SELECT place, facet('path', ending), 0.7
+    FROM unnest(near) WITH ORDINALITY AS n(given, place), path_ends(given) AS ending
+    UNION ALL SELECT place, facet('module', lower(given)), 0.5
+    FROM unnest(near) WITH ORDINALITY AS n(given, place)
+$$;
+
+-- The memories of some audiences that hold one of these facets, through index memory_kw_facets: one
+-- look a facet, without asking what the planner thinks of it. With very many, or where row-level
+-- security keeps the operator from its index (accounts/sql/walls.sql), each memory is looked at once.
+CREATE FUNCTION holders(wanted bigint[], audiences uuid[])
+RETURNS TABLE (facet bigint, memory_id uuid)
+LANGUAGE plpgsql STABLE ROWS 50 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    IF cardinality(wanted) <= 1000
+        AND (SELECT proleakproof FROM pg_proc WHERE oid = 'pg_catalog.arraycontains'::regproc)
+    THEN RETURN QUERY
+        SELECT w.facet, h.memory_id FROM unnest(wanted) AS w(facet)
+        JOIN memory_memorykeyword AS h ON h.facets @> ARRAY[w.facet]
+        WHERE h.audience = ANY (audiences);
+    ELSE RETURN QUERY
+        SELECT f.facet, h.memory_id FROM memory_memorykeyword AS h
+        CROSS JOIN LATERAL unnest(h.facets) AS f(facet)
+        WHERE h.audience = ANY (audiences) AND f.facet IN (SELECT unnest(wanted));
+    END IF;
+END $$;
+
 -- Candidates of one search, from all paths, with what fusion and the page need of each. Visibility
 -- and filters stand inside every path, before its limit. It lives in the organization's schema so
 -- that its plan is kept: a statement is planned anew whenever search_path differs from its last use.
 -- `+ 0` keeps the exact scan away from a vector index, which loses rows under narrow filters.
+-- Tags, files and author are looked up once, and only where one is given; what lies around files is
+-- worth less the more memories hold the file, and what is linked to it half of that.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
-    types smallint[], moment timestamptz, dense_limit int, keyword_limit int)
-RETURNS TABLE (memory_id uuid, cosine float8, bm25 float8, matched float8)
+    types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
+    by_files text[], by_globs text[], by_author text, near text[], dense_limit int,
+    keyword_limit int, graph_limit int)
+RETURNS TABLE (memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8)
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
+DECLARE
+    wanted bigint[] := ARRAY(SELECT facet('tag', tag) FROM unnest(by_tags) AS tag)
+        || ARRAY(SELECT facet('author', lower(by_author)) WHERE by_author IS NOT NULL);
+    patterns text[] := ARRAY(SELECT lower(glob) FROM unnest(by_globs) AS glob);
+    ends bigint[] := ARRAY(SELECT facet('end', bare_path(file)) FROM unnest(by_files) AS file);
+    in_files boolean := by_files IS NOT NULL OR by_globs IS NOT NULL;
+    narrowed boolean := in_files OR wanted <> '{}';
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
@@ -75,6 +152,25 @@ asked AS MATERIALIZED (
                AS weights,
            sum(idf) AS mass
     FROM each_word),
+of_files AS MATERIALIZED (
+    SELECT h.memory_id FROM holders(ends, audiences) AS h
+    UNION SELECT m.id FROM memory_memory AS m
+    WHERE by_globs IS NOT NULL AND m.audience = ANY (audiences) AND EXISTS (
+        SELECT FROM unnest(m.related_files) AS file
+        WHERE '/' || bare_path(file) LIKE ANY (patterns))),
+passing AS MATERIALIZED (
+    SELECT p.memory_id FROM memory_memorykeyword AS p
+    WHERE p.audience = ANY (audiences) AND p.facets @> wanted
+      AND (NOT in_files OR p.memory_id IN (SELECT memory_id FROM of_files))),
+seen AS NOT MATERIALIZED (
+    SELECT k.memory_id, k.weights FROM memory_memorykeyword AS k
+    WHERE k.audience = ANY (audiences) AND (bound IS NULL OR k.project_id = ANY (bound))
+      AND (projects IS NULL OR k.project_id IS NULL OR k.project_id = ANY (projects))
+      AND (types IS NULL OR k.type_code = ANY (types))
+      AND CASE WHEN moment IS NULL THEN k.live
+          ELSE k.known_from <= moment AND (k.known_until IS NULL OR k.known_until > moment) END
+      AND (since IS NULL OR k.known_from >= since) AND (until IS NULL OR k.known_from < until)
+      AND (NOT narrowed OR k.memory_id IN (SELECT memory_id FROM passing))),
 dense AS MATERIALIZED (
     SELECT v.memory_id
     FROM memory_memoryvector AS v
@@ -84,25 +180,46 @@ dense AS MATERIALIZED (
       AND (types IS NULL OR v.type_code = ANY (types))
       AND CASE WHEN moment IS NULL THEN v.live
           ELSE v.known_from <= moment AND (v.known_until IS NULL OR v.known_until > moment) END
+      AND (since IS NULL OR v.known_from >= since) AND (until IS NULL OR v.known_from < until)
+      AND (NOT narrowed OR v.memory_id IN (SELECT memory_id FROM passing))
     ORDER BY (v.unit <#> query) + 0, v.memory_id LIMIT dense_limit),
 keyword AS MATERIALIZED (
-    SELECT k.memory_id
-    FROM memory_memorykeyword AS k, asked
-    WHERE asked.weights IS NOT NULL
-      AND k.audience = ANY (audiences) AND (bound IS NULL OR k.project_id = ANY (bound))
-      AND (projects IS NULL OR k.project_id IS NULL OR k.project_id = ANY (projects))
-      AND (types IS NULL OR k.type_code = ANY (types))
-      AND CASE WHEN moment IS NULL THEN k.live
-          ELSE k.known_from <= moment AND (k.known_until IS NULL OR k.known_until > moment) END
-      AND (k.weights <#> asked.weights) < 0
-    ORDER BY (k.weights <#> asked.weights), k.memory_id LIMIT keyword_limit),
-found AS (SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword)
+    SELECT s.memory_id
+    FROM seen AS s, asked
+    WHERE asked.weights IS NOT NULL AND (s.weights <#> asked.weights) < 0
+    ORDER BY (s.weights <#> asked.weights), s.memory_id LIMIT keyword_limit),
+held AS MATERIALIZED (
+    SELECT n.name, s.memory_id, max(n.worth) AS worth
+    FROM near_facets(near) AS n
+    JOIN holders(ARRAY(SELECT facet FROM near_facets(near)), audiences) AS h ON h.facet = n.facet
+    JOIN seen AS s ON s.memory_id = h.memory_id
+    GROUP BY 1, 2),
+around AS MATERIALIZED (
+    SELECT h.memory_id, sum(h.worth / (1 + ln(h.holders))) AS score
+    FROM (SELECT *, count(*) OVER (PARTITION BY name) AS holders FROM held) AS h
+    GROUP BY 1),
+start AS MATERIALIZED (SELECT * FROM around ORDER BY score DESC, memory_id LIMIT 50),
+graph AS MATERIALIZED (
+    SELECT reached.memory_id, max(reached.score) AS score FROM (
+        SELECT memory_id, score FROM around
+        UNION ALL SELECT s.memory_id, a.score * l.confidence / 2 FROM start AS a
+        JOIN memory_memorylink AS l ON l.source_id = a.memory_id
+        JOIN seen AS s ON s.memory_id = l.target_id
+        UNION ALL SELECT s.memory_id, a.score * l.confidence / 2 FROM start AS a
+        JOIN memory_memorylink AS l ON l.target_id = a.memory_id
+        JOIN seen AS s ON s.memory_id = l.source_id
+    ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
+found AS (
+    SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword
+    UNION SELECT memory_id FROM graph)
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
        -(k.weights <#> asked.weights)::float8,
        coalesce((SELECT sum(e.idf) FROM each_word AS e WHERE (k.weights <#> e.axis) < 0)
-                / nullif(asked.mass, 0), 0)
+                / nullif(asked.mass, 0), 0),
+       coalesce(g.score, 0)::float8
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id
-LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model;
+LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model
+LEFT JOIN graph AS g ON g.memory_id = found.memory_id;
 END $$;

@@ -7,6 +7,7 @@ usage rows, and an append-only access log that a job merges each minute.
 """
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
 from django.db.models import Q
@@ -94,17 +95,22 @@ class MemoryVector(Searchable):
 
 
 class MemoryKeyword(Searchable):
-    """A memory's words: BM25 weights as a sparse vector, and the lexemes they came from."""
+    """A memory's words: BM25 weights as a sparse vector, and the lexemes they came from.
+
+    `facets` are what it can be narrowed by (tags, files, modules, author), as hashes.
+    """
 
     memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True)
     weights = SparseVectorField(dimensions=268_435_456)
     lexemes = SearchVectorField()
+    facets = ArrayField(models.BigIntegerField(), default=list)
 
     class Meta:
         indexes = (
             models.Index(
                 fields=("project_id", "audience"), condition=Q(live=True), name="memory_kw_live"
             ),
+            GinIndex(fields=("facets",), name="memory_kw_facets"),
         )
         ordering = ("memory_id",)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -10,10 +10,12 @@ from pgvector import HalfVector
 
 from memory.models.search import LARGEST_PREFIX
 from memory.providers.contracts import Vectors
+from memory.retrieval import paths
 from memory.sql import named
 from teams.visibility import Sight, parameters
 
 GRAPH_LIMIT: Final = 15  # spec 3.1
+MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,13 +75,15 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         words=question.words,
         projects=None if question.projects is None else list(question.projects),
         types=None if question.type_codes is None else list(question.type_codes),
-        moment=question.moment,
         dense_limit=question.dense_limit,
         keyword_limit=question.keyword_limit,
+        graph_limit=question.graph_limit,
+        near=[name for name in question.near if len(name) <= paths.LONGEST][:MOST_NEAR],
+        **_filters(question),
         **parameters(sight=sight),
     )
     found = tuple(
-        Found(memory_id=row[1], cosine=row[2], bm25=row[3], matched=row[4])
+        Found(memory_id=row[1], cosine=row[2], bm25=row[3], matched=row[4], graph=row[5])
         for row in rows
         if row[1] is not None
     )
@@ -157,6 +161,21 @@ def refresh_lexicon() -> int:
     """Count anew in how many memories of each audience a word occurs; return the counts kept."""
     named.execute("clear_lexicon")
     return named.execute("fill_lexicon")
+
+
+def _filters(question: Question) -> dict[str, Any]:
+    """Return the parameters of the filters inside of every path; None lets everything through."""
+    globs = [paths.like(glob=file) for file in question.files if paths.is_glob(text=file)]
+    files = [file for file in question.files if not paths.is_glob(text=file)]
+    return {
+        "moment": question.moment,
+        "since": question.since,
+        "until": question.until,
+        "tags": list(question.tags) or None,
+        "files": files or None,
+        "globs": globs or None,
+        "author": question.author,
+    }
 
 
 def _prefix(vector: Vectors | None) -> str | None:

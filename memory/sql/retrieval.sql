@@ -1,15 +1,18 @@
 -- name: candidates
--- The candidates of one search: at most dense_limit + keyword_limit rows. Exact scans over the live
--- rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at 10,000 rows.
+-- The candidates of one search: at most dense_limit + keyword_limit + graph_limit rows. Exact scans
+-- over the live rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at
+-- 10,000 rows. Files and tags by index memory_kw_facets.
 -- Every row says the active model, and there is one even when nothing was found; a query's vector of
 -- another model is not compared with anything.
-SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0)
+SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0), c.graph
 FROM (VALUES (1)) AS always
 LEFT JOIN (SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1) AS active ON true
 LEFT JOIN LATERAL "{schema}".find_candidates(
     active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END, %(words)s,
     %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
-    %(moment)s::timestamptz, %(dense_limit)s, %(keyword_limit)s) AS c ON true
+    %(moment)s::timestamptz, %(since)s::timestamptz, %(until)s::timestamptz, %(tags)s::text[],
+    %(files)s::text[], %(globs)s::text[], %(author)s::text, %(near)s::text[],
+    %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.
@@ -23,9 +26,12 @@ LIMIT %(limit)s
 -- name: write_keywords
 -- Index words; one row a memory, filters taken from the memory row.
 INSERT INTO memory_memorykeyword AS k
-    (memory_id, project_id, audience, type_code, live, known_from, known_until, lexemes, weights)
+    (memory_id, project_id, audience, type_code, live, known_from, known_until, facets, lexemes,
+     weights)
 SELECT m.id, m.project_id, m.audience, given.type_code,
        m.status = 'active' AND m.stale_at IS NULL, m.valid_from, m.valid_until,
+       facets_of(m.tags, m.related_files, m.related_modules, m.author_user, m.author_agent,
+                 m.source_interface),
        words, bm25_weights(words)
 FROM unnest(%(ids)s::uuid[], %(codes)s::smallint[], %(texts)s::text[]) AS given(id, type_code, words_text)
 JOIN memory_memory AS m ON m.id = given.id
@@ -33,7 +39,7 @@ CROSS JOIN LATERAL to_tsvector('english', given.words_text) AS words
 ON CONFLICT (memory_id) DO UPDATE SET
     project_id = excluded.project_id, audience = excluded.audience, type_code = excluded.type_code,
     live = excluded.live, known_from = excluded.known_from, known_until = excluded.known_until,
-    lexemes = excluded.lexemes, weights = excluded.weights
+    facets = excluded.facets, lexemes = excluded.lexemes, weights = excluded.weights
 
 -- name: write_vectors
 -- Store vectors of one model; a memory that changed since its text was embedded is left to the next job.
@@ -64,7 +70,9 @@ FROM memory_memory AS m WHERE m.id = v.memory_id AND m.id = ANY(%(ids)s::uuid[])
 UPDATE memory_memorykeyword AS k SET
     project_id = m.project_id, audience = m.audience,
     live = m.status = 'active' AND m.stale_at IS NULL,
-    known_from = m.valid_from, known_until = m.valid_until
+    known_from = m.valid_from, known_until = m.valid_until,
+    facets = facets_of(m.tags, m.related_files, m.related_modules, m.author_user, m.author_agent,
+                       m.source_interface)
 FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 
 -- name: merge_access

@@ -62,7 +62,7 @@ VISIBILITY: Final = (
     ),
     _mutant(
         "search by words asks for the audience", "memory/migrations/0002_search.sql",
-        "AND k.audience = ANY (audiences)", "AND true",
+        "WHERE k.audience = ANY (audiences)", "WHERE true",
         f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
     ),
     _mutant(

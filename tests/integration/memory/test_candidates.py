@@ -1,0 +1,143 @@
+"""Filters inside the paths of a search: the same as filtering everything afterwards, by hand."""
+
+import re
+from datetime import datetime, timedelta
+from fnmatch import translate
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import embedding
+from memory.sql.retrieval import Found
+from tests.support import crowds
+from tests.support.crowds import Member
+
+SIZE = 300
+ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+OFTEN = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture
+def projects(in_organization: tenancy.Tenant) -> tuple[UUID, ...]:
+    """Two projects."""
+    with tenancy.unit():
+        return crowds.make_projects("red", "blue")
+
+
+@pytest.fixture
+def members(caller: Caller, projects: tuple[UUID, ...], now: datetime) -> tuple[Member, ...]:
+    """A stored crowd."""
+    made = crowds.crowd(size=SIZE, projects=projects, now=now)
+    with tenancy.unit():
+        crowds.settle(members=made, caller=caller, now=now)
+    return made
+
+
+def fits(path: str, wanted: str) -> bool:
+    """Say whether a path fits what a filter by files wants."""
+    behind, sought = f"/{path.lower()}", wanted.lower().removeprefix("./")
+    if "*" in wanted or "?" in wanted:
+        return re.match(translate(f"*/{sought}"), behind) is not None
+    return behind.endswith(f"/{sought}")
+
+
+def passes(one: Member, wanted: dict[str, Any]) -> bool:
+    """Say whether a memory passes all filters."""
+    files = wanted.get("files") or ()
+    types = {embedding.code_of(one.type)}
+    return (
+        set(wanted.get("tags", ())) <= set(one.tags)
+        and (not files or any(fits(path, file) for path in one.files for file in files))
+        and (one.project is None or one.project in (wanted.get("projects") or (one.project,)))
+        and not types.isdisjoint(wanted.get("type_codes") or types)
+        and wanted.get("since", one.known_from) <= one.known_from
+        and (wanted.get("until") is None or one.known_from < wanted["until"])
+        and wanted.get("author", one.agent).lower() in (one.agent.lower(), "import")
+    )
+
+
+def filters(projects: tuple[UUID, ...], now: datetime) -> st.SearchStrategy[dict[str, Any]]:
+    """Make up any combination of filters."""
+    some_files = (*crowds.FILES, "parser.py", "./web/app.tsx", "WEB/*", "*.ts?", "arser.py", "%")
+    moments = st.integers(0, 100).map(lambda days: now - timedelta(days=days))
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "tags": st.lists(st.sampled_from(crowds.TAGS), max_size=2).map(tuple),
+            "files": st.lists(st.sampled_from(some_files), max_size=3).map(tuple),
+            "projects": st.sampled_from((None, projects[:1], projects)),
+            "type_codes": st.sampled_from((None, (embedding.code_of("gotcha"),))),
+            "since": moments,
+            "until": moments,
+            "author": st.sampled_from((*crowds.AUTHORS, "codex", "import", "nobody")),
+        },
+    )
+
+
+def ids(found: tuple[Found, ...]) -> set[UUID]:
+    return {one.memory_id for one in found}
+
+
+@OFTEN
+@given(data=st.data())
+@pytest.mark.parametrize("path", ["dense", "keyword", "graph"])
+def test_filtering_inside_a_path_is_filtering_everything_afterwards(
+    caller: Caller,
+    projects: tuple[UUID, ...],
+    members: tuple[Member, ...],
+    now: datetime,
+    data: st.DataObject,
+    path: str,
+) -> None:
+    wanted = data.draw(filters(projects, now))
+    asked: dict[str, Any] = {
+        "dense": {"vector": ASKED},
+        "keyword": {"words": " ".join(crowds.WORDS)},
+        "graph": {"near": ("parser.py", "app.tsx", ".env"), "graph_limit": 1_000},
+    }[path]
+    reached = {one.id for one in members if path != "graph" or one.files}
+
+    with tenancy.unit():
+        found = crowds.ask(caller=caller, **asked, **wanted)
+
+    assert ids(found) == {one.id for one in members if passes(one, wanted)} & reached
+
+
+@OFTEN
+@given(data=st.data(), limit=st.integers(1, 40))
+def test_a_narrow_filter_leaves_the_best_of_what_passes(
+    caller: Caller,
+    projects: tuple[UUID, ...],
+    members: tuple[Member, ...],
+    now: datetime,
+    data: st.DataObject,
+    limit: int,
+) -> None:
+    wanted = data.draw(filters(projects, now))
+    passing = [one for one in members if passes(one, wanted)]
+    best = sorted(-float(ASKED @ one.vector) for one in passing)[:limit]
+
+    with tenancy.unit():
+        found = crowds.ask(caller=caller, vector=ASKED, dense_limit=limit, **wanted)
+
+    assert len(found) == min(limit, len(passing))
+    got = sorted(-one.cosine for one in found if one.cosine is not None)
+    assert got == pytest.approx(best, abs=5e-3)
+
+
+def test_ten_thousand_values_of_a_filter_are_taken(
+    caller: Caller, members: tuple[Member, ...]
+) -> None:
+    values = (*(f"no/such/file{number}.py" for number in range(9_999)), "web/app.tsx")
+
+    with tenancy.unit():
+        found = crowds.ask(caller=caller, vector=ASKED, files=values)
+
+    assert ids(found) == {one.id for one in members if "web/app.tsx" in one.files}

@@ -1,0 +1,118 @@
+"""Many memories at once, made from a seed, and the question that asks for some of them.
+
+Rows are written as searches read them; what each holds is known here in plain words, so a test can
+say by itself which of them a filter lets through.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any
+from uuid import UUID, uuid5
+
+import numpy as np
+
+from accounts.caller import Caller
+from memory.actions import embedding
+from memory.models import EmbeddingModel, Memory
+from memory.sql import retrieval
+from memory.sql.retrieval import Found, Question
+from teams import visibility
+from teams.models import Project
+
+SPACE = UUID(int=0xC0)
+MODEL = "crowd/8"
+DIMENSIONS = 8
+TYPES = ("fact", "gotcha", "decision")
+TAGS = ("auth", "billing", "cache", "deploy")
+FILES = ("billing/parser.py", "src/billing/parser.py", "web/parser.py", "web/app.tsx", ".env")
+AUTHORS = ("claude-code", "Codex", "cursor")
+WORDS = ("lantern", "harbor", "copper", "violin", "meadow", "engine", "ladder", "pepper")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One of a crowd, in plain words."""
+
+    id: UUID
+    text: str
+    type: str
+    project: UUID | None
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+    agent: str
+    known_from: datetime
+    vector: tuple[float, ...]
+
+
+def crowd(*, size: int, projects: tuple[UUID, ...], now: datetime) -> tuple[Member, ...]:
+    """Make up a crowd; the same one each time."""
+    random = Random(size)
+    return tuple(
+        Member(
+            id=uuid5(SPACE, str(number)),
+            text=" ".join(random.sample(WORDS, 3)),
+            type=random.choice(TYPES),
+            project=random.choice((*projects, None)),
+            tags=tuple(random.sample(TAGS, random.randrange(3))),
+            files=tuple(random.sample(FILES, random.randrange(3))),
+            agent=random.choice(AUTHORS),
+            known_from=now - timedelta(days=random.randrange(100)),
+            vector=_direction(random),
+        )
+        for number in range(size)
+    )
+
+
+def make_projects(*names: str) -> tuple[UUID, ...]:
+    """Make projects that everybody sees. In a unit."""
+    return tuple(Project.objects.create(slug=name, name=name).id for name in names)
+
+
+def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> None:
+    """Store a crowd for the whole organization, with words and vectors. In a unit."""
+    Memory.objects.bulk_create([_row(one, caller, now) for one in members])
+    retrieval.write_keywords(
+        rows=tuple((one.id, embedding.code_of(one.type), one.text) for one in members)
+    )
+    model, _ = EmbeddingModel.objects.get_or_create(
+        key=MODEL,
+        defaults={"dimensions": DIMENSIONS, "prefix_dimensions": DIMENSIONS, "active": True},
+    )
+    retrieval.write_vectors(
+        model_id=model.id,
+        rows=tuple((one.id, embedding.code_of(one.type), one.id.hex) for one in members),
+        vectors=np.array([one.vector for one in members], dtype=np.float32),
+    )
+
+
+def ask(*, caller: Caller, **wanted: Any) -> tuple[Found, ...]:
+    """Return the candidates of a question; what is not given stays open. In a unit."""
+    given: dict[str, Any] = {
+        "model": MODEL, "vector": None, "words": "", "projects": None, "type_codes": None,
+        "moment": None, "dense_limit": 1_000, "keyword_limit": 1_000, **wanted,
+    }  # fmt: skip
+    sight = visibility.sight_of(caller=caller)
+    return retrieval.candidates(question=Question(**given), sight=sight).found
+
+
+def a_vector(*numbers: float) -> Any:
+    """Return a query's vector of unit length."""
+    vector = np.array(numbers, dtype=np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def _direction(random: Random) -> tuple[float, ...]:
+    numbers = [random.gauss(0, 1) for _ in range(DIMENSIONS)]
+    length = sum(number * number for number in numbers) ** 0.5
+    return tuple(number / length for number in numbers)
+
+
+def _row(one: Member, caller: Caller, now: datetime) -> Memory:
+    return Memory(
+        id=one.id, content=one.text, content_hash=one.id.hex, citation="", type=one.type,
+        scope="organization", audience=caller.organization_id, project_id=one.project,
+        tags=list(one.tags), related_files=list(one.files), created_at=now, updated_at=now,
+        valid_from=one.known_from, source="import", source_interface="import",
+        author_agent=one.agent,
+    )  # fmt: skip
