@@ -15,8 +15,7 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from memory.actions.embedding import Embedded
 from memory.intake.text import check_text
-from memory.retrieval import scoring
-from memory.retrieval import paths
+from memory.retrieval import paths, scoring
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query
 from memory.sql.retrieval import Question
