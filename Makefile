@@ -17,6 +17,10 @@ CHROMIUMS := $(CAIRN_CHROMIUM) /usr/bin/chromium /usr/bin/chromium-browser \
 	/opt/google/chrome/chrome /snap/bin/chromium \
 	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
+# Tests wait more than they compute, so more processes than cores share them; servers that are given
+# (DATABASE_URL) are used by one process alone.
+SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadgroup --no-loadscope-reorder)
+
 PGBOUNCERS := $(CAIRN_PGBOUNCER) /usr/sbin/pgbouncer /usr/bin/pgbouncer \
 	/opt/homebrew/bin/pgbouncer /usr/local/bin/pgbouncer
 
@@ -58,10 +62,10 @@ doctor: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	@chromium=$$($(call find_program,$(CHROMIUMS),chromium,CAIRN_CHROMIUM)) || exit 1; \
 	pgbouncer=$$($(call find_program,$(PGBOUNCERS),pgbouncer,CAIRN_PGBOUNCER)) || exit 1; \
-	CAIRN_CHROMIUM="$$chromium" CAIRN_PGBOUNCER="$$pgbouncer" $(BIN)/pytest -q -p no:valkey
+	CAIRN_CHROMIUM="$$chromium" CAIRN_PGBOUNCER="$$pgbouncer" $(BIN)/pytest -q -p no:valkey $(SHARED)
 
 test-nobrowser: $(VENV)/.installed-dev
-	@exec $(BIN)/pytest -q -p no:valkey -m "not browser and not pooler"
+	@exec $(BIN)/pytest -q -p no:valkey $(SHARED) -m "not browser and not pooler"
 
 # One figure, measured at full length: make goal-G1
 goal-%: $(VENV)/.installed-dev

@@ -19,8 +19,14 @@ from accounts.models import Organization, SchemaStep, User
 from config import translations
 from tests.support import operator, people
 from tests.support.goals import figure, pytest_terminal_summary, scale
+from tests.support.sharing import pytest_collection_modifyitems
 
-__all__ = ["figure", "pytest_terminal_summary", "scale"]  # fixtures and a hook, by their names
+__all__ = [  # fixtures and hooks, by their names
+    "figure",
+    "pytest_collection_modifyitems",
+    "pytest_terminal_summary",
+    "scale",
+]
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

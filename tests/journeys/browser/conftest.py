@@ -32,16 +32,16 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """The browser of the run."""
+    """The browser of these tests; gone with them, because its library keeps an event loop."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
         yield launched
         launched.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def session_of_mia(browser: Browser, running_site: Site) -> dict[str, object]:
     """The cookies of the owner, signed in through the page once."""
     context = browser.new_context(base_url=running_site.url)
