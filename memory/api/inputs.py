@@ -19,10 +19,19 @@ from accounts.api.shapes import (
     Whole,
 )
 from accounts.caller import Caller, is_person
+from memory.actions.asking import (
+    LARGEST_FILTER,
+    LARGEST_LIMIT,
+    LONGEST_QUERY,
+    PROFILES,
+    Rerank,
+    SearchRequest,
+)
+from memory.actions.context import LARGEST_BUDGET, ContextRequest
 from memory.actions.correct import KINDS
 from memory.actions.fields import LARGEST_LINE
 from memory.actions.remember import NewMemory
-from memory.actions.search import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
+from memory.retrieval.phases import Phase
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 
 CONTENT: Final = Text(largest=100_000)
@@ -40,6 +49,10 @@ PROJECT: Final = Field(
 AGENT_SOURCES: Final = tuple(  # what an agent may say of itself; a person's word is its own
     item.value for item in Source if item is not Source.USER_TAUGHT
 )
+
+
+def _values(longest: int) -> Several:
+    return Several(of=Text(largest=longest, smallest=1), largest=LARGEST_FILTER)
 
 
 def _optional(name: str, shape: Shape, says: str, default: Any = None) -> Field:
@@ -113,22 +126,58 @@ CORRECTION: Final = Record(
 )
 PIN: Final = Record(name="Pin", fields=(_optional("pinned", Truth(), "Or let go.", True),))
 NOTHING: Final = Record(name="Nothing", fields=())
+QUERY: Final = Field(
+    name="query",
+    shape=Text(largest=LONGEST_QUERY, smallest=1),
+    says="What to look for, in words.",
+    required=True,
+)
+FILTERS: Final = (
+    PROJECT,
+    _optional("projects", _values(64), "Only these projects, by slug or id.", ()),
+    _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
+    _optional("tags", _values(64), "With all of these tags.", ()),
+    _optional("files", _values(400), "About one of these: paths, ends of paths, or globs.", ()),
+    _optional("author", Text(largest=120, smallest=1), "A person's id, an agent or a tool."),
+    _optional("since", Moment(), "Learned at that moment or later."),
+    _optional("until", Moment(), "Learned before that moment."),
+    _optional("as_of", Moment(), "What was known at that moment."),
+)
+RANKING: Final = (
+    _optional("profile", Text(largest=20, choices=PROFILES), "How to rank."),
+    _optional(
+        "rerank",
+        Text(largest=8, choices=tuple(Rerank)),
+        "Whether a second model puts the best results in order.",
+        Rerank.NONE.value,
+    ),
+    _optional("threshold", Fraction(), "Least relevance; 0 returns the bare ranking."),
+)
 SEARCH: Final = Record(
     name="Search",
     fields=(
-        Field(
-            name="query",
-            shape=Text(largest=LONGEST_QUERY, smallest=1),
-            says="What to look for, in words.",
-            required=True,
-        ),
-        PROJECT,
+        QUERY,
+        *FILTERS,
         _optional("limit", Whole(smallest=1, largest=LARGEST_LIMIT), "How many at most.", 10),
-        _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
-        _optional("profile", Text(largest=20, choices=PROFILES), "How to rank."),
-        _optional("threshold", Fraction(), "Least relevance; 0 returns the bare ranking."),
-        _optional("as_of", Moment(), "What was known at that moment."),
+        _optional("phase", Text(largest=12, choices=tuple(Phase)), "Raises the phase's types."),
+        *RANKING,
+        _optional("hyde", Truth(), "Whether a model may write what is missing.", False),
         _optional("explain", Truth(), "Whether each result says why it stands there.", False),
+    ),
+)
+CONTEXT: Final = Record(
+    name="ContextRequest",
+    fields=(
+        QUERY,
+        _optional("phase", Text(largest=40, smallest=1), "The phase of work, or its own name."),
+        _optional("methodology", Text(largest=40, smallest=1), "Whose names of phases are used."),
+        _optional(
+            "budget_tokens",
+            Whole(smallest=1, largest=LARGEST_BUDGET),
+            "Tokens the text may take; the phase's own when left out.",
+        ),
+        *FILTERS,
+        *RANKING,
     ),
 )
 
@@ -143,3 +192,10 @@ def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = No
 def search_request(*, body: dict[str, Any]) -> SearchRequest:
     """Make the value of a checked SEARCH."""
     return SearchRequest(**{name: value for name, value in body.items() if name != "explain"})
+
+
+def context_request(*, body: dict[str, Any]) -> ContextRequest:
+    """Make the value of a checked CONTEXT."""
+    own = {name: body[name] for name in ("phase", "methodology", "budget_tokens")}
+    asked = {name: value for name, value in body.items() if name not in own}
+    return ContextRequest(search=SearchRequest(**asked), **own)

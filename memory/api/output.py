@@ -17,10 +17,13 @@ from accounts.api.schemas import (
     ref,
     several,
 )
+from memory.actions.context import Context, Reason
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
 from memory.queries.memories import VersionView
 from memory.queries.views import MemoryView
+from memory.retrieval.organize import Order
+from memory.retrieval.phases import Phase
 
 NAMES: Final = tuple(
     name for name in MemoryView.__dataclass_fields__ if name not in {"project_slug", "project_id"}
@@ -79,6 +82,10 @@ _SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "embedded": TRUTH,
 }
 SHOWN_DIGITS: Final = 4  # of confidences and values between 0 and 1
+_OF_CONTEXT: Final = (
+    "tokens", "budget_tokens", "phase", "order", "hint", "nothing_relevant", "degraded", "took_ms",
+    "profile",
+)  # fmt: skip
 _OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
@@ -119,6 +126,30 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     ),
     "SearchResults": record(
         results=several(record(memory=ref("Memory"), relevance=NUMBER)),
+        nothing_relevant=TRUTH,
+        degraded=several(TEXT),
+        took_ms=NUMBER,
+        profile=TEXT,
+    ),
+    "Context": record(
+        text=TEXT,
+        memories=several(
+            record(memory=ref("Memory"), relevance=maybe(NUMBER), contradicts=several(ID))
+        ),
+        left_out=several(
+            record(
+                id=ID,
+                type=TEXT,
+                citation=TEXT,
+                reason={"type": "string", "enum": list(Reason)},
+                stands_for_it=maybe(ID),
+            )
+        ),
+        tokens=WHOLE,
+        budget_tokens=WHOLE,
+        phase=maybe({"type": "string", "enum": list(Phase)}),
+        order={"type": "string", "enum": list(Order)},
+        hint=TEXT,
         nothing_relevant=TRUTH,
         degraded=several(TEXT),
         took_ms=NUMBER,
@@ -180,6 +211,32 @@ def answer(result: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
         "degraded": result.degraded,
         "took_ms": result.took_ms,
         "profile": result.profile,
+    }
+
+
+def context(result: Context) -> dict[str, Any]:
+    """Return a packed context: its text, the memories it is made of, and those it is not."""
+    return {
+        "text": result.text,
+        "memories": [
+            {
+                "memory": memory(one.memory),
+                "relevance": one.relevance,
+                "contradicts": one.contradicts,
+            }
+            for one in result.told
+        ],
+        "left_out": [
+            {
+                "id": one.memory.id,
+                "type": one.memory.type,
+                "citation": one.memory.citation,
+                "reason": one.reason,
+                "stands_for_it": one.stands_for_it,
+            }
+            for one in result.left_out
+        ],
+        **{name: getattr(result, name) for name in _OF_CONTEXT},
     }
 
 

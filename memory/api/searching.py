@@ -4,6 +4,7 @@ from typing import Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
+from memory.actions.context import context
 from memory.actions.search import search
 from memory.api import examples, inputs, output
 
@@ -13,6 +14,12 @@ def find(ask: Ask) -> Answer:
     request = inputs.search_request(body=ask.body)
     result = search(caller=ask.caller, request=request, now=ask.now)
     return Answer(body=output.answer(result, with_reasons=ask.body["explain"]))
+
+
+def pack(ask: Ask) -> Answer:
+    """Return what is worth knowing for a piece of work, packed into a token budget."""
+    request = inputs.context_request(body=ask.body)
+    return Answer(body=output.context(context(caller=ask.caller, request=request, now=ask.now)))
 
 
 ENDPOINTS: Final = (
@@ -36,6 +43,35 @@ ENDPOINTS: Final = (
                 says="The results, best first.",
                 schema="SearchResults",
                 example=examples.RESULTS,
+            ),
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="context",
+        name="context",
+        tag="search",
+        summary="Pack a context",
+        says=(
+            "What an agent should know for a piece of work, as text within a token budget: whole "
+            "memories, grouped by file, cited, both sides of a contradiction together. "
+            "`left_out` names what was found and is not in the text, and why."
+        ),
+        scope=TokenScope.READ,
+        run=pack,
+        body=inputs.CONTEXT,
+        example={
+            "query": "clear the price cache in the cart tests",
+            "project": "shop",
+            "phase": "implement",
+            "budget_tokens": 1500,
+        },
+        replies=(
+            Reply(
+                status=200,
+                says="The text and what it is made of.",
+                schema="Context",
+                example=examples.CONTEXT,
             ),
         ),
     ),

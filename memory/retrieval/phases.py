@@ -139,6 +139,8 @@ BUDGETS: Mapping[Phase, Budget] = {  # spec 3.1
     ),
 }
 
+GENERAL = Budget(tokens=2000, shares={}, other=1.0)  # of work in no phase, ours
+
 METHODOLOGIES: Mapping[str, Mapping[str, Phase]] = {
     "native": {  # spec 3.1
         "planning": Phase.DEFINE,

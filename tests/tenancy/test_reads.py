@@ -18,6 +18,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
+from memory.actions.context import ContextRequest, context
 from memory.actions.correct import correct
 from memory.actions.preview import preview
 from memory.actions.search import SearchRequest, search
@@ -64,6 +65,11 @@ class Asking:
 
 Read = Callable[[Asking], Any]
 ABOUT_ALL: dict[str, Read] = {
+    "context.context": lambda a: context(
+        caller=a.caller,
+        request=ContextRequest(search=SearchRequest(query="canary", threshold=0.0)),
+        now=a.now,
+    ),
     "memories.page": lambda a: memories.page(
         caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
     ),
@@ -89,6 +95,11 @@ ABOUT_SOME_IDS: dict[str, Read] = {
     ),
 }
 ABOUT_A_PROJECT: dict[str, Read] = {
+    "context.context in one": lambda a: context(
+        caller=a.caller,
+        request=ContextRequest(search=SearchRequest(query="canary", project=a.project)),
+        now=a.now,
+    ),
     "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
@@ -111,6 +122,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
 }
 READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
 COMPLETE = {  # reads that tell of every memory, text or citation
+    "context.context",
     "memories.page",
     "places.changes_since",
     "places.latest_changes",

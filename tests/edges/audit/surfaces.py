@@ -67,7 +67,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "rotate_token": _rest("tokens/{token}/rotate", "token.rotated"),
     "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
 }
-REST_READS: Final = frozenset({"search"})  # POST, because questions do not fit into addresses
+REST_READS: Final = frozenset({"context", "search"})  # POST: questions do not fit an address
 REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
@@ -159,9 +159,12 @@ ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin s
 )
 
 JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
-    {"accounts.tell_leak", "memory.embed", "memory.embed_bulk", "memory.refresh_lexicon"}
+    {
+        "accounts.tell_leak", "memory.drop_vectors", "memory.embed", "memory.embed_bulk",
+        "memory.refresh_lexicon", "memory.switch_model",
+    }
 )
-COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo"})
+COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {"audit", "doctor", "evaluate", "flush", "migrate", "migrate_tenants", "roles"}
 )

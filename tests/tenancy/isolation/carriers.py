@@ -112,6 +112,7 @@ ABOUT_A_PROJECT: Final = (
     _call("GET", "changes", query="project={slug}"),
     _call("GET", "projects/{slug}"),
     _call("POST", "search", send={"query": "stone", "project": "{slug}"}),
+    _call("POST", "context", send={"query": "stone", "project": "{slug}"}),
     _call("POST", "memories", send={"project": "{slug}", "content": NEW, "scope": "personal"}),
     _call("POST", "memories/bulk", send={"project": "{slug}", "memories": [{"content": NEW}]}),
     _call("POST", "memories/bulk", send={"project": "{room}", "memories": [

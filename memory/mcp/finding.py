@@ -1,0 +1,198 @@
+"""The tools that find: search, and context packed for a piece of work (spec 8.2, 3)."""
+
+from typing import Any, Final
+
+from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, several
+from accounts.api.shapes import Field, Fraction, Moment, Record, Text, Truth, Whole
+from accounts.caller import TokenScope
+from memory.actions.asking import LONGEST_QUERY, PROFILES, Rerank, SearchRequest
+from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Told, context
+from memory.actions.search import Hit, search
+from memory.mcp.shapes import (
+    BANNER,
+    MEMORY,
+    PROJECT,
+    WORDS,
+    Call,
+    Tool,
+    limit,
+    option,
+    shown,
+    types,
+)
+from memory.retrieval.phases import Phase
+
+_FOUND: Final = {
+    **MEMORY,
+    "properties": {**MEMORY["properties"], "relevance": NUMBER, "explain": FREE},
+}
+QUERY: Final = Field(
+    name="query",
+    shape=Text(largest=LONGEST_QUERY, smallest=1),
+    says="What you want to know, in a sentence or a few words.",
+    required=True,
+)
+FILTERS: Final = (
+    PROJECT,
+    option(name="projects", shape=WORDS, says="Only these projects.", default=()),
+    types(says="Only these types of memory."),
+    option(name="tags", shape=WORDS, says="With all of these tags.", default=()),
+    option(name="files", shape=WORDS, says="About one of these paths or globs.", default=()),
+    option(name="author", shape=Text(largest=120, smallest=1), says="A person, agent or tool."),
+    option(name="since", shape=Moment(), says="Learned at that moment or later."),
+    option(name="until", shape=Moment(), says="Learned before that moment."),
+    option(name="as_of", shape=Moment(), says="What was known at that moment."),
+)
+RANKING: Final = (
+    option(name="profile", shape=Text(largest=20, choices=PROFILES), says="How to rank."),
+    option(
+        name="rerank",
+        shape=Text(largest=8, choices=tuple(Rerank)),
+        says="Whether a second model orders the best.",
+        default=Rerank.NONE.value,
+    ),
+    option(name="threshold", shape=Fraction(), says="Least relevance; 0 is the bare ranking."),
+)
+
+
+def find(call: Call) -> dict[str, Any]:
+    """Search the memories the caller may see."""
+    given = {name: value for name, value in call.arguments.items() if name != "explain"}
+    request = SearchRequest(**{**given, "project": given["project"] or call.project})
+    answer = search(caller=call.caller, request=request, now=call.now)
+    explains = call.arguments["explain"]
+    return {
+        "notice": BANNER,
+        "results": [_hit(hit, explains) for hit in answer.hits],
+        "nothing_relevant": answer.nothing_relevant,
+        "degraded": list(answer.degraded),
+    }
+
+
+def pack(call: Call) -> dict[str, Any]:
+    """Pack what is worth knowing for a piece of work."""
+    own = {name: call.arguments[name] for name in ("phase", "methodology", "budget_tokens")}
+    asked = {name: value for name, value in call.arguments.items() if name not in own}
+    wanted = SearchRequest(**{**asked, "project": asked["project"] or call.project})
+    request = ContextRequest(search=wanted, **own)
+    packed = context(caller=call.caller, request=request, now=call.now)
+    return {
+        "text": packed.text,
+        "memories": [_told(one) for one in packed.told],
+        "left_out": [_left_out(one) for one in packed.left_out],
+        "tokens": packed.tokens,
+        "budget_tokens": packed.budget_tokens,
+        "hint": packed.hint,
+        "nothing_relevant": packed.nothing_relevant,
+        "degraded": list(packed.degraded),
+    }
+
+
+def _hit(hit: Hit, explains: bool) -> dict[str, Any]:
+    found = {**shown(view=hit.memory), "relevance": hit.relevance}
+    return {**found, "explain": hit.explain} if explains else found
+
+
+def _told(one: Told) -> dict[str, Any]:
+    """Return where a memory of the text can be looked up; the text holds what it says."""
+    return {
+        "id": one.memory.id,
+        "type": one.memory.type,
+        "citation": one.memory.citation,
+        "relevance": one.relevance,
+        "contradicts": one.contradicts,
+    }
+
+
+def _left_out(one: LeftOut) -> dict[str, Any]:
+    return {
+        "id": one.memory.id,
+        "type": one.memory.type,
+        "citation": one.memory.citation,
+        "reason": one.reason,
+        "stands_for_it": one.stands_for_it,
+    }
+
+
+SEARCH: Final = Tool(
+    name="search",
+    title="Search team memory",
+    says=(
+        "Look up what the team already knows: decisions, gotchas, fixes, conventions. Use it "
+        "before you start on an unfamiliar part, when an error looks familiar, and before you "
+        "decide something. Ask in plain words. It says so when nothing is relevant."
+    ),
+    scope=TokenScope.READ,
+    takes=Record(
+        name="search",
+        fields=(
+            QUERY,
+            *FILTERS,
+            limit(default=8),
+            option(name="phase", shape=Text(largest=12, choices=tuple(Phase)), says="Of the work."),
+            *RANKING,
+            option(name="explain", shape=Truth(), says="Say why each stands there.", default=False),
+        ),
+    ),
+    gives=record(
+        notice=TEXT,
+        results=several(_FOUND),
+        nothing_relevant=TRUTH,
+        degraded=several(TEXT),
+    ),
+    run=find,
+)
+CONTEXT: Final = Tool(
+    name="context",
+    title="Get context for the work ahead",
+    says=(
+        "What the team knows that bears on the work ahead, as one text within a token budget, "
+        "grouped by file, with citations. Call it once when you start a task, with the task in "
+        "a sentence and the phase you are in. An empty text means nothing relevant is known."
+    ),
+    scope=TokenScope.READ,
+    takes=Record(
+        name="context",
+        fields=(
+            QUERY,
+            option(
+                name="phase",
+                shape=Text(largest=40, smallest=1),
+                says=f"{', '.join(Phase)}, or your methodology's own name.",
+            ),
+            option(
+                name="methodology",
+                shape=Text(largest=40, smallest=1),
+                says="native, tdd, bmad, or one of your organization's.",
+            ),
+            option(
+                name="budget_tokens",
+                shape=Whole(smallest=1, largest=LARGEST_BUDGET),
+                says="Tokens the text may take; the phase's own when left out.",
+            ),
+            *FILTERS,
+            *RANKING,
+        ),
+    ),
+    gives=record(
+        text=TEXT,
+        memories=several(
+            record(
+                id=ID,
+                type=TEXT,
+                citation=TEXT,
+                relevance=maybe(NUMBER),
+                contradicts=several(ID),
+            )
+        ),
+        left_out=several(
+            record(id=ID, type=TEXT, citation=TEXT, reason=TEXT, stands_for_it=maybe(ID))
+        ),
+        tokens=WHOLE,
+        budget_tokens=WHOLE,
+        hint=TEXT,
+        nothing_relevant=TRUTH,
+        degraded=several(TEXT),
+    ),
+    run=pack,
+)

@@ -1,0 +1,96 @@
+"""What a tool is, and what all of them share: how a memory is shown, and common fields (spec 8.2).
+
+A tool is a value: how it is described to a model, the shape of its arguments, and one function that
+asks one action or query. What comes back is data under a fixed banner, because a memory is text
+that somebody wrote and must never be read as an instruction (spec 11).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record, several
+from accounts.api.shapes import Field, Record, Several, Shape, Text, Whole
+from accounts.caller import Caller, TokenScope
+from memory.queries.views import MemoryView
+from memory.retrieval.packing_text import NOTICE
+from memory.taxonomy import MemoryType
+
+BANNER: Final = NOTICE
+MOST: Final = 50  # memories an answer; more would crowd out the agent's own work
+TYPE: Final = Text(largest=24, choices=tuple(item.value for item in MemoryType))
+WORDS: Final = Several(of=Text(largest=400, smallest=1), largest=64)
+PROJECT: Final = Field(
+    name="project",
+    shape=Text(largest=64, smallest=1),
+    says="Slug or id of the project you work on.",
+)
+_SHOWN: Final = (
+    "id", "type", "content", "tags", "related_files", "confidence", "verification",
+    "needs_review", "status", "author_agent", "created_at", "updated_at",
+)  # fmt: skip
+MEMORY: Final = record(
+    project=maybe(TEXT),
+    id=ID,
+    type=TEXT,
+    content=TEXT,
+    tags=several(TEXT),
+    related_files=several(TEXT),
+    confidence=NUMBER,
+    verification=TEXT,
+    needs_review=TRUTH,
+    status=TEXT,
+    author_agent=TEXT,
+    created_at=MOMENT,
+    updated_at=MOMENT,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of a tool: checked arguments and who asks. `project` is the connection's own."""
+
+    caller: Caller
+    arguments: Mapping[str, Any]
+    project: str | None
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool as agents see it, and the function behind it."""
+
+    name: str
+    title: str
+    says: str
+    scope: TokenScope
+    takes: Record
+    gives: Mapping[str, Any]
+    run: Callable[[Call], dict[str, Any]]
+    is_idempotent: bool = True
+
+
+def shown(*, view: MemoryView) -> dict[str, Any]:
+    """Return a memory as tools show it."""
+    return {
+        "project": view.project_slug or None,
+        **{name: getattr(view, name) for name in _SHOWN},
+    }
+
+
+def limit(*, default: int) -> Field:
+    """Return the field that bounds an answer."""
+    shape = Whole(smallest=1, largest=MOST)
+    return Field(name="limit", shape=shape, says="How many at most.", default=default)
+
+
+def types(*, says: str) -> Field:
+    """Return the field that narrows to some types."""
+    shape = Several(of=TYPE, largest=len(MemoryType))
+    return Field(name="types", shape=shape, says=says, default=())
+
+
+def option(*, name: str, shape: Shape, says: str, default: Any = None) -> Field:
+    """Return a field that may be left out."""
+    return Field(name=name, shape=shape, says=says, default=default)

@@ -1,0 +1,69 @@
+"""What memories hang together with: their links to others that may be seen, many at once."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from memory.retrieval.organize import Link
+from memory.sql import named
+from memory.taxonomy import LinkKind
+from teams import visibility
+from teams.visibility import Sight, parameters
+
+FILE: Final = "ways.sql"
+PARTS: Final = {"visible": visibility.as_sql(alias="m")}
+DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A link of a memory, seen from it: to an active memory that the caller may see."""
+
+    memory_id: UUID
+    kind: LinkKind
+    outgoing: bool
+    confidence: float
+    other_id: UUID
+    type: str
+    citation: str
+
+
+def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:
+    """Return at most 40 relations of each memory, the surest first. In a unit."""
+    if not memory_ids:
+        return ()
+    rows = named.filled(
+        "relations", file=FILE, parts=PARTS, ids=list(memory_ids), **parameters(sight=sight)
+    )
+    return tuple(
+        Relation(
+            memory_id=row[0],
+            kind=LinkKind(row[1]),
+            outgoing=row[2],
+            confidence=row[3],
+            other_id=row[4],
+            type=row[5],
+            citation=row[6],
+        )
+        for row in rows
+    )
+
+
+def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[UUID]]:
+    """Return what each memory contradicts, in both directions."""
+    sides: dict[UUID, set[UUID]] = {}
+    for one in relations:
+        if one.kind in DISAGREEING:
+            sides.setdefault(one.memory_id, set()).add(one.other_id)
+            sides.setdefault(one.other_id, set()).add(one.memory_id)
+    return {memory_id: frozenset(found) for memory_id, found in sides.items()}
+
+
+def as_links(*, relations: tuple[Relation, ...]) -> tuple[Link, ...]:
+    """Return the relations as links with a source and a target."""
+    return tuple(
+        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        if one.outgoing
+        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        for one in relations
+    )
