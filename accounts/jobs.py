@@ -248,6 +248,14 @@ def known_keys(*, names: tuple[str, ...], keys: tuple[str, ...]) -> frozenset[st
         return frozenset(not_done.values_list("key", flat=True))
 
 
+def last_error(*, name: str) -> str:
+    """Return why the newest job of a name waits or failed; nothing when it is well."""
+    organization_id = tenancy.current().organization_id
+    newest = Job.objects.filter(organization_id=organization_id, name=name)
+    with tenancy.walled(organization_id=organization_id):
+        return newest.order_by("-created_at", "-id").values_list("error", flat=True).first() or ""
+
+
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
     """Queue jobs again that were refused more than an hour ago; return how many, at most limit."""
     organization_id = tenancy.current().organization_id

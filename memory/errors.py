@@ -9,7 +9,8 @@ CairnError                              (accounts.errors)
 │   ├── GovernanceDenied         403    only a steward in person places a memory in layer 1
 │   └── SelfApproval             403    who proposed a memory cannot approve it (spec 11.3)
 ├── Conflict
-│   └── NotActive                409    the memory is superseded, archived or deleted
+│   ├── NotActive                409    the memory is superseded, archived or deleted
+│   └── NotSwitchable            409    the embedding model cannot be changed like this now
 └── Unavailable
     ├── EmbedderUnavailable      503    no vectors can be made now; other paths still answer
     ├── ModelUnavailable         503    no text model answers; heuristics are used where they exist
@@ -66,6 +67,13 @@ class NotActive(Conflict):
 
     code = "not_active"
     title = "No longer active"
+
+
+class NotSwitchable(Conflict):
+    """The embedding model cannot be changed like this now."""
+
+    code = "not_switchable"
+    title = "The embedding model stays"
 
 
 class EmbedderUnavailable(Unavailable):

@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,7 @@ from django.db.utils import DatabaseError
 
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
-from memory.actions import embedding, upkeep
+from memory.actions import embedding, reembedding, upkeep
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,20 @@ def embed(claim: Claim) -> Mapping[str, Any]:
         embedded += embedding.embed_batch(memory_ids=ids[start : start + embedding.BATCH])
         jobs.progress(held=claim, done=min(start + embedding.BATCH, len(ids)), total=len(ids))
     return {"embedded": embedded, "gone": len(ids) - embedded}
+
+
+@jobs.handler("memory.switch_model")
+def switch_model(claim: Claim) -> Mapping[str, Any]:
+    """Do one part of a switch to another embedding model."""
+    tell = partial(_progress, claim)
+    return asdict(reembedding.work(key=claim.payload["key"], tell=tell))
+
+
+@jobs.handler("memory.drop_vectors")
+def drop_vectors(claim: Claim) -> Mapping[str, Any]:
+    """Delete the vectors of a model that is not used any more."""
+    tell = partial(_progress, claim)
+    return {"dropped": reembedding.drop(model_id=claim.payload["model"], tell=tell)}
 
 
 @jobs.handler("memory.refresh_lexicon")
@@ -45,6 +61,10 @@ def merge_access(interval_seconds: int) -> None:
 def embed_missing(interval_seconds: int) -> None:
     """Queue the embedding of memories that were left without a vector."""
     _in_each("embed-missing", interval_seconds, upkeep.embed_missing)
+
+
+def _progress(claim: Claim, done: int, total: int) -> None:
+    jobs.progress(held=claim, done=done, total=total)
 
 
 def _in_each(slot: str, interval_seconds: int, work: Callable[[], object]) -> None:

@@ -3,12 +3,13 @@
 from typing import Final
 
 from accounts import jobs, tenancy
-from memory.actions import embedding
+from memory.actions import embedding, switching
 from memory.sql import retrieval
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
 BULK_NAME: Final = "memory.embed_bulk"
 EMBED_NAMES: Final = ("memory.embed", BULK_NAME)
+REFUSED_NAMES: Final = (*EMBED_NAMES, switching.SWITCH)
 MOST_MISSING: Final = 200  # memories an organization and slot, so that a sweep never floods a queue
 
 
@@ -31,13 +32,16 @@ def embed_missing() -> int:
     """Queue the embedding of memories that no job will give a vector; return how many.
 
     A refused embedding is tried again after an hour, because what refused it may have been mended;
-    one that was put aside waits for a person.
+    one that was put aside waits for a person. A switch of models whose job was lost goes on; where
+    the installation names another model than the organization has, one begins.
     """
+    switching.resume()
+    switching.follow_installation()
     with tenancy.unit():
         missing = retrieval.unembedded(limit=MOST_MISSING)
         known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(item.hex for item in missing))
         left = tuple(item for item in missing if item.hex not in known)
         for item in left:
             embedding.enqueue(memory_ids=(item,), name=BULK_NAME)
-        again = jobs.retry_refused(names=EMBED_NAMES, limit=MOST_MISSING)
+        again = jobs.retry_refused(names=REFUSED_NAMES, limit=MOST_MISSING)
     return len(left) + again

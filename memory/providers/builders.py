@@ -17,6 +17,8 @@ from memory.providers.settings import ProviderSettings
 
 SPACE = re.compile(r"(?P<model>.+)@(?P<dimensions>[1-9][0-9]{0,4})\Z", re.DOTALL)
 
+COHERE_DEFAULT = f"{Provider.COHERE}/embed-v4.0"
+
 
 def completed(*, key: str, settings: ProviderSettings) -> str:
     """Return the whole key of an embedder: with the model and the dimensions that are configured.
@@ -35,11 +37,30 @@ def completed(*, key: str, settings: ProviderSettings) -> str:
     return f"{provider}/{name}@{dimensions}"
 
 
+def offered(*, settings: ProviderSettings) -> tuple[str, ...]:
+    """Return the whole keys that people may choose from: local ones, and what is configured."""
+    local = tuple(key for key in LOCAL_EMBEDDERS if not key.startswith(Provider.HASHING))
+    named = (
+        Provider.OPENAI_COMPATIBLE.value if settings.openai_embedding_model else "",
+        COHERE_DEFAULT if settings.cohere_api_key else "",
+        settings.embedder,
+    )
+    whole = (completed(key=key, settings=settings) for key in named if key)
+    return tuple(dict.fromkeys((*local, *whole)))
+
+
 def _hashing(settings: ProviderSettings) -> Embedder:
     from memory.providers import hashing
 
     del settings
     return hashing.HashingEmbedder()
+
+
+def _turned(settings: ProviderSettings) -> Embedder:
+    from memory.providers import hashing
+
+    del settings
+    return hashing.TurnedEmbedder()
 
 
 def _local(settings: ProviderSettings) -> Embedder:
@@ -93,6 +114,7 @@ LOCAL_EMBEDDERS: Mapping[str, Callable[[ProviderSettings], Embedder]] = {
     "local/all-minilm-l6-v2": _local,
     "static/potion-base-8m": _static,
     "hashing/words-384": _hashing,
+    "hashing/turned-384": _turned,
 }
 REMOTE_EMBEDDERS: Mapping[str, Callable[[ProviderSettings, str], RemoteEmbedder]] = {
     Provider.OPENAI_COMPATIBLE: _openai_embedder,

@@ -7,7 +7,7 @@ The settings come from `configure` or, without it, from Django's CAIRN_PROVIDERS
 
 from threading import Lock
 
-from memory.providers import vendors
+from memory.providers import builders, vendors
 from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Reranker
 from memory.providers.guard import Budget, Count, Unlimited
 from memory.providers.settings import ProviderSettings, from_mapping
@@ -58,6 +58,11 @@ def embedding_model(*, key: str = "") -> EmbeddingModel:
     """
     current = _current()
     return current.embedding_model(key=key or current.settings.embedder)
+
+
+def known_embedders() -> tuple[str, ...]:
+    """Return the keys of embedders that this installation has or is configured for."""
+    return builders.offered(settings=_current().settings)
 
 
 def reranker(*, tenant: str = "") -> Reranker | None:

@@ -77,7 +77,11 @@ def coverage(*, model_id: int) -> Coverage:
 
 
 def hold_memories() -> None:
-    """Wait until nobody writes memories, and have writers wait until the unit ends."""
+    """Wait until nobody writes memories, and have writers wait until the unit ends.
+
+    Raises OperationalError, caused by LockNotAvailable, after two seconds.
+    """
+    named.execute("wait_briefly", file=FILE)
     named.execute("hold_memories", file=FILE)
 
 

@@ -30,6 +30,10 @@ m.status <> 'deleted' AND (m.status = 'active' OR EXISTS (
     JOIN memory_embeddingmodel AS e ON e.id = o.model_id AND e.active
     WHERE o.memory_id = m.id))
 
+-- name: wait_briefly
+-- Give up waiting for a lock after two seconds, in this transaction: writers queue behind who waits.
+SET LOCAL lock_timeout = '2s'
+
 -- name: hold_memories
 -- Wait for those who write memories, and have others wait, until this transaction ends.
 LOCK TABLE memory_memory IN SHARE MODE

@@ -1,0 +1,83 @@
+"""The embedding models of an organization: which is active, being filled, or kept (spec 3.3)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from memory.providers import registry
+from memory.sql import spaces
+from memory.sql.spaces import Space
+from teams.permissions import require
+from teams.roles import Act
+
+
+class Part(StrEnum):
+    """What a model is to the organization; `kept`: one can go back to it at once."""
+
+    ACTIVE = "active"
+    FILLING = "filling"
+    KEPT = "kept"
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelView:
+    """A model and how many memories have a vector of it; `overlap` with the one before it, 0..1."""
+
+    key: str
+    part: Part
+    dimensions: int
+    embedded: int
+    overlap: float | None
+    activated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The models, how many memories need a vector, and what a switch waits for, if anything."""
+
+    models: tuple[ModelView, ...]
+    needed: int
+    waits_for: str
+    known: tuple[str, ...]
+
+
+def models(*, caller: Caller) -> Models:
+    """Return the models of the caller's organization. Raises RoleNotSufficient."""
+    require(caller=caller, act=Act.MANAGE_SETTINGS)
+    return every()
+
+
+def every() -> Models:
+    """Return the models of the entered organization, to whoever works at the machine."""
+    with tenancy.unit():
+        found = spaces.every()
+        active = next((space for space in found if space.active), None)
+        needed = 0 if active is None else spaces.coverage(model_id=active.id).needed
+    return Models(
+        models=tuple(_view(space) for space in found),
+        needed=needed,
+        waits_for=jobs.last_error(name="memory.switch_model"),
+        known=registry.known_embedders(),
+    )
+
+
+def _view(space: Space) -> ModelView:
+    return ModelView(
+        key=space.key,
+        part=_part(space),
+        dimensions=space.dimensions,
+        embedded=space.vectors,
+        overlap=space.overlap,
+        activated_at=space.activated_at,
+    )
+
+
+def _part(space: Space) -> Part:
+    if space.active:
+        return Part.ACTIVE
+    if space.filling:
+        return Part.FILLING
+    return Part.KEPT if space.activated_at is not None else Part.LEFT

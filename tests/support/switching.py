@@ -1,0 +1,57 @@
+"""What tests of switching embedding models look at: which is active, what is stored, is it true."""
+
+import numpy as np
+from django.db.models.functions import Now
+
+from accounts import jobs, tasks, tenancy
+from accounts.caller import Caller
+from accounts.job_names import QUEUES
+from accounts.models import Job
+from memory.actions import embedding
+from memory.models import EmbeddingModel, MemoryVector
+from memory.providers import registry
+from memory.queries import embedders
+from tests.support import people
+
+SAME = 0.999  # cosine of a vector with itself, at half precision
+
+
+def active_key() -> str:
+    """The model by which searches compare."""
+    with tenancy.unit():
+        return str(EmbeddingModel.objects.get(active=True).key)
+
+
+def spaces_of(caller: Caller) -> dict[str, int]:
+    """How many memories have a vector of each model."""
+    return {view.key: view.embedded for view in embedders.models(caller=caller).models}
+
+
+def do_jobs(most: int = 100) -> int:
+    """Run what is queued for models and vectors, as a worker does, whenever it is due."""
+    done = 0
+    while done < most and (held := _claimed()) is not None:
+        with people.outside():
+            tasks.run(held=held)
+        done += 1
+    return done
+
+
+def true_vectors() -> int:
+    """Count stored vectors; each must be what its model makes of its memory's present text."""
+    with tenancy.unit():
+        rows = tuple(MemoryVector.objects.select_related("memory", "model").order_by("id"))
+    for row in rows:
+        text = embedding.memory_text(row=row.memory)
+        made = registry.embedder(key=row.model.key).embed_documents(texts=(text,))[0]
+        assert float(made @ np.array(row.unit)) > SAME, row.model.key
+    return len(rows)
+
+
+def _claimed() -> jobs.Claim | None:
+    Job.objects.filter(state="queued", attempts=0).update(run_after=Now())
+    for queue in QUEUES:
+        held = jobs.claim(queue=queue, worker="w")
+        if held is not None:
+            return held
+    return None
