@@ -4,11 +4,14 @@ from pathlib import Path
 
 from django.db import migrations
 
-SCRIPT = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+SCRIPTS = tuple(
+    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    for name in ("0002_scale.sql", "0002_search.sql")
+)
 
 
 class Migration(migrations.Migration):
     """Create the search objects."""
 
     dependencies = (("memory", "0001_initial"),)
-    operations = (migrations.RunSQL(SCRIPT, migrations.RunSQL.noop),)
+    operations = tuple(migrations.RunSQL(script, migrations.RunSQL.noop) for script in SCRIPTS)

@@ -57,6 +57,13 @@ RETURNS TABLE (word bigint, idf float8) LANGUAGE sql STABLE AS $$
     GROUP BY 1
 $$;
 
+-- The same as one vector, none where no word is known to the language.
+CREATE FUNCTION query_weights(query text, audiences uuid[], bound uuid[]) RETURNS sparsevec
+LANGUAGE sql STABLE AS $$
+    SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
+    FROM query_words(query, audiences, bound) WHERE idf > 0
+$$;
+
 -- What a memory can be narrowed by, as numbers in one column: its tags, its files with every end of
 -- their paths, its modules, and who it is from. 64 bits: two of a million values meet once in 40
 -- million organizations.
@@ -122,12 +129,24 @@ BEGIN
     END IF;
 END $$;
 
+-- The memories of some audiences that have a file which is, ends in, or fits one of those wanted.
+CREATE FUNCTION memories_of_files(files text[], globs text[], audiences uuid[])
+RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
+    SELECT h.memory_id
+    FROM holders(ARRAY(SELECT facet('end', bare_path(file)) FROM unnest(files) AS file), audiences) AS h
+    UNION SELECT m.id FROM memory_memory AS m
+    WHERE globs IS NOT NULL AND m.audience = ANY (audiences) AND EXISTS (
+        SELECT FROM unnest(m.related_files) AS file
+        WHERE '/' || bare_path(file) LIKE ANY (ARRAY(SELECT lower(glob) FROM unnest(globs) AS glob)))
+$$;
+
 -- Candidates of one search, from all paths, with what fusion and the page need of each. Visibility
 -- and filters stand inside every path, before its limit. It lives in the organization's schema so
 -- that its plan is kept: a statement is planned anew whenever search_path differs from its last use.
 -- `+ 0` keeps the exact scan away from a vector index, which loses rows under narrow filters.
 -- Tags, files and author are looked up once, and only where one is given; what lies around files is
--- worth less the more memories hold the file, and what is linked to it half of that.
+-- worth less the more memories hold the file, and what is linked to it half of that. Where a vector
+-- index stands (0002_scale.sql), it answers instead of the scans, except for moments of the past.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
@@ -139,10 +158,14 @@ LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     wanted bigint[] := ARRAY(SELECT facet('tag', tag) FROM unnest(by_tags) AS tag)
         || ARRAY(SELECT facet('author', lower(by_author)) WHERE by_author IS NOT NULL);
-    patterns text[] := ARRAY(SELECT lower(glob) FROM unnest(by_globs) AS glob);
-    ends bigint[] := ARRAY(SELECT facet('end', bare_path(file)) FROM unnest(by_files) AS file);
     in_files boolean := by_files IS NOT NULL OR by_globs IS NOT NULL;
     narrowed boolean := in_files OR wanted <> '{}';
+    of_files uuid[] := CASE WHEN in_files
+        THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
+    at_scale boolean := moment IS NULL AND near_index(model) IS NOT NULL;
+    reached reached := CASE WHEN at_scale THEN reached_at_scale(
+        model, query, words, ROW(audiences, bound, projects, types, since, until, wanted, of_files,
+        NULL)::narrowing, dense_limit, keyword_limit) END;
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
@@ -152,30 +175,27 @@ asked AS MATERIALIZED (
                AS weights,
            sum(idf) AS mass
     FROM each_word),
-of_files AS MATERIALIZED (
-    SELECT h.memory_id FROM holders(ends, audiences) AS h
-    UNION SELECT m.id FROM memory_memory AS m
-    WHERE by_globs IS NOT NULL AND m.audience = ANY (audiences) AND EXISTS (
-        SELECT FROM unnest(m.related_files) AS file
-        WHERE '/' || bare_path(file) LIKE ANY (patterns))),
 passing AS MATERIALIZED (
     SELECT p.memory_id FROM memory_memorykeyword AS p
     WHERE p.audience = ANY (audiences) AND p.facets @> wanted
-      AND (NOT in_files OR p.memory_id IN (SELECT memory_id FROM of_files))),
+      AND (of_files IS NULL OR p.memory_id IN (SELECT unnest(of_files)))),
 seen AS NOT MATERIALIZED (
     SELECT k.memory_id, k.weights FROM memory_memorykeyword AS k
-    WHERE k.audience = ANY (audiences) AND (bound IS NULL OR k.project_id = ANY (bound))
+    WHERE k.audience = ANY (audiences)
+      AND (bound IS NULL OR k.project_id = ANY (bound))
       AND (projects IS NULL OR k.project_id IS NULL OR k.project_id = ANY (projects))
       AND (types IS NULL OR k.type_code = ANY (types))
       AND CASE WHEN moment IS NULL THEN k.live
           ELSE k.known_from <= moment AND (k.known_until IS NULL OR k.known_until > moment) END
       AND (since IS NULL OR k.known_from >= since) AND (until IS NULL OR k.known_from < until)
-      AND (NOT narrowed OR k.memory_id IN (SELECT memory_id FROM passing))),
+      AND (NOT narrowed OR k.facets @> wanted)
+      AND (of_files IS NULL OR k.memory_id IN (SELECT unnest(of_files)))),
 dense AS MATERIALIZED (
     SELECT v.memory_id
     FROM memory_memoryvector AS v
-    WHERE query IS NOT NULL AND v.model_id = model
-      AND v.audience = ANY (audiences) AND (bound IS NULL OR v.project_id = ANY (bound))
+    WHERE NOT at_scale AND query IS NOT NULL AND v.model_id = model
+      AND v.audience = ANY (audiences)
+      AND (bound IS NULL OR v.project_id = ANY (bound))
       AND (projects IS NULL OR v.project_id IS NULL OR v.project_id = ANY (projects))
       AND (types IS NULL OR v.type_code = ANY (types))
       AND CASE WHEN moment IS NULL THEN v.live
@@ -186,7 +206,7 @@ dense AS MATERIALIZED (
 keyword AS MATERIALIZED (
     SELECT s.memory_id
     FROM seen AS s, asked
-    WHERE asked.weights IS NOT NULL AND (s.weights <#> asked.weights) < 0
+    WHERE NOT at_scale AND asked.weights IS NOT NULL AND (s.weights <#> asked.weights) < 0
     ORDER BY (s.weights <#> asked.weights), s.memory_id LIMIT keyword_limit),
 held AS MATERIALIZED (
     SELECT n.name, s.memory_id, max(n.worth) AS worth
@@ -211,7 +231,8 @@ graph AS MATERIALIZED (
     ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
 found AS (
     SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword
-    UNION SELECT memory_id FROM graph)
+    UNION SELECT memory_id FROM graph
+    UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword))
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
        -(k.weights <#> asked.weights)::float8,
