@@ -79,14 +79,15 @@ END $$;
 
 -- The ids nearest to a vector, at most `most`.
 CREATE FUNCTION dense_at_scale(model smallint, query halfvec, n narrowing, narrow boolean, most int)
-RETURNS uuid[] LANGUAGE plpgsql STABLE
-SET hnsw.ef_search = 100 SET hnsw.iterative_scan = relaxed_order SET hnsw.max_scan_tuples = 20000 AS $$
+RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     scan text := format('SELECT array_agg(memory_id) FROM (SELECT x.memory_id FROM'
         ' memory_memoryvector AS x WHERE x.model_id = %s AND %s ORDER BY', model, conditions_of(n));
     ids uuid[];
 BEGIN
     IF NOT narrow THEN
+        PERFORM set_config(name, value, true) FROM (VALUES ('hnsw.ef_search', '100'),
+            ('hnsw.iterative_scan', 'relaxed_order'), ('hnsw.max_scan_tuples', '20000')) AS s(name, value);
         EXECUTE format('%s x.unit::halfvec(%s) <#> $2::halfvec(%2$s) LIMIT $3) AS near',
             scan, vector_dims(query)) INTO ids USING n, query, most;
     END IF;

@@ -81,18 +81,30 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     FROM string_to_array(bare_path(path), '/') AS names, generate_subscripts(names, 1) AS first
 $$;
 
+-- Written with loops: a tenth of the time of one statement, once a memory that is written.
 CREATE FUNCTION facets_of(
     tags text[], files text[], modules text[], author uuid, agent text, interface text)
-RETURNS bigint[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT array_agg(DISTINCT f) FROM (
-        SELECT facet('tag', tag) FROM unnest(tags) AS tag
-        UNION ALL SELECT facet('path', bare_path(file)) FROM unnest(files) AS file
-        UNION ALL SELECT facet('end', ending) FROM unnest(files) AS file, path_ends(file) AS ending
-        UNION ALL SELECT facet('module', lower(module)) FROM unnest(modules) AS module
-        UNION ALL SELECT facet('author', lower(name))
-        FROM unnest(ARRAY[author::text, agent, interface]) AS name WHERE name <> ''
-    ) AS found(f)
-$$;
+RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    found bigint[] := '{}';
+    name text;
+BEGIN
+    FOREACH name IN ARRAY tags LOOP found := found || facet('tag', name); END LOOP;
+    FOREACH name IN ARRAY modules LOOP found := found || facet('module', lower(name)); END LOOP;
+    FOREACH name IN ARRAY ARRAY[author::text, agent, interface] LOOP
+        IF name <> '' THEN found := found || facet('author', lower(name)); END IF;
+    END LOOP;
+    FOREACH name IN ARRAY files LOOP
+        name := bare_path(name);
+        found := found || facet('path', name);
+        LOOP
+            found := found || facet('end', name);
+            EXIT WHEN strpos(name, '/') = 0;
+            name := substr(name, strpos(name, '/') + 1);
+        END LOOP;
+    END LOOP;
+    RETURN found;
+END $$;
 
 -- What the names around which the graph path looks may be facets of, and how much each is worth: the
 -- very file, then a longer or shorter path to it, then a module.
