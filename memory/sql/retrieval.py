@@ -1,6 +1,6 @@
 """Typed callers of the named queries: what a search finds, and what an index holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -11,10 +11,11 @@ from pgvector import HalfVector
 from memory.models.search import LARGEST_PREFIX
 from memory.providers.contracts import Vectors
 from memory.retrieval import paths
-from memory.sql import named
+from memory.sql import named, spaces
 from teams.visibility import Sight, parameters
 
 GRAPH_LIMIT: Final = 15  # spec 3.1
+PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
 MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 
 
@@ -67,7 +68,12 @@ class Candidates:
 
 
 def candidates(*, question: Question, sight: Sight) -> Candidates:
-    """Return the candidates of all paths that the sight allows, in no order."""
+    """Return the candidates of all paths that the sight allows, in no order.
+
+    Of a model with more dimensions than a scan reads, twice as many are taken by the first ones,
+    and their cosines are those of the whole vectors.
+    """
+    is_long = question.vector is not None and len(question.vector) > LARGEST_PREFIX
     rows = named.rows(
         "candidates",
         model=question.model,
@@ -75,7 +81,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         words=question.words,
         projects=None if question.projects is None else list(question.projects),
         types=None if question.type_codes is None else list(question.type_codes),
-        dense_limit=question.dense_limit,
+        dense_limit=question.dense_limit * (PREFIX_SURPLUS if is_long else 1),
         keyword_limit=question.keyword_limit,
         graph_limit=question.graph_limit,
         near=[name for name in question.near if len(name) <= paths.LONGEST][:MOST_NEAR],
@@ -87,7 +93,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         for row in rows
         if row[1] is not None
     )
-    return Candidates(active_model=rows[0][0], found=found)
+    return Candidates(active_model=rows[0][0], found=_by_whole(question, found, is_long))
 
 
 def active_model() -> tuple[int, str] | None:
@@ -100,15 +106,19 @@ def nearest(
     *, model_id: int, vector: Vectors, audience: UUID, project_id: UUID | None, limit: int
 ) -> tuple[tuple[UUID, float], ...]:
     """Return the nearest live memories of one audience and project with their cosines."""
+    is_long = len(vector) > LARGEST_PREFIX
     found = named.rows(
         "nearest",
         model=model_id,
         query=_prefix(vector),
         audience=audience,
         project=project_id,
-        limit=limit,
+        limit=limit * (PREFIX_SURPLUS if is_long else 1),
     )
-    return tuple((row[0], float(row[1])) for row in found)
+    close = {row[0]: float(row[1]) for row in found}
+    if is_long:
+        close |= spaces.whole_cosines(model_id=model_id, vector=vector, memory_ids=tuple(close))
+    return tuple(sorted(close.items(), key=lambda item: (-item[1], item[0]))[:limit])
 
 
 def write_keywords(*, rows: tuple[tuple[UUID, int, str], ...]) -> None:
@@ -161,6 +171,14 @@ def refresh_lexicon() -> int:
     """Count anew in how many memories of each audience a word occurs; return the counts kept."""
     named.execute("clear_lexicon")
     return named.execute("fill_lexicon")
+
+
+def _by_whole(question: Question, found: tuple[Found, ...], is_long: bool) -> tuple[Found, ...]:
+    if question.vector is None or not is_long:
+        return found
+    ids = tuple(item.memory_id for item in found if item.cosine is not None)
+    cosines = spaces.whole_cosines(key=question.model, vector=question.vector, memory_ids=ids)
+    return tuple(replace(item, cosine=cosines.get(item.memory_id, item.cosine)) for item in found)
 
 
 def _filters(question: Question) -> dict[str, Any]:

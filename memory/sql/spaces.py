@@ -111,12 +111,18 @@ def overlap(*, first: int, second: int, sample: int, near: int) -> Overlap:
     return Overlap(share=share, compared=compared)
 
 
-def whole_cosines(*, key: str, vector: Vectors, memory_ids: tuple[UUID, ...]) -> dict[UUID, float]:
-    """Return cosines by whole vectors (dimensions,), of those memories that have one."""
+def whole_cosines(
+    *, vector: Vectors, memory_ids: tuple[UUID, ...], key: str = "", model_id: int = 0
+) -> dict[UUID, float]:
+    """Return cosines by whole vectors (dimensions,) of the model with this key or id.
+
+    Memories without a whole vector are left out.
+    """
     found = named.rows(
         "whole_cosines",
         file=FILE,
         key=key,
+        model=model_id,
         query=HalfVector(vector).to_text(),
         ids=list(memory_ids),
     )

@@ -88,4 +88,4 @@ SELECT avg(shared / near), count(*) FROM compared
 -- reads; by memory_vector_once, at most some hundred rows out of line.
 SELECT v.memory_id, -(v.whole <#> %(query)s::halfvec)::float8
 FROM memory_memoryvector AS v JOIN memory_embeddingmodel AS e ON e.id = v.model_id
-WHERE e.key = %(key)s AND v.memory_id = ANY (%(ids)s::uuid[]) AND v.whole IS NOT NULL
+WHERE (e.key = %(key)s OR e.id = %(model)s) AND v.memory_id = ANY (%(ids)s::uuid[]) AND v.whole IS NOT NULL

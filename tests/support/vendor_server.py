@@ -15,6 +15,9 @@ from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+
+from memory.providers.contracts import Vectors
 from memory.providers.hashing import HashingEmbedder
 
 WORDS = HashingEmbedder()
@@ -178,7 +181,7 @@ def _broken(text: str, fault: Fault) -> str:
 
 
 def _rows(texts: list[str], dimensions: int, fault: Fault) -> list[list[float]]:
-    rows = WORDS.embed_documents(texts=tuple(texts))[:, :dimensions].astype(float).tolist()
+    rows = _made(texts, dimensions).astype(float).tolist()
     if fault is Fault.WRONG_COUNT:
         return rows[1:]
     if fault is Fault.WRONG_DIMENSION:
@@ -187,6 +190,19 @@ def _rows(texts: list[str], dimensions: int, fault: Fault) -> list[list[float]]:
         return [[0.0] * len(row) for row in rows]
     if fault is Fault.NAN:
         return [[float("nan"), *row[1:]] for row in rows]
+    return rows
+
+
+def _made(texts: list[str], dimensions: int) -> Vectors:
+    """Return rows (n, dimensions); what tells texts apart stands behind the first 384 if it can."""
+    words = WORDS.embed_documents(texts=tuple(texts))
+    length = words.shape[1]
+    if dimensions <= length:
+        return words[:, :dimensions]
+    rows = np.zeros((len(texts), dimensions), dtype=np.float32)
+    rows[:, 0] = 1.0
+    tail = min(length, dimensions - length)
+    rows[:, length : length + tail] = words[:, :tail]
     return rows
 
 
