@@ -18,11 +18,16 @@ from accounts.caller import Caller
 from memory.actions import asking, embedding
 from memory.actions.asking import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
 from memory.actions.embedding import Embedded
+from memory.queries.evidence import read_evidence
 from memory.queries.views import MemoryView, give_out
-from memory.retrieval import explain, fusion, query, relevance
-from memory.retrieval.candidates import Candidate
-from memory.retrieval.fusion import Fused
+from memory.retrieval import calibrations, explain, query, ranking, scoring
+from memory.retrieval import relevance as relevances
+from memory.retrieval.candidates import Candidate, Path
+from memory.retrieval.evidence import Evidence
+from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query, QueryKind
+from memory.retrieval.ranking import Standing, Task
+from memory.retrieval.relevance import Calibration, Observed, Relevance
 from memory.sql import retrieval
 from memory.sql.retrieval import Found, Question
 from teams import visibility
@@ -120,7 +125,7 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
         degraded=() if embedded else (NO_VECTORS,),
         took_ms=watch.total(),
         stages=watch.stages,
-        profile=request.profile or PROFILES[0],
+        profile=request.profile or scoring.DEFAULT.name,
     )
 
 
@@ -134,18 +139,36 @@ def _look(
 ) -> tuple[Hit, ...]:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        question = asking.question(caller=caller, request=request, asked=asked, embedded=embedded)
+        place = asking.place(caller=caller, request=request)
+        question = asking.question(request=request, place=place, asked=asked, embedded=embedded)
         found = _found(question, embedded, sight)
+        known = read_evidence(
+            memory_ids=tuple(item.memory_id for item in found),
+            sight=sight,
+            identifiers=asked.identifiers,
+            with_text=False,
+            now=now,
+        )
         watch.ends("candidates")
-        ranked = _fuse(request, asked, found)
+        standings = _ranked(request, asked, found, known)
         watch.ends("fusion")
-        judged = _judge(request, ranked, {item.memory_id: item for item in found})
+        row = calibrations.calibration_of(
+            model=question.model, has_vectors=any(item.cosine is not None for item in found)
+        )
+        threshold = asking.threshold(request=request, place=place, usual=row.threshold)
+        judged = _judged(standings[: request.limit], found, known, row, threshold)
         watch.ends("judge")
         chosen = tuple(item.memory_id for item, _ in judged)
         views = give_out(memory_ids=chosen, sight=sight, now=now) if chosen else {}
         watch.ends("read")
     return tuple(
-        Hit(memory=views[item.memory_id], relevance=value, explain=explain.of(fused=item))
+        Hit(
+            memory=views[item.memory_id],
+            relevance=round(value.value, 4),
+            explain=explain.of(
+                standing=item, relevance=value, threshold=threshold, calibration=row
+            ),
+        )
         for item, value in judged
         if item.memory_id in views
     )
@@ -159,33 +182,57 @@ def _found(question: Question, embedded: Embedded | None, sight: Sight) -> tuple
     return answer.found
 
 
-def _fuse(request: SearchRequest, asked: Query, found: tuple[Found, ...]) -> tuple[Fused, ...]:
+def _ranked(
+    request: SearchRequest,
+    asked: Query,
+    found: tuple[Found, ...],
+    known: Mapping[UUID, Evidence],
+) -> tuple[Standing, ...]:
     candidates = tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found)
-    if request.profile == "rrf":
-        return fusion.reciprocal_rank(candidates=candidates, kind=_kind(asked))
-    return fusion.minmax(candidates=candidates, kind=_kind(asked))
+    task = Task(
+        kind=_kind(asked, found),
+        profile=scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT,
+        phase=Phase(request.phase) if request.phase else None,
+    )
+    return ranking.rank(candidates=candidates, evidence=known, task=task)
 
 
-def _kind(asked: Query) -> QueryKind:
-    """Treat a structural query as a semantic one: its weights count on a graph path."""
-    return QueryKind.SEMANTIC if asked.kind is QueryKind.STRUCTURAL else asked.kind
+def _kind(asked: Query, found: tuple[Found, ...]) -> QueryKind:
+    """Treat a structural query as a semantic one where the graph found nothing."""
+    is_lost = asked.kind is QueryKind.STRUCTURAL and not any(item.graph > 0 for item in found)
+    return QueryKind.SEMANTIC if is_lost else asked.kind
 
 
 def _scores(item: Found) -> dict[str, float]:
-    scores = {} if item.cosine is None else {"dense": item.cosine}
+    scores = {} if item.cosine is None else {Path.DENSE.value: item.cosine}
     if item.bm25 > 0:
-        scores["keyword"] = item.bm25
+        scores[Path.KEYWORD.value] = item.bm25
+    if item.graph > 0:
+        scores[Path.GRAPH.value] = item.graph
     return scores
 
 
-def _judge(
-    request: SearchRequest, ranked: tuple[Fused, ...], found: Mapping[UUID, Found]
-) -> list[tuple[Fused, float]]:
-    threshold = relevance.THRESHOLD if request.threshold is None else request.threshold
-    judged = []
-    for item in ranked[: request.limit]:
-        seen = found[item.memory_id]
-        value = relevance.relevance(cosine=seen.cosine, matched=min(1.0, seen.matched))
-        if value >= threshold:
-            judged.append((item, round(value, 4)))
-    return judged
+def _judged(
+    standings: tuple[Standing, ...],
+    found: tuple[Found, ...],
+    known: Mapping[UUID, Evidence],
+    row: Calibration,
+    threshold: float,
+) -> tuple[tuple[Standing, Relevance], ...]:
+    """Return those that are relevant enough, with their relevance, in order."""
+    observed = tuple(
+        Observed(
+            memory_id=item.memory_id,
+            cosine=item.cosine,
+            matched=item.matched,
+            missing=known[item.memory_id].missing,
+        )
+        for item in found
+        if item.memory_id in known
+    )
+    signs = relevances.signs_of(observed=observed, usual=row.rivals)
+    judged = (
+        (item, relevances.relevance(signs=signs[item.memory_id], calibration=row))
+        for item in standings
+    )
+    return tuple((item, value) for item, value in judged if value.value >= threshold)

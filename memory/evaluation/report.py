@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from memory.evaluation import outcomes
 from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
+from memory.evaluation.calibration import Checked
 from memory.evaluation.judged import JudgedQuery
 from memory.evaluation.outcomes import Asked, Evaluation, Row, System
 
@@ -54,10 +55,30 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
     return "\n".join((*_table(title, {"second - first": rows}, names, "+"), ""))
 
 
+def calibrations(*, rows: tuple[Checked, ...]) -> str:
+    """Return fitted rows as the table of `memory.retrieval.calibrations` takes them, and checks."""
+    return "\n".join(line for row in rows for line in _calibration(row))
+
+
 def percentile(*, values: Iterable[float], percent: int) -> float:
     """Return the value that `percent` of the values do not exceed (nearest rank)."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
+
+
+def _calibration(row: Checked) -> Iterator[str]:
+    fitted = row.calibration
+    slopes = ", ".join(f"Sign.{sign.name}: {slope}" for sign, slope in fitted.slopes.items())
+    rest = f"{fitted.threshold}, {fitted.rivals.cosine}, {fitted.rivals.matched}"
+    yield f'("{fitted.key}", {fitted.intercept}, {{{slopes}}}, {rest}),'
+    for split, checked in row.reliability.items():
+        effect = row.silence[split]
+        yield (
+            f"  {split}: Brier {checked.brier:.4f}, of the base rate {checked.base_brier:.4f}; "
+            f"silence recall {effect.recall:.3f}, withheld {effect.withheld:.3f}"
+        )
+        for one in checked.bins:
+            yield f"    {one.count:4} pairs: said {one.said:.2f}, so in {one.true:.2f}"
 
 
 def _head(evaluation: Evaluation) -> Iterator[str]:

@@ -1,84 +1,155 @@
-"""The final score of a hit under a named profile, as parts that sum to it (spec 3.1, stage 5).
+"""The score of a hit under a named profile, as parts that sum to it (spec 3.1, stage 5).
 
-`cognitive` mixes fusion, activation and confidence; the fusion score must be brought to 0..1 first,
-or confidence alone ranks. `coding` weighs closeness, recency and use, then multiplies by what the
-phase, the source and the belief make of it. Which one is the default is decided by evaluation.
+A profile is data: how the paths are fused, how much each term counts, and what multiplies the sum.
+`plain` is the fusion alone; `cognitive` mixes fusion, activation and confidence; `coding` weighs
+closeness, recency and use, then multiplies by what the phase, the source and the belief make of it.
+Which one is the default is decided by evaluation.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
 
+from memory.formulas import activation
 from memory.formulas.factors import Factor, checked_not_negative, checked_share, total
+from memory.retrieval import phases
+from memory.retrieval.evidence import Evidence
+from memory.retrieval.phases import Phase
+from memory.taxonomy import source_row
 
-FUSION_WEIGHT = 0.60  # spec 3.1, cognitive
-ACTIVATION_WEIGHT = 0.25  # spec 3.1, cognitive
-CONFIDENCE_WEIGHT = 0.15  # spec 3.1, cognitive
-ACTIVATION_SCALE = 10.0  # spec 3.1, cognitive
-COSINE_WEIGHT = 0.60  # spec 3.1, coding
-RECENCY_WEIGHT = 0.25  # spec 3.1, coding
-USE_WEIGHT = 0.15  # spec 3.1, coding
-USE_SCALE = 101  # accesses + 1 at which use counts fully, spec 3.1
+ACTIVATION_SCALE: Final = 10.0  # spec 3.1, cognitive
+USE_SCALE: Final = 101  # accesses + 1 at which use counts fully, spec 3.1
+VOLATILITY: Final = (
+    0.02  # changes a day of a memory's files; ours, until the code graph counts them
+)
+HOURS_A_DAY: Final = 24
+
+
+class Term(StrEnum):
+    """What a profile adds up."""
+
+    FUSION = "fusion"
+    COSINE = "cosine"
+    RECENCY = "recency"
+    USE = "use"
+    ACTIVATION = "activation"
+    CONFIDENCE = "confidence"
+
+
+class Multiplier(StrEnum):
+    """What a profile multiplies the sum by."""
+
+    PHASE = "phase"
+    TRUST = "trust"
+    BELIEF = "belief"
+
+
+class Method(StrEnum):
+    """How the paths become one score."""
+
+    MINMAX = "minmax"
+    RECIPROCAL_RANK = "reciprocal_rank"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodingEvidence:
-    """What `coding` looks at; `volatility` is changes a day of the memory's files, accesses n."""
+class Profile:
+    """A named way to score; weights by term."""
 
-    cosine: float
-    days_since_access: float
-    volatility: float
-    accesses: int
-    phase_weight: float
-    trust_multiplier: float
-    effective_confidence: float
+    name: str
+    method: Method
+    terms: Mapping[Term, float]
+    multipliers: frozenset[Multiplier]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """The value of each term, and of each multiplier, before a profile weighs them."""
+
+    terms: Mapping[Term, float]
+    multipliers: Mapping[Multiplier, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """A score and the parts that sum to it."""
+    """A score, the parts that sum to it, and the multipliers that are in every part."""
 
     value: float
     factors: tuple[Factor, ...]
+    multipliers: tuple[Factor, ...] = ()
 
 
-def cognitive(*, fusion: float, activation: float, confidence: float) -> Score:
-    """Compute 0.60·fusion + 0.25·A/10 + 0.15·confidence.
+_ALWAYS: Final = frozenset({Multiplier.PHASE})  # 1 when the request names no phase
+PROFILES: Final[Mapping[str, Profile]] = {
+    profile.name: profile
+    for profile in (
+        Profile(name="plain", method=Method.MINMAX, terms={Term.FUSION: 1.0}, multipliers=_ALWAYS),
+        Profile(
+            name="rrf",
+            method=Method.RECIPROCAL_RANK,
+            terms={Term.FUSION: 1.0},
+            multipliers=_ALWAYS,
+        ),
+        Profile(
+            name="coding",  # spec 3.1
+            method=Method.MINMAX,
+            terms={Term.COSINE: 0.60, Term.RECENCY: 0.25, Term.USE: 0.15},
+            multipliers=frozenset(Multiplier),
+        ),
+        Profile(
+            name="cognitive",  # spec 3.1
+            method=Method.MINMAX,
+            terms={Term.FUSION: 0.60, Term.ACTIVATION: 0.25, Term.CONFIDENCE: 0.15},
+            multipliers=_ALWAYS,
+        ),
+    )
+}
+DEFAULT: Final = PROFILES["plain"]
 
-    fusion and confidence: 0..1, else ValueError; A: ACT-R activation.
+
+def inputs_of(
+    *, evidence: Evidence, fusion: float, cosine: float | None, phase: Phase | None
+) -> Inputs:
+    """Turn what is known of a candidate into terms and multipliers.
+
+    recency = exp(-idle days · volatility), use = ln(1 + n) / ln(101), activation = A / 10 with
+    A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
+    negative cosine counts 0. Raises ValueError for negative ages and counts.
     """
-    checked_share(name="fusion", value=fusion)
-    checked_share(name="confidence", value=confidence)
-    return _score(
-        Factor(name="fusion", value=FUSION_WEIGHT * fusion),
-        Factor(name="activation", value=ACTIVATION_WEIGHT * activation / ACTIVATION_SCALE),
-        Factor(name="confidence", value=CONFIDENCE_WEIGHT * confidence),
+    idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
+    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    base = activation.base_level(
+        accesses=accesses + 1, lifetime_hours=evidence.age_days * HOURS_A_DAY
+    )
+    belief = checked_share(name="confidence", value=evidence.confidence)
+    return Inputs(
+        terms={
+            Term.FUSION: checked_share(name="fusion", value=min(fusion, 1.0)),
+            Term.COSINE: max(cosine or 0.0, 0.0),
+            Term.RECENCY: math.exp(-idle * VOLATILITY),
+            Term.USE: math.log1p(accesses) / math.log(USE_SCALE),
+            Term.ACTIVATION: max(base, evidence.activation_floor) / ACTIVATION_SCALE,
+            Term.CONFIDENCE: belief,
+        },
+        multipliers={
+            Multiplier.PHASE: phases.weight(phase=phase, type=evidence.type),
+            Multiplier.TRUST: source_row(source=evidence.source).trust_multiplier,
+            Multiplier.BELIEF: belief,
+        },
     )
 
 
-def coding(*, evidence: CodingEvidence) -> Score:
-    """Compute (0.6·cosine + 0.25·exp(-days · volatility) + 0.15·ln(1 + n) / ln(101)) · m.
-
-    m: phase weight · trust multiplier · effective confidence; a negative cosine counts 0.
-    Raises ValueError for negative ages, counts and weights.
-    """
-    days = checked_not_negative(name="days_since_access", value=evidence.days_since_access)
-    volatility = checked_not_negative(name="volatility", value=evidence.volatility)
-    accesses = checked_not_negative(name="accesses", value=evidence.accesses)
-    use = math.log1p(accesses) / math.log(USE_SCALE)
-    m = _multiplier(evidence)
-    return _score(
-        Factor(name="cosine", value=COSINE_WEIGHT * max(evidence.cosine, 0.0) * m),
-        Factor(name="recency", value=RECENCY_WEIGHT * math.exp(-days * volatility) * m),
-        Factor(name="use", value=USE_WEIGHT * use * m),
+def score(*, profile: Profile, inputs: Inputs) -> Score:
+    """Compute (Σ weight · term) · Π multiplier."""
+    used = tuple(
+        Factor(name=name.value, value=inputs.multipliers[name])
+        for name in Multiplier
+        if name in profile.multipliers
     )
-
-
-def _multiplier(evidence: CodingEvidence) -> float:
-    phase = checked_not_negative(name="phase_weight", value=evidence.phase_weight)
-    trust = checked_not_negative(name="trust_multiplier", value=evidence.trust_multiplier)
-    belief = checked_share(name="effective_confidence", value=evidence.effective_confidence)
-    return phase * trust * belief
-
-
-def _score(*factors: Factor) -> Score:
-    return Score(value=total(factors=factors), factors=factors)
+    whole = math.prod(factor.value for factor in used)
+    factors = tuple(
+        Factor(name=term.value, value=weight * inputs.terms[term] * whole)
+        for term, weight in profile.terms.items()
+    )
+    return Score(value=total(factors=factors), factors=factors, multipliers=used)

@@ -2,7 +2,8 @@
 
 `evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
 beir PATH OUT` writes a folder that `--set` takes; `evaluate compare A.json B.json` subtracts two
-reports of one set, such as those of two embedders. It changes nothing in the installation.
+reports of one set, such as those of two embedders; `evaluate fit-relevance` prints the rows of
+`memory.retrieval.calibrations`. It changes nothing in the installation.
 """
 
 import json
@@ -15,6 +16,7 @@ from django.utils import timezone
 
 from accounts.errors import CairnError
 from memory.actions.evaluate import evaluate
+from memory.actions.fit_relevance import fit_relevance
 from memory.actions.search import PROFILES
 from memory.evaluation import comparison, converters, judged, report
 from memory.evaluation.comparison import NotComparable
@@ -25,7 +27,7 @@ CODING: Final = "coding"
 
 
 class Command(BaseCommand):
-    """Evaluate, convert, or compare."""
+    """Evaluate, convert, compare, or fit."""
 
     help = "Measure recall, ranking, silence and time of searches on a judged set."
 
@@ -45,14 +47,17 @@ class Command(BaseCommand):
         compare.add_argument("first", type=Path)
         compare.add_argument("second", type=Path)
         compare.add_argument("--of", dest="compared", choices=PROFILES, default=PROFILES[0])
+        steps.add_parser("fit-relevance", help="fit the table of calibrations on the train half")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do one of the three; refuse in a sentence."""
+        """Do one of the four; refuse in a sentence."""
         try:
             if options["step"] == "convert":
                 self._convert(options["public"], options["path"], options["target"])
             elif options["step"] == "compare":
                 self._compare(options["first"], options["second"], options["compared"])
+            elif options["step"] == "fit-relevance":
+                self._fit(options["folder"])
             else:
                 self._evaluate(options)
         except (WrongSet, NotComparable) as error:
@@ -68,7 +73,7 @@ class Command(BaseCommand):
             profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
             split=Split(options["split"]) if options["split"] else None,
             now=timezone.now(),
-            tell=lambda line: self.stderr.write(f"… {line}"),
+            tell=self._tell,
         )
         tables = report.markdown(evaluation=found)
         if options["out"]:
@@ -95,6 +100,13 @@ class Command(BaseCommand):
         rows = comparison.compared(first=_report(first), second=_report(second), profile=profile)
         title = f"{profile}: {second.name} minus {first.name}, paired by query"
         self.stdout.write(report.differences(title=title, rows=rows))
+
+    def _fit(self, folder: str) -> None:
+        found = fit_relevance(judged=_set(folder), now=timezone.now(), tell=self._tell)
+        self.stdout.write(report.calibrations(rows=found))
+
+    def _tell(self, line: str) -> None:
+        self.stderr.write(f"… {line}")
 
     def _check_writable(self, *paths: Path | None) -> None:
         missing = next((path for path in paths if path and not path.parent.is_dir()), None)

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Job, Organization, User
+from memory.actions.search import PROFILES
 
 MEMORIES = (
     {
@@ -84,7 +85,7 @@ def _run(folder: Path, *options: str) -> dict[str, object]:
 def test_each_profile_answers_every_query(folder: Path) -> None:
     found = _run(folder)
 
-    assert set(found["systems"]) == {"plain", "rrf"}
+    assert set(found["systems"]) == set(PROFILES)
     asked = found["systems"]["plain"]["queries"]
     assert asked["q-1"]["ranked"][0] == "m-lock"
     assert asked["q-3"]["silent"] is True

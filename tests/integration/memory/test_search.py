@@ -16,11 +16,12 @@ from memory.actions import embedding
 from memory.actions.archive import archive
 from memory.actions.correct import correct
 from memory.actions.remember import NewMemory, remember
-from memory.actions.search import STAGES, SearchRequest, search
+from memory.actions.search import PROFILES, STAGES, SearchRequest, search
 from memory.models import EmbeddingModel
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
 from teams.actions.projects import create_project
+from teams.models import Project
 from tests.support import people
 
 REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
@@ -68,14 +69,33 @@ def test_what_fits_nothing_is_answered_with_silence(
     assert answer.hits == ()
 
 
-def test_the_explanation_sums_to_the_score(caller: Caller, project: str, now: datetime) -> None:
-    request = SearchRequest(query="redis token", threshold=0.0)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_explanation_sums_to_the_score(
+    caller: Caller, project: str, now: datetime, profile: str
+) -> None:
+    request = SearchRequest(query="redis token", threshold=0.0, profile=profile)
 
     hits = search(caller=caller, request=request, now=now).hits
 
     for hit in hits:
-        parts = sum(path["value"] for path in hit.explain["paths"].values())
-        assert parts == pytest.approx(hit.explain["score"])
+        assert sum(hit.explain["parts"].values()) == pytest.approx(hit.explain["score"])
+        paths = sum(path["value"] for path in hit.explain["paths"].values())
+        assert paths == pytest.approx(hit.explain["fusion"])
+
+
+def test_a_project_sets_how_relevant_a_hit_must_be(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    request = SearchRequest(query="redis token refresh", project=project)
+    usual = search(caller=caller, request=request, now=now)
+    with tenancy.unit():
+        Project.objects.filter(slug=project).update(settings={"relevance_threshold": 1.0})
+
+    strict = search(caller=caller, request=request, now=now)
+    asked = search(caller=caller, request=replace(request, threshold=0.0), now=now)
+
+    assert (usual.nothing_relevant, strict.nothing_relevant) == (False, True)
+    assert asked.hits[0].memory.content == REDIS
 
 
 def test_without_an_embedder_words_still_find_and_the_answer_says_so(
@@ -252,7 +272,7 @@ def test_the_answer_says_how_long_each_stage_took(
 
 @pytest.mark.parametrize(
     "query",
-    ["🙂🙂🙂", "'; DROP TABLE x; --", "a & b | !c <-> d", "x" * 20_000, "\u200b", "%_%", "the of"],
+    ["🙂🙂🙂", "'; TRUNCATE x; --", "a & b | !c <-> d", "x" * 20_000, "\u200b", "%_%", "the of"],
     ids=["emoji", "sql", "tsquery", "long", "invisible", "patterns", "stop words"],
 )
 def test_odd_questions_get_a_sensible_answer(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.retrieval import explain, fusion
+from memory.retrieval import fusion
 from memory.retrieval.candidates import Candidate
 from memory.retrieval.fusion import Fused
 from memory.retrieval.query import QueryKind
@@ -112,8 +112,7 @@ def test_scores_are_shares_and_their_parts_sum_to_them(
     fused = method(candidates=candidates, kind=kind)
 
     for each in fused:
-        parts = explain.parts(fused=each)
-        assert math.fsum(part.value for part in parts) == each.score
+        assert math.fsum(part.value for part in each.contributions) == each.score
         assert -1e-9 <= each.score <= 1 + 1e-9
 
 

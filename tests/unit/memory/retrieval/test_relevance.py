@@ -1,4 +1,4 @@
-"""Relevance is a share that never falls when evidence rises; below the threshold is silence."""
+"""Relevance is a probability that never falls when evidence rises; its table is complete."""
 
 from uuid import UUID
 
@@ -6,55 +6,97 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.formulas.factors import total
+from memory.retrieval import calibrations
 from memory.retrieval import relevance as relevances
-from memory.retrieval.relevance import Judged
+from memory.retrieval.calibrations import ANY, CALIBRATIONS, NO_VECTORS
+from memory.retrieval.relevance import Calibration, Observed, Rivals, Sign
 
 SHARES = st.floats(0, 1)
-COSINES = st.floats(-1, 1)
-HITS = tuple(
-    Judged(memory_id=UUID(int=id), relevance=value) for id, value in enumerate((0.9, 0.1, 0.4))
-)
+ROWS = st.sampled_from(tuple(CALIBRATIONS.values()))
+USUAL = Rivals(cosine=0.2, matched=0.1)
+MINILM = CALIBRATIONS["local/all-minilm-l6-v2"]
 
 
-@pytest.mark.parametrize(
-    ("cosine", "matched", "is_relevant"),
-    [
-        (0.05, 0.0, False),
-        (0.15, 0.2, False),
-        (0.5, 0.4, True),
-        (0.65, 0.0, True),
-        (0.2, 1.0, True),
-        (None, 0.2, False),
-        (None, 1.0, True),
-    ],
-)
-def test_the_default_threshold_parts_noise_from_answers(
-    cosine: float | None, matched: float, is_relevant: bool
+def _observed(*evidence: tuple[float | None, float]) -> tuple[Observed, ...]:
+    return tuple(
+        Observed(memory_id=UUID(int=number), cosine=cosine, matched=matched)
+        for number, (cosine, matched) in enumerate(evidence)
+    )
+
+
+def _first(observed: tuple[Observed, ...], row: Calibration) -> relevances.Relevance:
+    signs = relevances.signs_of(observed=observed, usual=row.rivals)
+    return relevances.relevance(signs=signs[observed[0].memory_id], calibration=row)
+
+
+@given(row=ROWS, evidence=st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=40))
+def test_relevance_is_a_probability_that_its_parts_explain(
+    row: Calibration, evidence: list[tuple[float, float]]
 ) -> None:
-    value = relevances.relevance(cosine=cosine, matched=matched)
+    found = _first(_observed(*evidence), row)
 
-    assert (value >= relevances.THRESHOLD) == is_relevant
+    assert 0.0 <= found.value <= 1.0
+    assert relevances.logistic(total(factors=found.parts)) == found.value
 
 
-@given(cosine=COSINES, closer=COSINES, matched=SHARES, more=SHARES)
-def test_relevance_is_a_share_and_monotone(
-    cosine: float, closer: float, matched: float, more: float
+@given(row=ROWS, low=SHARES, high=SHARES, others=st.lists(SHARES, min_size=12, max_size=30))
+def test_more_matched_words_never_lower_it(
+    row: Calibration, low: float, high: float, others: list[float]
 ) -> None:
-    low = relevances.relevance(cosine=min(cosine, closer), matched=min(matched, more))
-    high = relevances.relevance(cosine=max(cosine, closer), matched=max(matched, more))
+    rest = tuple((0.2, share) for share in others)
+    less, more = (
+        _first(_observed((0.4, share), *rest), row).value for share in sorted((low, high))
+    )
 
-    assert 0.0 <= low <= high <= 1.0
-
-
-def test_hits_below_the_threshold_are_silenced_in_order() -> None:
-    judgment = relevances.judge(hits=HITS, threshold=0.4)
-
-    assert [hit.relevance for hit in judgment.kept] == [0.9, 0.4]
-    assert judgment.silenced == 1
+    assert less <= more + 1e-9
 
 
-def test_a_threshold_of_zero_keeps_the_whole_ranking() -> None:
-    assert relevances.judge(hits=HITS, threshold=0.0).kept == HITS
+def test_a_memory_that_stands_out_is_more_relevant_than_one_in_a_crowd() -> None:
+    alone = _observed((0.5, 0.2), *((0.1, 0.0),) * 20)
+    crowded = _observed((0.5, 0.2), *((0.48, 0.2),) * 20)
+
+    assert _first(alone, MINILM).value > 2 * _first(crowded, MINILM).value
+
+
+def test_a_missing_identifier_lowers_it() -> None:
+    has = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5)
+    lacks = Observed(memory_id=UUID(int=1), cosine=0.5, matched=0.5, missing=1.0)
+
+    assert _first((lacks,), MINILM).value < _first((has,), MINILM).value
+
+
+@pytest.mark.parametrize("row", CALIBRATIONS.values(), ids=CALIBRATIONS)
+def test_the_only_memory_of_a_store_can_be_relevant_and_noise_is_not(row: Calibration) -> None:
+    cosine = None if row.key == NO_VECTORS else 0.7
+
+    assert _first(_observed((cosine, 0.9)), row).value >= row.threshold
+    assert _first(_observed((cosine and 0.02, 0.0)), row).value < row.threshold
+
+
+def test_signs_are_relative_to_the_rivals() -> None:
+    observed = _observed(*((0.9, 0.5),) * 3, *((0.3, 0.1),) * 9)
+
+    signs = relevances.signs_of(observed=observed, usual=USUAL)[UUID(int=0)]
+
+    assert signs[Sign.COSINE_LEAD] == pytest.approx(0.6)
+    assert signs[Sign.MATCHED_LEAD] == pytest.approx(0.4)
+    assert signs[Sign.COSINE_STANDING] == pytest.approx((0.9 - 0.45) / (0.2598076 + 0.03))
+
+
+def test_slopes_point_the_way_their_signs_mean() -> None:
+    slopes = [item for row in CALIBRATIONS.values() for item in row.slopes.items()]
+
+    assert all((slope < 0) == (sign is Sign.MISSING) for sign, slope in slopes)
+    assert all(0 < row.threshold < 1 for row in CALIBRATIONS.values())
+
+
+def test_an_unknown_model_and_no_vectors_have_rows_without_the_size_of_a_cosine() -> None:
+    chosen = calibrations.calibration_of(model="openai/new@512", has_vectors=True)
+    worded = calibrations.calibration_of(model="local/all-minilm-l6-v2", has_vectors=False)
+
+    assert (chosen.key, worded.key) == (ANY, NO_VECTORS)
+    assert {Sign.COSINE, Sign.COSINE_LEAD}.isdisjoint({*chosen.slopes, *worded.slopes})
 
 
 @pytest.mark.parametrize(("cosine", "matched"), [(1.5, 0.0), (0.0, 1.5), (0.0, -0.1), (0.0, None)])
@@ -62,4 +104,4 @@ def test_impossible_evidence_is_refused(cosine: float, matched: float | None) ->
     value = float("nan") if matched is None else matched
 
     with pytest.raises(ValueError, match="must be within"):
-        relevances.relevance(cosine=cosine, matched=value)
+        relevances.signs_of(observed=_observed((cosine, value)), usual=USUAL)

@@ -1,0 +1,87 @@
+"""Read what ranking looks at besides the paths, for the candidates of one search (spec 3.1)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from memory.formulas.confidence import Belief, effective_confidence
+from memory.retrieval.evidence import Evidence
+from memory.sql import named
+from memory.taxonomy import (
+    PROTECTED_TAGS,
+    Governance,
+    MemoryType,
+    Source,
+    Verification,
+    activation_floor,
+)
+from teams import visibility
+from teams.visibility import Sight, parameters
+
+FILE: Final = "evidence.sql"
+PARTS: Final = {"visible": visibility.as_sql(alias="m")}
+MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; ours
+DAY: Final = 86_400  # seconds
+NAMES: Final = (
+    "id", "type", "source", "files", "created_at", "updated_at", "confirmed_at", "accesses",
+    "accessed_at", "confidence", "verification", "half_life_days", "pinned", "tainted",
+    "governance", "tags", "missing", "text",
+)  # fmt: skip
+
+
+def read_evidence(
+    *,
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    identifiers: tuple[str, ...],
+    with_text: bool,
+    now: datetime,
+) -> dict[UUID, Evidence]:
+    """Return the evidence of the visible ones of these memories, by id. In a unit.
+
+    `identifiers` are code names and paths of the query; texts are read when a reranker needs them.
+    """
+    rows = named.filled(
+        "evidence",
+        file=FILE,
+        parts=PARTS,
+        ids=list(memory_ids),
+        identifiers=list(identifiers[:MOST_IDENTIFIERS]),
+        with_text=with_text,
+        **parameters(sight=sight),
+    )
+    return {row[0]: _evidence(dict(zip(NAMES, row, strict=True)), now) for row in rows}
+
+
+def _evidence(row: Mapping[str, Any], now: datetime) -> Evidence:
+    moments = (row["updated_at"], row["confirmed_at"], row["accessed_at"])
+    idle_days = _days(max(moment for moment in moments if moment), now)
+    is_protected = row["pinned"] or not PROTECTED_TAGS.isdisjoint(row["tags"])
+    belief = Belief(
+        confidence=row["confidence"],
+        verification=Verification(row["verification"]),
+        half_life_days=row["half_life_days"],
+        pinned=row["pinned"],
+        is_tainted=row["tainted"],
+        is_disputed=False,
+    )
+    return Evidence(
+        memory_id=row["id"],
+        type=MemoryType(row["type"]),
+        source=Source(row["source"]),
+        files=tuple(row["files"]),
+        age_days=_days(row["created_at"], now),
+        idle_days=idle_days,
+        accesses=row["accesses"] or 0,
+        activation_floor=activation_floor(
+            governance=Governance(row["governance"]), protected_or_pinned=is_protected
+        ),
+        confidence=effective_confidence(belief=belief, days_since_access=idle_days).value,
+        missing=row["missing"] or 0.0,
+        text=row["text"],
+    )
+
+
+def _days(then: datetime, now: datetime) -> float:
+    return max(0.0, (now - then).total_seconds() / DAY)

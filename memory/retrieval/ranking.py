@@ -1,0 +1,118 @@
+"""Ranking: from candidates to an order with reasons (spec 3.1, stages 3 to 5).
+
+Fusion, then the boost of the neighborhood, then the profile's score. What comes out keeps every
+part, so that it can be explained and put in order anew by a reranker.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from memory.formulas.factors import Factor, total
+from memory.retrieval import fusion, neighborhood, scoring
+from memory.retrieval.candidates import Candidate, Path
+from memory.retrieval.evidence import Evidence
+from memory.retrieval.fusion import Fused
+from memory.retrieval.neighborhood import Boost
+from memory.retrieval.phases import Phase
+from memory.retrieval.query import QueryKind
+from memory.retrieval.scoring import Inputs, Method, Profile, Term
+
+NEIGHBORHOOD = "neighborhood"  # the name of the boost among the parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """What a reranker did: the rank before (from 0), and its own score 0..1."""
+
+    rank_before: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A memory's place in the order: its score, the factors that sum to it, and where from."""
+
+    memory_id: UUID
+    score: float
+    factors: tuple[Factor, ...]
+    multipliers: tuple[Factor, ...]
+    fused: Fused
+    boost: Boost | None = None
+    moved: Moved | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """How a search ranks: the kind of its query, the profile, and the phase of the work."""
+
+    kind: QueryKind
+    profile: Profile
+    phase: Phase | None = None
+
+
+def rank(
+    *, candidates: tuple[Candidate, ...], evidence: Mapping[UUID, Evidence], task: Task
+) -> tuple[Standing, ...]:
+    """Put the candidates with evidence in order, best first; ties are broken by id.
+
+    Raises ValueError as `fusion.minmax` and `scoring.inputs_of` do.
+    """
+    fused = _fused(candidates, task)
+    files = {id: item.files for id, item in evidence.items()}
+    boosts = neighborhood.boosts(fused=fused, files=files)
+    cosines = {item.memory_id: item.scores.get(Path.DENSE) for item in candidates}
+    standings = tuple(
+        _standing(
+            item,
+            boosts.get(item.memory_id),
+            scoring.inputs_of(
+                evidence=evidence[item.memory_id],
+                fusion=item.score,
+                cosine=cosines[item.memory_id],
+                phase=task.phase,
+            ),
+            task.profile,
+        )
+        for item in fused
+        if item.memory_id in evidence
+    )
+    return in_order(standings=standings)
+
+
+def in_order(*, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
+    """Return them best first; ties are broken by id."""
+    return tuple(sorted(standings, key=lambda each: (-each.score, each.memory_id)))
+
+
+def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
+    if not candidates:
+        return ()
+    if task.profile.method is Method.RECIPROCAL_RANK:
+        return fusion.reciprocal_rank(candidates=candidates, kind=task.kind)
+    return fusion.minmax(candidates=candidates, kind=task.kind)
+
+
+def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:
+    scored = scoring.score(profile=profile, inputs=inputs)
+    whole = math.prod(factor.value for factor in scored.multipliers)
+    share = profile.terms.get(Term.FUSION, 0.0) * whole
+    others = tuple(factor for factor in scored.factors if factor.name != Term.FUSION)
+    factors = (*_paths(fused, boost, share), *others) if share else others
+    return Standing(
+        memory_id=fused.memory_id,
+        score=total(factors=factors),
+        factors=factors,
+        multipliers=scored.multipliers,
+        fused=fused,
+        boost=boost if share else None,
+    )
+
+
+def _paths(fused: Fused, boost: Boost | None, share: float) -> tuple[Factor, ...]:
+    """Return the fusion's part as one a path and one for the neighborhood."""
+    paths = tuple(Factor(name=part.path, value=part.value * share) for part in fused.contributions)
+    if boost is None:
+        return paths
+    return (*paths, Factor(name=NEIGHBORHOOD, value=boost.value * share))
