@@ -31,6 +31,13 @@ PROFILES: Final = tuple(scoring.PROFILES)  # names
 THRESHOLD: Final = "relevance_threshold"  # the setting of a project
 
 
+class Mode(StrEnum):
+    """How a search looks: by meaning and by words, or by words alone (spec 3.2)."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+
+
 class Rerank(StrEnum):
     """Whether the best hits are put in order by a second model: never, when it pays, always."""
 
@@ -65,6 +72,7 @@ class SearchRequest:
     phase: str | None = None
     rerank: str = Rerank.NONE.value
     hyde: bool = False
+    mode: str = Mode.HYBRID.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +154,7 @@ def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."
     yield "/profile", request.profile not in {None, *PROFILES}, f"Use {profiles}."
     yield "/threshold", not 0 <= (request.threshold or 0) <= 1, "Use a number from 0 to 1."
+    yield "/mode", request.mode not in set(Mode), f"Use one of {', '.join(Mode)}."
     yield "/rerank", request.rerank not in set(Rerank), f"Use one of {reranks}."
     yield "/phase", request.phase not in {None, *Phase}, f"Use one of {', '.join(Phase)}."
 
