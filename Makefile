@@ -51,7 +51,7 @@ echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
 .DEFAULT_GOAL := run
-.PHONY: run doctor test test-nobrowser check format lock bench
+.PHONY: run doctor test test-nobrowser check format lock bench bench-search bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
@@ -89,6 +89,13 @@ lock: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	@exec $(BIN)/python -m tests.bench
+
+# Search at these sizes: make bench-search SIZES="1000 10000 100000 1000000"
+bench-search: $(VENV)/.installed-dev
+	@exec $(BIN)/python -m tests.bench.bench_search $(SIZES)
+
+bench-ingest: $(VENV)/.installed-dev
+	@exec $(BIN)/python -m tests.bench.bench_ingest
 
 $(VENV)/.installed: requirements.lock | $(BIN)/pip
 	@$(call install_lock,requirements.lock)

@@ -4,7 +4,7 @@ import os
 
 import django
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.test")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.support.bench_settings")
 django.setup()
 
 from tests.support import operator  # noqa: E402

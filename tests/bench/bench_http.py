@@ -1,93 +1,47 @@
-"""Search and pages over HTTP against the bare SQL statement, on one uvicorn process.
+"""Pages and single writes over HTTP, on one uvicorn process.
 
-Run: `.venv/bin/python -m tests.bench.bench_http 10000`. One client, one connection, kept alive.
+Run: `.venv/bin/python -m tests.bench.bench_http 10000`. One client, one connection, kept alive;
+ratios are to the search of the same server.
 """
 
-import json
-import os
-import subprocess
 import sys
-import time
 from functools import partial
-from importlib import import_module
 
 import httpx
-from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.utils import timezone
+from django.core.management import call_command
 
-from accounts.actions.tokens import NewToken, create_token
-from accounts.caller import Caller, TokenScope
-from accounts.models import User
-from tests.bench import bench_search as base
+from accounts.caller import Caller
+from tests.bench import made, measures, serving
+from tests.support import people
 
-PORT = 8931
-PAGES = ("/o/bench/", "/o/bench/p/bench/", "/o/bench/p/bench/memories")
-URL = f"http://127.0.0.1:{PORT}"
+PAGES = ("/o/http/", "/o/http/p/bench/", "/o/http/p/bench/memories")
+ROUNDS = 40
 
 
 def main(*, count: int) -> None:
     """Fill an organization, serve it, and measure."""
-    base.call_command("migrate", verbosity=0)
-    organization = base.people.make_organization(slug="bench")
-    user = base.people.make_person(
-        organization=organization, email="b@bench.test", role=base.Role.OWNER
-    )
-    caller = base.people.as_caller(organization=organization, user=user, role=base.Role.OWNER)
-    texts = base.docstrings(count=count)
-    with base.people.entered(organization=organization):
-        base.fill(caller, texts)
-        token = _token(caller)
-        server = _serve()
-        try:
-            _measure(caller, texts, token)
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    call_command("migrate", verbosity=0)
+    organization, caller = serving.place(slug="http")
+    with people.entered(organization=organization):
+        made.load(caller=caller, count=count)
+        with serving.served():
+            _measure(caller, serving.token(caller=caller))
 
 
-def _token(caller: Caller) -> str:
-    scopes = frozenset({TokenScope.READ, TokenScope.WRITE})
-    new = NewToken(name="bench", scopes=scopes)
-    return create_token(caller=caller, new=new, now=timezone.now()).text
-
-
-def _serve() -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "DATABASE_URL": os.environ["DATABASE_URL"]}
-    command = [sys.executable, "-m", "uvicorn", "config.asgi:application", "--port", str(PORT)]
-    server = subprocess.Popen([*command, "--log-level", "warning"], env=environment)
-    for _ in range(200):
-        try:
-            if httpx.get(f"{URL}/health/live", timeout=1).status_code == 200:
-                return server
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise SystemExit("the server did not start")
-
-
-def _measure(caller: Caller, texts: tuple[str, ...], token: str) -> None:
-    queries = base.queries(texts)
-    bare = [base.bare_time(caller, text) for text in queries]
-    with httpx.Client(base_url=URL, headers={"Authorization": f"Bearer {token}"}) as client:
-        whole = [base.timed(partial(_search, client, text)) for text in queries]
-        adds = [base.timed(partial(_add, client, number)) for number in range(50)]
-    base.show("bare SQL", bare, bare)
-    base.show("HTTP search", whole, bare)
-    base.show("HTTP add", adds, bare)
-    with httpx.Client(base_url=URL, cookies=_session(caller)) as browser:
+def _measure(caller: Caller, token: str) -> None:
+    with serving.client(token=token) as client:
+        for text in made.queries(count=5, seed=1):
+            _search(client, text)
+        searches = [
+            measures.timed(partial(_search, client, text)) for text in made.queries(count=ROUNDS)
+        ]
+        adds = [measures.timed(partial(_add, client, number)) for number in range(ROUNDS)]
+    measures.show("search", searches, searches)
+    measures.show("add one", adds, searches)
+    with serving.browser(caller=caller) as browser:
         for path in PAGES:
-            times = [base.timed(partial(_page, browser, path)) for _ in range(30)]
-            base.show(path, times, bare)
-
-
-def _session(caller: Caller) -> dict[str, str]:
-    session = import_module(settings.SESSION_ENGINE).SessionStore()
-    user = User.objects.get(pk=caller.user_id)
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    return {settings.SESSION_COOKIE_NAME: str(session.session_key)}
+            times = [measures.timed(partial(_page, browser, path)) for _ in range(ROUNDS)]
+            measures.show(path, times[5:], searches)
 
 
 def _page(client: httpx.Client, path: str) -> None:
@@ -98,7 +52,7 @@ def _page(client: httpx.Client, path: str) -> None:
 def _search(client: httpx.Client, text: str) -> None:
     answer = client.post("/api/v1/search", json={"query": text, "threshold": 0})
     assert answer.status_code == 200, answer.text
-    assert json.loads(answer.text)["results"]
+    assert answer.json()["results"]
 
 
 def _add(client: httpx.Client, number: int) -> None:

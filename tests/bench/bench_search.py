@@ -1,129 +1,196 @@
-"""Search over N memories: the bare SQL statement, the action, and HTTP, as times and ratios.
+"""Search in one organization of many sizes: bare SQL, the action, HTTP; stages, clients, memory.
 
-Run: `.venv/bin/python -m tests.bench.bench_search 10000`. Prints milliseconds (p50, p95) and the
-ratio to the bare statement measured in the same rounds.
+Run: `.venv/bin/python -m tests.bench.bench_search 1000 10000 100000`; about two minutes, a million
+memories ten more. Bare SQL is what the action itself sends for the organization's rows, sent again
+alone on a connection of its own, in turns with the action and the request for the same question.
+CAIRN_BENCH_EMBEDDER names another embedder than hashed words, which take no time.
 """
 
+import os
 import statistics
 import sys
+import threading
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from django.conf import settings
+import psycopg
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from accounts import tenancy
-from accounts.caller import Caller, Role
-from memory.actions import embedding, upkeep
-from memory.actions.drafts import NewMemory
-from memory.actions.remember_all import remember_all
+from accounts.caller import Caller
 from memory.actions.search import SearchRequest, search
-from memory.models import Memory
-from memory.retrieval import query
-from memory.sql import retrieval
-from memory.sql.retrieval import Question
-from teams import visibility
-from teams.actions.projects import create_project
-from tests.bench.texts import docstrings
+from tests.bench import made, measures, serving
 from tests.support import people
 
-ROUNDS = 60
-NOW = datetime(2026, 11, 20, tzinfo=UTC)
+SIZES = (1_000, 10_000, 100_000)
+QUESTIONS = 60
+WARMING = 5
+RANGES = (("the whole organization", None), ("a project of 5 %", made.PROJECTS[1]))
+CLIENTS = 8
+SECONDS = 8.0
+OURS = ("set_config", "SAVEPOINT", "RELEASE", "accounts_")  # not the organization's rows
+Statement = tuple[str, Any]
 
 
-def main(*, count: int) -> None:
-    """Fill an organization and measure."""
+def main(*, sizes: tuple[int, ...]) -> None:
+    """Measure each size in an organization of its own, in the same database."""
     call_command("migrate", verbosity=0)
-    organization = people.make_organization(slug="bench")
-    user = people.make_person(organization=organization, email="b@bench.test", role=Role.OWNER)
-    caller = people.as_caller(organization=organization, user=user, role=Role.OWNER)
-    with people.entered(organization=organization):
-        texts = docstrings(count=count)
-        fill(caller, texts)
-        _measure(caller, texts)
+    for count in sizes:
+        organization, caller = serving.place(slug=f"bench-{count}")
+        print(f"\n{count:,} memories in one organization")
+        with people.entered(organization=organization):
+            took = measures.timed(partial(made.load, caller=caller, count=count))
+            measures.line("loaded in", f"{took / 1_000:.1f} s")
+            schema_name = organization.schema_name
+            measures.line(
+                "disk", f"{measures.disk(schema_name=schema_name) / count:,.0f} B a memory"
+            )
+            _measure(caller)
 
 
-def fill(caller: Caller, texts: tuple[str, ...]) -> None:
-    """Store and embed the texts as memories of a project."""
-    create_project(caller=caller, slug="bench", name="Bench", now=NOW)
-    started = time.perf_counter()
-    added = 0
-    for start in range(0, len(texts), 1_000):
-        batch = tuple(
-            NewMemory(content=text, source="import", project="bench", type="fact")
-            for text in texts[start : start + 1_000]
-        )
-        outcomes = remember_all(caller=caller, new=batch, now=NOW)
-        added += sum(outcome.outcome == "added" for outcome in outcomes)
-        refused = [o for o in outcomes if o.outcome == "refused"]
-        for o in refused[:2]:
-            print("  refused:", o.gate, o.reason)
-    took = time.perf_counter() - started
-    print(f"ingest without embedding: {added} of {len(texts)} added, {added / took:.0f} memories/s")
-    started = time.perf_counter()
-    with tenancy.unit():
-        ids = tuple(Memory.objects.values_list("id", flat=True))
-    for start in range(0, len(ids), 256):
-        embedding.embed_batch(memory_ids=ids[start : start + 256])
-    print(
-        f"embedding ({settings.CAIRN_PROVIDERS['embedder']}): {time.perf_counter() - started:.1f} s"
-    )
-    upkeep.refresh_lexicon()
-    with connection.as_owner(), connection.cursor() as cursor:
-        cursor.execute("VACUUM ANALYZE")
+def _measure(caller: Caller) -> None:
+    token = serving.token(caller=caller)
+    with serving.served() as server, serving.client(token=token) as client, _bare_line() as bare:
+        for number, (name, project) in enumerate(RANGES):
+            ways = _Ways(
+                caller=caller, client=client, line=bare, server_id=server.pid, project=project
+            )
+            texts = made.queries(count=QUESTIONS + WARMING, seed=number)
+            print(f"  {name}")
+            _compare(ways, texts)
+        _load(caller)
+        measures.line("memory of the server", f"{measures.memory(process_id=server.pid):.0f} MB")
 
 
-def queries(texts: tuple[str, ...]) -> list[str]:
-    """Return seven words of each of some texts."""
-    step = max(1, len(texts) // ROUNDS)
-    return [" ".join(text.split()[1:8]) for text in texts[::step]][:ROUNDS]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ways:
+    """The ways to ask one question, and which processes work for each."""
+
+    caller: Caller
+    client: Any
+    line: psycopg.Connection[Any]
+    server_id: int
+    project: str | None
+
+    def calls(self, text: str) -> tuple[dict[str, Callable[[], object]], dict[str, float]]:
+        """Return the three ways to ask, and how long each stage took this time."""
+        asked = SearchRequest(query=text, threshold=0.0, project=self.project)
+        act = partial(search, caller=self.caller, request=asked, now=timezone.now())
+        sent, stages = _sent(act)
+        body = {"query": text, "threshold": 0, "project": self.project}
+        if self.project is None:
+            del body["project"]
+        ways = {
+            "bare SQL": partial(_ask, self.line, sent),
+            "search()": act,
+            "HTTP search": partial(_post, self.client, body),
+        }
+        return ways, stages
+
+    def workers(self) -> dict[str, tuple[int, ...]]:
+        """Return the processes whose processor time is counted, by way."""
+        alone = self.line.info.backend_pid
+        others = tuple(one for one in measures.backends() if one != alone)
+        return {
+            "bare SQL": (alone,),
+            "search()": (os.getpid(), *others),
+            "HTTP search": (self.server_id, *others),
+        }
 
 
-def bare_time(caller: Caller, text: str) -> float:
-    """Return the milliseconds of the statement alone."""
-    asked = query.understand(text=text)
-    embedded = embedding.embed_query(text=asked.normalized)
-    with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        question = Question(
-            model="" if embedded is None else embedded.key,
-            vector=None if embedded is None else embedded.vector,
-            words=asked.keyword_text,
-            projects=None,
-            type_codes=None,
-            moment=None,
-            dense_limit=30,
-            keyword_limit=20,
-        )
-        return timed(partial(retrieval.candidates, question=question, sight=sight))
+def _compare(ways: _Ways, texts: tuple[str, ...]) -> None:
+    """Ask each question three ways in turns; the first few warm everything up."""
+    times: dict[str, list[float]] = {}
+    spent: dict[str, list[float]] = {}
+    stages: dict[str, list[float]] = {}
+    workers: dict[str, tuple[int, ...]] = {}
+    for number, text in enumerate(texts):
+        calls, by_stage = ways.calls(text)
+        workers = ways.workers() if number == WARMING else workers
+        for way, call in calls.items():
+            before = measures.processor(process_ids=workers.get(way, ()))
+            took = measures.timed(call)
+            after = measures.processor(process_ids=workers.get(way, ()))
+            if number >= WARMING:
+                times.setdefault(way, []).append(took)
+                spent.setdefault(way, []).append(after - before)
+        for stage, milliseconds in by_stage.items():
+            stages.setdefault(stage, []).append(milliseconds)
+    for way, each in times.items():
+        measures.show(way, each, times["bare SQL"])
+        measures.show("its processor time", spent[way], spent["bare SQL"])
+    parts = ", ".join(f"{stage} {statistics.median(each):.2f}" for stage, each in stages.items())
+    measures.line("stages (ms)", parts)
 
 
-def _measure(caller: Caller, texts: tuple[str, ...]) -> None:
-    bare, whole = [], []
-    for text in queries(texts):
-        bare.append(bare_time(caller, text))
-        request = SearchRequest(query=text)
-        whole.append(timed(partial(search, caller=caller, request=request, now=NOW)))
-    show("bare SQL", bare, bare)
-    show("search()", whole, bare)
+def _sent(question: Callable[[], Any]) -> tuple[tuple[Statement, ...], dict[str, float]]:
+    """Return what the product sends for a question and asks the organization's rows, and stages."""
+    kept: list[Statement] = []
+
+    def keep(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if not any(word in str(sql) for word in OURS):
+            kept.append((str(sql), params))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(keep):
+        answer = question()
+    return tuple(kept), dict(answer.stages)
 
 
-def timed(call: Callable[[], object]) -> float:
-    """Return how many milliseconds a call takes."""
-    started = time.perf_counter()
-    call()
-    return (time.perf_counter() - started) * 1_000
+@contextmanager
+def _bare_line() -> Iterator[psycopg.Connection[Any]]:
+    """Open a connection that is in the entered organization, as the application's role."""
+    tenant = tenancy.current()
+    keys = (f'"{tenant.schema_name}", public', str(tenant.organization_id))
+    parameters = {**connection.get_connection_params(), "cursor_factory": psycopg.ClientCursor}
+    with psycopg.connect(**parameters) as line:
+        line.autocommit = True
+        line.execute(tenancy.TURN_KEYS.replace("true", "false"), keys)
+        yield line
 
 
-def show(name: str, times: list[float], base: list[float]) -> None:
-    """Print median, 95th percentile and the ratio of medians to a base."""
-    p95 = statistics.quantiles(times, n=20)[-1]
-    p50, ratio = statistics.median(times), statistics.median(times) / statistics.median(base)
-    print(f"{name:>26}: p50 {p50:6.2f} ms  p95 {p95:6.2f} ms  ratio {ratio:.2f}")
+def _ask(line: psycopg.Connection[Any], statements: tuple[Statement, ...]) -> None:
+    for sql, params in statements:
+        line.execute(sql, params).fetchall()
+
+
+def _post(client: Any, body: dict[str, Any]) -> None:
+    answer = client.post("/api/v1/search", json=body)
+    assert answer.status_code == 200, answer.text
+
+
+def _load(caller: Caller) -> None:
+    """Let several clients ask at once for some seconds, each with its own token and connection."""
+    took: list[list[float]] = [[] for _ in range(CLIENTS)]
+    ends = time.monotonic() + SECONDS
+    tokens = [serving.token(caller=caller) for _ in range(CLIENTS)]
+    threads = [
+        threading.Thread(target=_ask_until, args=(ends, tokens[number], number, took[number]))
+        for number in range(CLIENTS)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    every = [one for each in took for one in each]
+    p50, p95 = statistics.median(every), statistics.quantiles(every, n=20)[-1]
+    value = f"{len(every) / SECONDS:.0f} searches/s, p50 {p50:.1f} ms, p95 {p95:.1f} ms"
+    measures.line(f"{CLIENTS} clients", value)
+
+
+def _ask_until(ends: float, token: str, number: int, took: list[float]) -> None:
+    texts = made.queries(count=QUESTIONS, seed=number)
+    with serving.client(token=token) as client:
+        while time.monotonic() < ends:
+            body = {"query": texts[len(took) % QUESTIONS], "threshold": 0}
+            took.append(measures.timed(partial(_post, client, body)))
 
 
 if __name__ == "__main__":
-    main(count=int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    main(sizes=tuple(int(size) for size in sys.argv[1:]) or SIZES)

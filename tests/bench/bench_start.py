@@ -14,9 +14,10 @@ from pathlib import Path
 
 import httpx
 import psutil
+from django.core.management import call_command
 
 from config import env
-from tests.bench import bench_search as base
+from tests.support import people
 
 PORT = 8932
 PATIENCE_S = 180
@@ -35,10 +36,10 @@ def main() -> None:
         second, group = _start(Path(home))
         print(f"second start: {second:24.1f} s")
         _stop(group)
-    base.call_command("migrate", verbosity=0)
+    call_command("migrate", verbosity=0)
     started = time.perf_counter()
     for number in range(TENANTS):
-        base.people.make_organization(slug=f"tenant-{number}")
+        people.make_organization(slug=f"tenant-{number}")
     print(f"new tenant: {(time.perf_counter() - started) / TENANTS:26.2f} s")
 
 

@@ -12,14 +12,17 @@ from functools import partial
 from typing import Any
 
 import psycopg
+from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions.search import SearchRequest, search
 from memory.queries import memories, overview
 from memory.retrieval.filters import Filters
-from tests.bench import bench_search as base
+from tests.bench import made, measures, serving
+from tests.support import people
 
 ROUNDS = 60
 OURS = ("set_config", "SAVEPOINT", "accounts_")  # keys and shared tables are not the tenant's cost
@@ -28,30 +31,26 @@ Statement = tuple[str, Any]
 
 def main(*, count: int) -> None:
     """Fill an organization, and ask everything by both roles in turns."""
-    base.call_command("migrate", verbosity=0)
-    organization = base.people.make_organization(slug="walls")
-    user = base.people.make_person(
-        organization=organization, email="w@bench.test", role=base.Role.OWNER
-    )
-    caller = base.people.as_caller(organization=organization, user=user, role=base.Role.OWNER)
-    texts = base.docstrings(count=count)
-    with base.people.entered(organization=organization), _lines() as (walled, free):
-        base.fill(caller, texts)
-        for name, question in _questions(caller, texts).items():
+    call_command("migrate", verbosity=0)
+    organization, caller = serving.place(slug="walls")
+    with people.entered(organization=organization), _lines() as (walled, free):
+        made.load(caller=caller, count=count)
+        for name, question in _questions(caller).items():
             _compare(name, _sent(question), walled, free)
 
 
-def _questions(caller: Caller, texts: tuple[str, ...]) -> dict[str, Callable[[], object]]:
-    request = SearchRequest(query=base.queries(texts)[7])
-    page = partial(memories.page, caller=caller, cursor=None, limit=30, now=base.NOW)
+def _questions(caller: Caller) -> dict[str, Callable[[], object]]:
+    now = timezone.now()
+    request = SearchRequest(query=made.queries(count=1)[0], threshold=0.0)
+    page = partial(memories.page, caller=caller, cursor=None, limit=30, now=now)
     return {
-        "search": partial(search, caller=caller, request=request, now=base.NOW),
+        "search": partial(search, caller=caller, request=request, now=now),
         "newest": partial(page, filters=Filters()),
         "newest of project": partial(page, filters=Filters(project="bench")),
         "by tag": partial(page, filters=Filters(tags=("rare",))),
         "by file": partial(page, filters=Filters(files=("src/nowhere.py",))),
         "count": partial(memories.count, caller=caller, filters=Filters()),
-        "overview": partial(overview.overview, caller=caller, project="bench", now=base.NOW),
+        "overview": partial(overview.overview, caller=caller, project="bench", now=now),
     }
 
 
@@ -95,7 +94,7 @@ def _compare(
     times: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(ROUNDS):
         for is_walled, line in ((True, walled), (False, free)):
-            times[is_walled].append(base.timed(partial(_ask, line, statements)))
+            times[is_walled].append(measures.timed(partial(_ask, line, statements)))
     with_wall, without = (statistics.median(times[is_walled]) for is_walled in (True, False))
     print(
         f"{name:>18}: {with_wall:7.2f} ms walled {without:7.2f} ms free"
