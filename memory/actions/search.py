@@ -16,7 +16,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import asking, embedding
-from memory.actions.asking import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, SearchRequest
+from memory.actions.asking import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, Mode, SearchRequest
 from memory.actions.embedding import Embedded
 from memory.queries.evidence import read_evidence
 from memory.queries.views import MemoryView, give_out
@@ -111,7 +111,8 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     asking.check(request=request)
     asked = query.understand(text=request.query)
     watch.ends("understand")
-    embedded = embedding.embed_query(text=asked.normalized)
+    is_hybrid = request.mode == Mode.HYBRID
+    embedded = embedding.embed_query(text=asked.normalized) if is_hybrid else None
     watch.ends("embed")
     try:
         hits = _look(caller, request, asked, embedded, now, watch)
@@ -122,7 +123,7 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not hits,
-        degraded=() if embedded else (NO_VECTORS,),
+        degraded=() if embedded or not is_hybrid else (NO_VECTORS,),
         took_ms=watch.total(),
         stages=watch.stages,
         profile=request.profile or scoring.DEFAULT.name,
