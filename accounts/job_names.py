@@ -12,4 +12,5 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.switch_model": "bulk",
     "memory.drop_vectors": "maintenance",
     "memory.refresh_lexicon": "maintenance",
+    "memory.index_search": "maintenance",
 }

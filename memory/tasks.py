@@ -13,7 +13,7 @@ from django.db.utils import DatabaseError
 
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
-from memory.actions import embedding, reembedding, upkeep
+from memory.actions import embedding, indexing, reembedding, upkeep
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,13 @@ def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
     """Count words anew when the organization's memories have changed enough."""
     del claim
     return {"words": upkeep.refresh_lexicon()}
+
+
+@jobs.handler("memory.index_search")
+def index_search(claim: Claim) -> Mapping[str, Any]:
+    """Make the indexes that searches of a large organization read."""
+    del claim
+    return {"indexes": indexing.make_indexes()}
 
 
 @shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]

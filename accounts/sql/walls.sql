@@ -66,6 +66,54 @@ BEGIN
     END IF;
 END $$;
 
+-- The indexes that searches of a large organization read (memory/migrations/0002_scale.sql): a graph
+-- over the vectors of one model, and an inverted index over words.
+CREATE OR REPLACE FUNCTION cairn.search_indexes(place name, model integer, dimensions integer)
+RETURNS TABLE (name text, definition text) LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    VALUES (format('memory_vector_near_%s', model), format(
+        '%I.memory_memoryvector USING hnsw ((unit::public.halfvec(%s)) public.halfvec_ip_ops)'
+        ' WITH (m = 16, ef_construction = 64) WHERE live AND model_id = %s', place, dimensions, model)),
+    ('memory_kw_words', format(
+        '%I.memory_memorykeyword USING gin (lexemes) WITH (fastupdate = off) WHERE live', place))
+$$;
+
+-- Make those that the organization of the unit lacks; the application's role may make none. Whoever
+-- writes a memory there waits for as long, so it is refused beyond `most` vectors: such an
+-- organization is for `manage.py index_search`, which nobody waits for.
+CREATE OR REPLACE FUNCTION cairn.index_search(organization uuid, most integer) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    place name;
+    active record;
+    missing record;
+    is_more boolean;
+    made integer := 0;
+BEGIN
+    IF organization IS DISTINCT FROM nullif(current_setting('cairn.tenant', true), '')::uuid THEN
+        RAISE insufficient_privilege USING MESSAGE = 'This is not the organization of the unit.';
+    END IF;
+    SELECT o.schema_name INTO STRICT place
+    FROM public.accounts_organization AS o WHERE o.id = organization;
+    EXECUTE format('SELECT id, prefix_dimensions FROM %I.memory_embeddingmodel WHERE active', place)
+    INTO active;
+    EXECUTE format('SELECT count(*) > $1 FROM (SELECT FROM %I.memory_memoryvector'
+        ' WHERE model_id = $2 LIMIT $1 + 1) AS vectors', place) INTO is_more USING most, active.id;
+    IF is_more OR active.id IS NULL THEN
+        RETURN NULL;
+    END IF;
+    PERFORM set_config('lock_timeout', '5s', true), set_config('maintenance_work_mem', '512MB', true);
+    FOR missing IN
+        SELECT i.name, i.definition
+        FROM cairn.search_indexes(place, active.id, active.prefix_dimensions) AS i
+        WHERE to_regclass(format('%I.%I', place, i.name)) IS NULL
+    LOOP
+        EXECUTE format('CREATE INDEX %I ON %s', missing.name, missing.definition);
+        made := made + 1;
+    END LOOP;
+    RETURN made;
+END $$;
+
 -- Put the wall around those shared tables that lack it: the ones whose rows name an organization. The
 -- owner of the tables sees past it, which is what the doors are for. Operators see all of it on their
 -- site, which sets cairn.operator for one request.
@@ -235,12 +283,13 @@ BEGIN
     END LOOP;
 END $$;
 
--- A filter by tag uses its index under row-level security only where its operator is said to tell
--- nothing of values it refuses, which it does not; a superuser alone may say so.
+-- A filter by tag or words uses its index under row-level security only where its operator is said to
+-- tell nothing of values it refuses, which it does not; a superuser alone may say so.
 DO $$
 BEGIN
     IF current_setting('is_superuser')::boolean THEN
         ALTER FUNCTION pg_catalog.arraycontains(anyarray, anyarray) LEAKPROOF;
+        ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF;
     END IF;
 END $$;
 

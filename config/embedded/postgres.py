@@ -32,8 +32,9 @@ ROLES = (  # the owner reads past row-level security, or its backups would be em
 )
 PREPARATION = (  # what a superuser alone may do
     "set client_min_messages = error; create extension if not exists vector schema public",
-    # lets filters by tag use their index under row-level security; it tells nothing of its values
+    # let filters by tag and words use their index under row-level security; they tell nothing
     "alter function pg_catalog.arraycontains(anyarray, anyarray) leakproof",
+    "alter function pg_catalog.ts_match_vq(tsvector, tsquery) leakproof",
 )
 VERSION_NAME = "PG_VERSION"
 PID_NAME = "postmaster.pid"

@@ -3,7 +3,7 @@
 from typing import Final
 
 from accounts import jobs, tenancy
-from memory.actions import embedding, switching
+from memory.actions import embedding, indexing, switching
 from memory.sql import retrieval
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
@@ -17,6 +17,7 @@ def refresh_lexicon() -> int:
     """Recount words when the collection has changed by a tenth; return how many, 0 when not."""
     with tenancy.unit():
         present, counted = retrieval.lexicon_drift()
+        indexing.queue_when_large(live=present)
         if abs(present - counted) <= DRIFT * counted:
             return 0
         return retrieval.refresh_lexicon()

@@ -8,9 +8,11 @@
 -- Statements are composed of the conditions there are, because a partial index serves only a
 -- statement that names its predicate.
 
--- The name of the index over the vectors of a model, if it stands in this schema.
-CREATE FUNCTION near_index(model smallint) RETURNS regclass LANGUAGE sql STABLE AS $$
-    SELECT to_regclass('memory_vector_near_' || model)
+-- Whether both stand whole in this schema; one that is being made beside the work does not yet.
+CREATE FUNCTION is_indexed(model smallint) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT count(*) = 2 FROM pg_index AS i
+    WHERE i.indisvalid AND i.indexrelid IN (
+        to_regclass('memory_vector_near_' || model), to_regclass('memory_kw_words'))
 $$;
 
 -- How many live memories the audiences and projects of a search hold, by the last count of words.

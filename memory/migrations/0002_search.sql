@@ -174,7 +174,7 @@ DECLARE
     narrowed boolean := in_files OR wanted <> '{}';
     of_files uuid[] := CASE WHEN in_files
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
-    at_scale boolean := moment IS NULL AND near_index(model) IS NOT NULL;
+    at_scale boolean := moment IS NULL AND is_indexed(model);
     reached reached := CASE WHEN at_scale THEN reached_at_scale(
         model, query, words, ROW(audiences, bound, projects, types, since, until, wanted, of_files,
         NULL)::narrowing, dense_limit, keyword_limit) END;

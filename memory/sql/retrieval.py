@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 from pgvector import HalfVector
 
+from accounts import tenancy
 from memory.models.search import LARGEST_PREFIX
 from memory.providers.contracts import Vectors
 from memory.retrieval import paths
@@ -159,6 +160,24 @@ def merge_access() -> int:
 def unembedded(*, limit: int) -> tuple[UUID, ...]:
     """Return active memories that have no vector of the active model and are not new."""
     return tuple(row[0] for row in named.rows("unembedded", limit=limit))
+
+
+def is_indexed() -> bool:
+    """Say whether the indexes of large organizations stand for the active model."""
+    found = named.rows("is_indexed")
+    return bool(found and found[0][0])
+
+
+def index_search(*, most: int) -> int | None:
+    """Make these indexes where they are missing; return how many, None beyond `most` vectors."""
+    organization = tenancy.current().organization_id
+    made: int | None = named.rows("index_search", organization=organization, most=most)[0][0]
+    return made
+
+
+def missing_indexes(*, least: int) -> tuple[tuple[str, str], ...]:
+    """Return name and definition of the missing ones beyond `least` vectors. As the owner."""
+    return tuple((row[0], row[1]) for row in named.rows("missing_indexes", least=least))
 
 
 def lexicon_drift() -> tuple[int, int]:

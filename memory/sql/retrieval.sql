@@ -108,6 +108,24 @@ UNION ALL
 SELECT '', k.audience, k.project_id, count(*)::int
 FROM memory_memorykeyword AS k WHERE k.live GROUP BY 2, 3
 
+-- name: is_indexed
+-- Whether the indexes of large organizations stand for the active model; one row or none.
+SELECT is_indexed(id) FROM memory_embeddingmodel WHERE active
+
+-- name: index_search
+-- Make these indexes where they are missing; how many, none where there are too many vectors.
+SELECT cairn.index_search(%(organization)s, %(most)s)
+
+-- name: missing_indexes
+-- Those that are missing or unfinished in a large organization; for the owner of the tables.
+SELECT i.name, i.definition FROM memory_embeddingmodel AS e
+CROSS JOIN LATERAL cairn.search_indexes('{schema}', e.id, e.prefix_dimensions) AS i
+WHERE e.active
+  AND %(least)s < (SELECT count(*) FROM memory_memoryvector AS v WHERE v.live AND v.model_id = e.id)
+  AND NOT EXISTS (SELECT FROM pg_index AS x
+                  WHERE x.indexrelid = to_regclass(i.name) AND x.indisvalid)
+ORDER BY i.name
+
 -- name: active_model
 -- The model whose vectors searches compare; one row or none.
 SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1

@@ -161,10 +161,13 @@ ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin s
 JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
     {
         "accounts.tell_leak", "memory.drop_vectors", "memory.embed", "memory.embed_bulk",
-        "memory.refresh_lexicon", "memory.switch_model",
+        "memory.index_search", "memory.refresh_lexicon", "memory.switch_model",
     }
 )
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
-    {"audit", "doctor", "evaluate", "flush", "migrate", "migrate_tenants", "roles"}
+    {
+        "audit", "doctor", "evaluate", "flush", "index_search", "migrate", "migrate_tenants",
+        "roles",
+    }
 )

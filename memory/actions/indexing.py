@@ -1,0 +1,55 @@
+"""Indexes for searches of large organizations (spec 3.1; measured in the contributors' page).
+
+Exact scans are faster and perfect up to ten thousand memories. Beyond, a job makes what a search
+reads instead, through a door of the owner's; whoever writes a memory waits meanwhile, so a far
+larger organization is left to `manage.py index_search`, which makes them beside the work.
+"""
+
+from typing import Final
+
+from django.db import connection
+
+from accounts import jobs, tenancy
+from memory.sql import retrieval
+
+JOB: Final = "memory.index_search"
+LARGE: Final = 10_000  # live memories beyond which an index beats an exact scan (measured)
+MOST_WAITED_FOR: Final = 50_000  # vectors; making the index takes 1 ms of CPU each
+
+
+def queue_when_large(*, live: int) -> bool:
+    """Queue the making of indexes where they are missing and needed. In a unit."""
+    if live <= LARGE or retrieval.is_indexed():
+        return False
+    return jobs.enqueue(JOB, payload={}, key="index") is not None
+
+
+def make_indexes() -> int:
+    """Make what the organization's searches lack; return how many indexes were made.
+
+    Raises PermanentFailure where writers would wait for too long.
+    """
+    with tenancy.unit():
+        made = retrieval.index_search(most=MOST_WAITED_FOR)
+    if made is None:
+        raise jobs.PermanentFailure(
+            f"There are more than {MOST_WAITED_FOR} vectors, or none; an operator makes the"
+            " indexes by manage.py index_search, which nobody waits for."
+        )
+    return made
+
+
+def make_beside() -> tuple[str, ...]:
+    """Make them without keeping anybody waiting, as the owner of the tables; return their names.
+
+    Call inside `connection.as_owner()`, in an organization and outside of a unit. One that was left
+    unfinished is made anew. Below the size at which they help, none is made.
+    """
+    with tenancy.unit():
+        missing = retrieval.missing_indexes(least=LARGE)
+        schema = tenancy.current().schema_name
+    with connection.cursor() as cursor:
+        for name, definition in missing:
+            cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}"."{name}"')
+            cursor.execute(f'CREATE INDEX CONCURRENTLY "{name}" ON {definition}')
+    return tuple(name for name, _ in missing)

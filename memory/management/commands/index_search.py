@@ -1,0 +1,41 @@
+"""Make the indexes of large organizations beside the work: `manage.py index_search` (spec 10.1).
+
+For organizations that grew past what a job may make while writers wait. Needs the address of the
+owner of the tables, like `migrate`.
+"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.db import connection
+
+from accounts import tenancy
+from memory.actions import indexing
+
+
+class Command(BaseCommand):
+    """Make what is missing in all organizations, or in one."""
+
+    help = "Make the indexes that searches of large organizations read, with nobody waiting."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the organization."""
+        parser.add_argument("--organization", help="its short name; all when left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make them; say for each organization what was made."""
+        chosen = options["organization"]
+        with connection.as_owner():  # type: ignore[attr-defined]
+            for tenant in tuple(tenancy.each_organization()):
+                if chosen in {None, tenant.slug}:
+                    self._make(tenant)
+
+    def _make(self, tenant: tenancy.Tenant) -> None:
+        with tenancy.enter(
+            organization_id=tenant.organization_id,
+            slug=tenant.slug,
+            schema_name=tenant.schema_name,
+        ):
+            made = indexing.make_beside()
+        self.stdout.write(f"{tenant.slug}: {', '.join(made) or 'nothing to make'}")

@@ -1,0 +1,159 @@
+"""Large organizations: when their indexes are made, by whom, and that searches find the same."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.models import Job, Organization
+from memory.actions import indexing
+from memory.models.search import Lexeme
+from memory.sql import retrieval
+from tests.support import crowds
+from tests.support.crowds import Member
+
+SIZE = 400
+ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+
+
+@pytest.fixture
+def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[Member, ...]:
+    """A stored crowd, its words counted."""
+    with tenancy.unit():
+        made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
+        crowds.settle(members=made, caller=caller, now=now)
+        retrieval.refresh_lexicon()
+        with connection.cursor() as cursor:  # what is checked at commit keeps indexes from being made
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    return made
+
+
+@pytest.fixture
+def large(members: tuple[Member, ...], caller: Caller) -> tuple[Member, ...]:
+    """The same with indexes, and said to be part of very many."""
+    assert indexing.make_indexes() == 2
+    with tenancy.unit():
+        Lexeme.objects.create(word="", audience=caller.organization_id, documents=10**6,
+                              project_id=UUID(int=0))  # fmt: skip
+    return members
+
+
+def found(caller: Caller, **wanted: Any) -> set[UUID]:
+    with tenancy.unit():
+        return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
+
+
+def test_below_the_size_nothing_is_queued(members: tuple[Member, ...]) -> None:
+    with tenancy.unit():
+        assert not indexing.queue_when_large(live=indexing.LARGE)
+
+    assert not Job.objects.filter(name=indexing.JOB).exists()
+
+
+def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Member, ...]) -> None:
+    with tenancy.unit():
+        assert indexing.queue_when_large(live=indexing.LARGE + 1)
+        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+
+    indexing.make_indexes()
+
+    with tenancy.unit():
+        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+
+
+def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
+    assert indexing.make_indexes() == 2
+    assert indexing.make_indexes() == 0
+
+
+def test_what_would_keep_writers_waiting_is_left_to_an_operator(
+    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
+
+    with pytest.raises(jobs.PermanentFailure, match="index_search"):
+        indexing.make_indexes()
+
+
+def test_an_organization_makes_no_index_of_another(
+    members: tuple[Member, ...], other_organization: Organization
+) -> None:
+    with (
+        pytest.raises(Exception, match="not the organization of the unit"),
+        tenancy.unit(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT cairn.index_search(%s, 9)", [other_organization.id])
+
+
+def test_the_nearest_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+    exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
+
+    near = found(caller, vector=ASKED, dense_limit=20)
+
+    assert len(near) == 20
+    assert len(near & {one.id for one in exactly}) >= 19
+
+
+def test_words_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+    both = {one.id for one in large if {"lantern", "violin"} <= set(one.text.split())}
+
+    best = found(caller, words="lantern violin", keyword_limit=len(both))
+
+    assert best == both
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"tags": ("auth", "cache")}, {"files": (".env",)}, {"author": "codex"}], ids=str
+)
+def test_a_filter_behind_the_index_returns_as_many_as_there_are(
+    large: tuple[Member, ...], caller: Caller, wanted: dict[str, Any]
+) -> None:
+    passing = {
+        one.id
+        for one in large
+        if set(wanted.get("tags", ())) <= set(one.tags)
+        and set(wanted.get("files", ())) <= set(one.files)
+        and wanted.get("author", one.agent.lower()) == one.agent.lower()
+    }
+
+    assert found(caller, vector=ASKED, **wanted) == passing
+    assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
+
+
+@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
+def test_who_may_not_see_finds_nothing_over_an_index(
+    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+) -> None:
+    bound = replace(member_caller, bound_projects=(UUID(int=9),))
+
+    assert found(caller, **path)
+    assert found(bound, **path) == set()
+
+
+def test_the_past_is_still_scanned(
+    large: tuple[Member, ...], caller: Caller, now: datetime
+) -> None:
+    known = {one.id for one in large if one.known_from <= now}
+
+    assert found(caller, vector=ASKED, moment=now) == known
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operator_makes_them_beside_the_work(
+    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(indexing, "LARGE", 10)
+
+    call_command("index_search")
+    call_command("index_search", organization="acme")
+
+    said = capsys.readouterr().out
+    assert "acme: memory_kw_words, memory_vector_near_" in said
+    assert "acme: nothing to make" in said
