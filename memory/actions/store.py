@@ -169,8 +169,14 @@ def same_external(*, place: Place, external_id: str) -> Memory | None:
 
 
 def lock_active(*, place: Place, hashes: set[str], external_ids: set[str]) -> tuple[Memory, ...]:
-    """Lock the active memories of a place with one of these texts or external ids, by id."""
-    rows = _active(place).filter(Q(content_hash__in=hashes) | Q(external_id__in=external_ids))
+    """Lock the active memories of a place with one of these texts or external ids, by id.
+
+    Episodes may say the same, so they are found by their external ids alone. Each half is asked in
+    the words of its unique index; without, Postgres reads the whole project.
+    """
+    same_text = Q(content_hash__in=hashes) & ~Q(type=MemoryType.EPISODE.value)
+    same_id = Q(external_id__in=external_ids) & ~Q(external_id="")
+    rows = _active(place).filter(same_text | same_id)
     return tuple(rows.select_for_update().order_by("id"))
 
 
