@@ -8,7 +8,7 @@ from django.urls import URLPattern, path, re_path
 from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
-from memory.api import changing, reading, searching, writing
+from memory.api import browsing, changing, reading, searching, writing
 from teams.api import audit, changes, projects
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
@@ -17,6 +17,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *reading.ENDPOINTS,
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
+    *browsing.ENDPOINTS,
     *changes.ENDPOINTS,
     *audit.ENDPOINTS,
     *jobs.ENDPOINTS,

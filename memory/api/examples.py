@@ -119,6 +119,19 @@ CONTEXT: Final[dict[str, Any]] = {
     "took_ms": 9.1,
     "profile": "plain",
 }
+SIMILAR: Final[dict[str, Any]] = {
+    "items": [{"memory": MEMORY, "similarity": 0.71}],
+    "degraded": [],
+    "took_ms": 5.2,
+}
+RECALL: Final[dict[str, Any]] = {
+    "items": [{"memory": MEMORY, "closeness": "file"}],
+    "took_ms": 3.4,
+}
+TIMELINE: Final[dict[str, Any]] = {
+    "items": [{"memory": MEMORY, "at": "2026-11-20T12:00:00Z"}],
+    "next_cursor": None,
+}
 VERSIONS: Final[dict[str, Any]] = {
     "items": [
         {

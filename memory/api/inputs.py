@@ -4,6 +4,7 @@ Content is bounded loosely here: the length gate says its own bounds, with a hin
 refuses one memory instead of the whole request. Bounds of the other fields are the columns'.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from accounts.api.shapes import (
@@ -24,12 +25,15 @@ from memory.actions.asking import (
     LARGEST_LIMIT,
     LONGEST_QUERY,
     PROFILES,
+    Mode,
     Rerank,
     SearchRequest,
 )
 from memory.actions.context import LARGEST_BUDGET, ContextRequest
 from memory.actions.correct import KINDS
 from memory.actions.fields import LARGEST_LINE
+from memory.actions.narrowing import Narrowing
+from memory.actions.recall import Closeness
 from memory.actions.remember import NewMemory
 from memory.retrieval.phases import Phase
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
@@ -132,13 +136,28 @@ QUERY: Final = Field(
     says="What to look for, in words.",
     required=True,
 )
-FILTERS: Final = (
+PATTERN: Final = "pattern"
+MODES: Final = (*Mode, PATTERN)
+LIMIT: Final = _optional("limit", Whole(smallest=1, largest=LARGEST_LIMIT), "How many at most.", 10)
+PATH: Final = Field(
+    name="path", shape=Text(largest=400, smallest=1), says="The path of a file.", required=True
+)
+CLOSENESS: Final = _optional(
+    "closeness",
+    Text(largest=8, choices=tuple(Closeness)),
+    "How far from the file: it, paths that end alike, or its folder.",
+    Closeness.NAME.value,
+)
+NARROWING: Final = (
     PROJECT,
     _optional("projects", _values(64), "Only these projects, by slug or id.", ()),
     _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
     _optional("tags", _values(64), "With all of these tags.", ()),
     _optional("files", _values(400), "About one of these: paths, ends of paths, or globs.", ()),
     _optional("author", Text(largest=120, smallest=1), "A person's id, an agent or a tool."),
+)
+FILTERS: Final = (
+    *NARROWING,
     _optional("since", Moment(), "Learned at that moment or later."),
     _optional("until", Moment(), "Learned before that moment."),
     _optional("as_of", Moment(), "What was known at that moment."),
@@ -158,7 +177,13 @@ SEARCH: Final = Record(
     fields=(
         QUERY,
         *FILTERS,
-        _optional("limit", Whole(smallest=1, largest=LARGEST_LIMIT), "How many at most.", 10),
+        LIMIT,
+        _optional(
+            "mode",
+            Text(largest=8, choices=MODES),
+            "How to look: by meaning and words, by words alone, or by a regular expression.",
+            MODES[0],
+        ),
         _optional("phase", Text(largest=12, choices=tuple(Phase)), "Raises the phase's types."),
         *RANKING,
         _optional("hyde", Truth(), "Whether a model may write what is missing.", False),
@@ -191,7 +216,13 @@ def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = No
 
 def search_request(*, body: dict[str, Any]) -> SearchRequest:
     """Make the value of a checked SEARCH."""
-    return SearchRequest(**{name: value for name, value in body.items() if name != "explain"})
+    return SearchRequest(**{name: value for name, value in body.items() if name not in {"explain"}})
+
+
+def narrowing(*, given: Mapping[str, Any]) -> Narrowing:
+    """Make the value of checked FILTERS, and of the limit where there is one."""
+    names = (*(field.name for field in FILTERS), "limit")
+    return Narrowing(**{name: given[name] for name in names if given.get(name) is not None})
 
 
 def context_request(*, body: dict[str, Any]) -> ContextRequest:

@@ -18,8 +18,11 @@ from accounts.api.schemas import (
     several,
 )
 from memory.actions.context import Context, Reason
+from memory.actions.match import Matches
+from memory.actions.recall import Closeness, Recall
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
+from memory.actions.similar import Similar
 from memory.queries.memories import VersionView
 from memory.queries.views import MemoryView
 from memory.retrieval.organize import Order
@@ -86,6 +89,20 @@ _OF_CONTEXT: Final = (
     "tokens", "budget_tokens", "phase", "order", "hint", "nothing_relevant", "degraded", "took_ms",
     "profile",
 )  # fmt: skip
+_WHY: Final = record(  # as memory.retrieval.explain makes it
+    score=NUMBER,
+    parts=FREE,
+    multipliers=FREE,
+    fusion=NUMBER,
+    paths=FREE,
+    boost=maybe(record(shared_files=WHOLE, value=NUMBER)),
+    rerank=maybe(record(rank_before=WHOLE, score=NUMBER)),
+    relevance=record(value=NUMBER, threshold=NUMBER, calibration=TEXT, signs=FREE, parts=FREE),
+)
+_RESULT: Final = {  # the last two only where they were asked for
+    **record(memory=ref("Memory"), relevance=NUMBER),
+    "properties": {"memory": ref("Memory"), "relevance": NUMBER, "explain": _WHY, "excerpt": TEXT},
+}
 _OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
@@ -125,11 +142,25 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         )
     ),
     "SearchResults": record(
-        results=several(record(memory=ref("Memory"), relevance=NUMBER)),
+        results=several(_RESULT),
         nothing_relevant=TRUTH,
         degraded=several(TEXT),
         took_ms=NUMBER,
         profile=TEXT,
+    ),
+    "Similar": record(
+        items=several(record(memory=ref("Memory"), similarity=NUMBER)),
+        degraded=several(TEXT),
+        took_ms=NUMBER,
+    ),
+    "Recall": record(
+        items=several(
+            record(memory=ref("Memory"), closeness={"type": "string", "enum": list(Closeness)})
+        ),
+        took_ms=NUMBER,
+    ),
+    "TimelinePage": record(
+        items=several(record(memory=ref("Memory"), at=MOMENT)), next_cursor=maybe(TEXT)
     ),
     "Context": record(
         text=TEXT,
@@ -211,6 +242,41 @@ def answer(result: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
         "degraded": result.degraded,
         "took_ms": result.took_ms,
         "profile": result.profile,
+    }
+
+
+def matches(found: Matches) -> dict[str, Any]:
+    """Return what a pattern matches, in the shape of a search: a match is wholly relevant."""
+    return {
+        "results": [
+            {"memory": memory(one.memory), "relevance": 1.0, "excerpt": one.excerpt}
+            for one in found.items
+        ],
+        "nothing_relevant": not found.items,
+        "degraded": (),
+        "took_ms": found.took_ms,
+        "profile": "pattern",
+    }
+
+
+def similar(found: Similar) -> dict[str, Any]:
+    """Return what is like a memory."""
+    return {
+        "items": [
+            {"memory": memory(one.memory), "similarity": one.similarity} for one in found.items
+        ],
+        "degraded": found.degraded,
+        "took_ms": found.took_ms,
+    }
+
+
+def recall(found: Recall) -> dict[str, Any]:
+    """Return what is known about a file."""
+    return {
+        "items": [
+            {"memory": memory(one.memory), "closeness": one.closeness} for one in found.items
+        ],
+        "took_ms": found.took_ms,
     }
 
 

@@ -5,12 +5,20 @@ from typing import Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
 from memory.actions.context import context
+from memory.actions.match import match
 from memory.actions.search import search
 from memory.api import examples, inputs, output
+from memory.api.inputs import PATTERN
 
 
 def find(ask: Ask) -> Answer:
     """Return what fits the query, best first, or say that nothing does."""
+    if ask.body["mode"] == PATTERN:
+        narrowing = inputs.narrowing(given=ask.body)
+        found = match(
+            caller=ask.caller, pattern=ask.body["query"], narrowing=narrowing, now=ask.now
+        )
+        return Answer(body=output.matches(found))
     request = inputs.search_request(body=ask.body)
     result = search(caller=ask.caller, request=request, now=ask.now)
     return Answer(body=output.answer(result, with_reasons=ask.body["explain"]))
@@ -31,7 +39,8 @@ ENDPOINTS: Final = (
         summary="Search memories",
         says=(
             "By meaning and by words. When nothing is relevant it says so instead of guessing; "
-            "`threshold` 0 returns the ranking anyway."
+            "`threshold` 0 returns the ranking anyway. With `mode` keyword by words alone; with "
+            "`mode` pattern `query` is a regular expression, and the newest matches come first."
         ),
         scope=TokenScope.READ,
         run=find,

@@ -3,45 +3,35 @@
 from typing import Any, Final
 
 from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Fraction, Moment, Record, Text, Truth, Whole
+from accounts.api.shapes import Field, Fraction, Record, Text, Truth, Whole
 from accounts.caller import TokenScope
-from memory.actions.asking import LONGEST_QUERY, PROFILES, Rerank, SearchRequest
+from memory.actions.asking import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
 from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Told, context
+from memory.actions.match import match
 from memory.actions.search import Hit, search
 from memory.mcp.shapes import (
     BANNER,
+    FILTERS,
     MEMORY,
-    PROJECT,
-    WORDS,
     Call,
     Tool,
     limit,
+    narrowing,
     option,
     shown,
-    types,
 )
 from memory.retrieval.phases import Phase
 
 _FOUND: Final = {
     **MEMORY,
-    "properties": {**MEMORY["properties"], "relevance": NUMBER, "explain": FREE},
+    "properties": {**MEMORY["properties"], "relevance": NUMBER, "explain": FREE, "excerpt": TEXT},
 }
+PATTERN: Final = "pattern"
 QUERY: Final = Field(
     name="query",
     shape=Text(largest=LONGEST_QUERY, smallest=1),
     says="What you want to know, in a sentence or a few words.",
     required=True,
-)
-FILTERS: Final = (
-    PROJECT,
-    option(name="projects", shape=WORDS, says="Only these projects.", default=()),
-    types(says="Only these types of memory."),
-    option(name="tags", shape=WORDS, says="With all of these tags.", default=()),
-    option(name="files", shape=WORDS, says="About one of these paths or globs.", default=()),
-    option(name="author", shape=Text(largest=120, smallest=1), says="A person, agent or tool."),
-    option(name="since", shape=Moment(), says="Learned at that moment or later."),
-    option(name="until", shape=Moment(), says="Learned before that moment."),
-    option(name="as_of", shape=Moment(), says="What was known at that moment."),
 )
 RANKING: Final = (
     option(name="profile", shape=Text(largest=20, choices=PROFILES), says="How to rank."),
@@ -57,6 +47,8 @@ RANKING: Final = (
 
 def find(call: Call) -> dict[str, Any]:
     """Search the memories the caller may see."""
+    if call.arguments["mode"] == PATTERN:
+        return _grep(call)
     given = {name: value for name, value in call.arguments.items() if name != "explain"}
     request = SearchRequest(**{**given, "project": given["project"] or call.project})
     answer = search(caller=call.caller, request=request, now=call.now)
@@ -85,6 +77,20 @@ def pack(call: Call) -> dict[str, Any]:
         "hint": packed.hint,
         "nothing_relevant": packed.nothing_relevant,
         "degraded": list(packed.degraded),
+    }
+
+
+def _grep(call: Call) -> dict[str, Any]:
+    pattern = call.arguments["query"]
+    found = match(caller=call.caller, pattern=pattern, narrowing=narrowing(call=call), now=call.now)
+    return {
+        "notice": BANNER,
+        "results": [
+            {**shown(view=one.memory), "relevance": 1.0, "excerpt": one.excerpt}
+            for one in found.items
+        ],
+        "nothing_relevant": not found.items,
+        "degraded": [],
     }
 
 
@@ -129,6 +135,12 @@ SEARCH: Final = Tool(
             QUERY,
             *FILTERS,
             limit(default=8),
+            option(
+                name="mode",
+                shape=Text(largest=8, choices=(*Mode, PATTERN)),
+                says="hybrid; keyword: by words alone; pattern: query is a regular expression.",
+                default=Mode.HYBRID.value,
+            ),
             option(name="phase", shape=Text(largest=12, choices=tuple(Phase)), says="Of the work."),
             *RANKING,
             option(name="explain", shape=Truth(), says="Say why each stands there.", default=False),

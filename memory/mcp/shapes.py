@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record, several
-from accounts.api.shapes import Field, Record, Several, Shape, Text, Whole
+from accounts.api.shapes import Field, Moment, Record, Several, Shape, Text, Whole
 from accounts.caller import Caller, TokenScope
+from memory.actions.narrowing import Narrowing
 from memory.queries.views import MemoryView
 from memory.retrieval.packing_text import NOTICE
 from memory.taxonomy import MemoryType
@@ -94,3 +95,26 @@ def types(*, says: str) -> Field:
 def option(*, name: str, shape: Shape, says: str, default: Any = None) -> Field:
     """Return a field that may be left out."""
     return Field(name=name, shape=shape, says=says, default=default)
+
+
+def narrowing(*, call: Call) -> Narrowing:
+    """Return the filters of a call's arguments, in the connection's project when none is named."""
+    names = (*(field.name for field in FILTERS), "limit")
+    given = {name: call.arguments[name] for name in names if call.arguments.get(name) is not None}
+    return Narrowing(**{**given, "project": given.get("project") or call.project})
+
+
+NARROWING: Final = (
+    PROJECT,
+    option(name="projects", shape=WORDS, says="Only these projects.", default=()),
+    types(says="Only these types of memory."),
+    option(name="tags", shape=WORDS, says="With all of these tags.", default=()),
+    option(name="files", shape=WORDS, says="About one of these paths or globs.", default=()),
+    option(name="author", shape=Text(largest=120, smallest=1), says="A person, agent or tool."),
+)
+FILTERS: Final = (
+    *NARROWING,
+    option(name="since", shape=Moment(), says="Learned at that moment or later."),
+    option(name="until", shape=Moment(), says="Learned before that moment."),
+    option(name="as_of", shape=Moment(), says="What was known at that moment."),
+)

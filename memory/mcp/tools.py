@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from accounts.api import shapes
 from accounts.api.shapes import Several
+from memory.mcp.browsing import ABOUT_FILE, FIND_SIMILAR, GET_TIMELINE
 from memory.mcp.finding import CONTEXT, SEARCH
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
 from memory.mcp.shapes import BANNER, Call, Tool
@@ -13,7 +14,17 @@ from memory.mcp.shapes import BANNER, Call, Tool
 __all__ = ["BANNER", "TOOLS", "Call", "Tool", "arguments"]
 
 TOOLS: Final[Mapping[str, Tool]] = {
-    tool.name: tool for tool in (SEARCH, CONTEXT, ADD_MEMORY, GET, LIST_RECENT)
+    tool.name: tool
+    for tool in (
+        SEARCH,
+        CONTEXT,
+        ABOUT_FILE,
+        FIND_SIMILAR,
+        GET_TIMELINE,
+        ADD_MEMORY,
+        GET,
+        LIST_RECENT,
+    )
 }
 
 

@@ -20,8 +20,13 @@ from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
 from memory.actions.context import ContextRequest, context
 from memory.actions.correct import correct
+from memory.actions.match import match
+from memory.actions.narrowing import Narrowing
 from memory.actions.preview import preview
+from memory.actions.recall import Closeness, recall
 from memory.actions.search import SearchRequest, search
+from memory.actions.similar import similar
+from memory.actions.timeline import timeline
 from memory.queries import connections, memories, overview
 from memory.retrieval.filters import Filters
 from teams.actions.projects import create_project
@@ -74,6 +79,19 @@ ABOUT_ALL: dict[str, Read] = {
         caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
     ),
     "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
+    "match.match": lambda a: match(
+        caller=a.caller, pattern="canary", narrowing=Narrowing(limit=100), now=a.now
+    ),
+    "recall.recall": lambda a: recall(
+        caller=a.caller,
+        path="canary/cage.py",
+        closeness=Closeness.FOLDER,
+        narrowing=Narrowing(limit=100),
+        now=a.now,
+    ),
+    "timeline.timeline": lambda a: timeline(
+        caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
+    ),
     "overview.by_project": lambda a: overview.by_project(caller=a.caller),
     "places.projects": lambda a: places.projects(caller=a.caller),
     "places.surroundings": lambda a: places.surroundings(caller=a.caller),
@@ -88,6 +106,9 @@ ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
     "memories.history": lambda a: memories.history(caller=a.caller, memory_id=a.memory_id),
     "memories.links": lambda a: memories.links(caller=a.caller, memory_id=a.memory_id),
+    "similar.similar": lambda a: similar(
+        caller=a.caller, memory_id=a.memory_id, narrowing=Narrowing(limit=100), now=a.now
+    ),
 }
 ABOUT_SOME_IDS: dict[str, Read] = {
     "memories.by_ids": lambda a: memories.by_ids(
@@ -113,6 +134,19 @@ ABOUT_A_PROJECT: dict[str, Read] = {
     "search.search in one": lambda a: search(
         caller=a.caller, request=SearchRequest(query="canary", project=a.project), now=a.now
     ),
+    "match.match in one": lambda a: match(
+        caller=a.caller, pattern="canary", narrowing=Narrowing(project=a.project), now=a.now
+    ),
+    "recall.recall in one": lambda a: recall(
+        caller=a.caller,
+        path="canary/cage.py",
+        closeness=Closeness.FOLDER,
+        narrowing=Narrowing(project=a.project),
+        now=a.now,
+    ),
+    "timeline.timeline in one": lambda a: timeline(
+        caller=a.caller, narrowing=Narrowing(projects=(a.project,)), after=None, limit=9, now=a.now
+    ),
     "memories.page of one": lambda a: memories.page(
         caller=a.caller, filters=Filters(project=a.project), cursor=None, limit=9, now=a.now
     ),
@@ -123,7 +157,10 @@ ABOUT_A_PROJECT: dict[str, Read] = {
 READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
 COMPLETE = {  # reads that tell of every memory, text or citation
     "context.context",
+    "match.match",
     "memories.page",
+    "recall.recall",
+    "timeline.timeline",
     "places.changes_since",
     "places.latest_changes",
     "search.search",
@@ -191,6 +228,7 @@ def _memories(caller: Caller, now: datetime) -> dict[str, UUID]:
 
 def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any]) -> UUID:
     """Store a memory that has a history and a link; return the newer one."""
+    given = {**given, "related_files": ("canary/bird.py",)}
     old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
     fixed = f"{place}-canary sings here now, and that is it."
     outcome = correct(

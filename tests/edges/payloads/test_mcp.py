@@ -21,6 +21,9 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "add_memory": {"content": numbered(number=1), "project": "shop"},
     "search": {"query": "carts"},
     "context": {"query": "carts"},
+    "about_file": {"path": "a.py"},
+    "find_similar": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},
+    "get_timeline": {},
     "get": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},
     "list_recent": {},
 }

@@ -113,6 +113,11 @@ ABOUT_A_PROJECT: Final = (
     _call("GET", "projects/{slug}"),
     _call("POST", "search", send={"query": "stone", "project": "{slug}"}),
     _call("POST", "context", send={"query": "stone", "project": "{slug}"}),
+    _call(
+        "POST", "search", send={"query": "stone", "mode": "pattern", "projects": ["{slug}"]}
+    ),
+    _call("GET", "timeline", query="project={slug}"),
+    _call("GET", "files/memories", query="path=a.py&project={slug}"),
     _call("POST", "memories", send={"project": "{slug}", "content": NEW, "scope": "personal"}),
     _call("POST", "memories/bulk", send={"project": "{slug}", "memories": [{"content": NEW}]}),
     _call("POST", "memories/bulk", send={"project": "{room}", "memories": [

@@ -127,6 +127,8 @@ def test_agents_are_told_of_what_is_theirs_alone(
     for tool, given in (
         ("list_recent", {"limit": 50}),
         ("search", {"query": "stone", "limit": 50}),
+        ("search", {"query": "canary", "mode": "pattern", "limit": 50}),
+        ("get_timeline", {"limit": 50}),
         ("context", {"query": "stone", "threshold": 0, "budget_tokens": 32_000}),
     ):
         text = use(line, asker, tool, given)

@@ -1,0 +1,64 @@
+"""What the ways to ask without words are narrowed by: the filters of a search, checked alike."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from accounts.caller import Caller
+from memory.actions import asking
+from memory.actions.asking import SearchRequest
+from memory.retrieval import query
+from memory.sql.retrieval import Question
+
+NO_WORDS: Final = "anything"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """The filters of a search (spec 3.1, stage 2); empty ones let everything through."""
+
+    project: str | None = None
+    projects: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    author: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    as_of: datetime | None = None
+    limit: int = 10
+
+
+def check(*, narrowing: Narrowing) -> None:
+    """Raise InvalidInput naming every wrong field."""
+    asking.check(request=_request(narrowing))
+
+
+def question(*, caller: Caller, narrowing: Narrowing) -> Question:
+    """Return the filters as the database takes them. In a unit.
+
+    Raises NotFound for a project the caller cannot see.
+    """
+    request = _request(narrowing)
+    return asking.question(
+        request=request,
+        place=asking.place(caller=caller, request=request),
+        asked=query.understand(text=request.query),
+        embedded=None,
+    )
+
+
+def _request(narrowing: Narrowing) -> SearchRequest:
+    return SearchRequest(
+        query=NO_WORDS,
+        project=narrowing.project,
+        projects=narrowing.projects,
+        types=narrowing.types,
+        tags=narrowing.tags,
+        files=narrowing.files,
+        author=narrowing.author,
+        since=narrowing.since,
+        until=narrowing.until,
+        as_of=narrowing.as_of,
+        limit=narrowing.limit,
+    )

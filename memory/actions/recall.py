@@ -1,0 +1,89 @@
+"""Recall what is known about a file (spec 3.2), the closest to it first.
+
+Of the very path before a path that ends alike, and those before what is about its folder.
+"""
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import wrong_field
+from memory.actions import narrowing as narrowings
+from memory.actions.narrowing import Narrowing
+from memory.intake.text import check_text
+from memory.queries.views import MemoryView, give_out
+from memory.retrieval import paths
+from memory.sql import ways
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+
+
+class Closeness(StrEnum):
+    """How a memory is about a file: of its path, of one that ends alike, of its folder."""
+
+    FILE = "file"
+    NAME = "name"
+    FOLDER = "folder"
+
+
+RANKS: Final = tuple(Closeness)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A memory and how it is about the file."""
+
+    memory: MemoryView
+    closeness: Closeness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What is known about a file, closest first."""
+
+    items: tuple[Recalled, ...]
+    took_ms: float
+
+
+def recall(
+    *, caller: Caller, path: str, closeness: Closeness, narrowing: Narrowing, now: datetime
+) -> Recall:
+    """Find what is about a file, as loosely as `closeness` allows.
+
+    Raises InvalidInput for a path that is none, NotFound for a project the caller cannot see.
+    """
+    started = time.perf_counter()
+    require(caller=caller, act=Act.READ)
+    narrowings.check(narrowing=narrowing)
+    _check_path(path)
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        found = ways.about_file(
+            path=path,
+            closeness=RANKS.index(closeness),
+            question=narrowings.question(caller=caller, narrowing=narrowing),
+            limit=narrowing.limit,
+            sight=sight,
+        )
+        ids = tuple(one for one, _ in found)
+        views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
+    items = tuple(
+        Recalled(memory=views[one], closeness=RANKS[rank]) for one, rank in found if one in views
+    )
+    return Recall(items=items, took_ms=round((time.perf_counter() - started) * 1_000, 2))
+
+
+def _check_path(path: str) -> None:
+    if paths.bare(path=path.strip()) and len(path) <= paths.LONGEST and not check_text(text=path):
+        return
+    raise wrong_field(
+        pointer="/path",
+        detail="This is not a path of a file.",
+        hint=f"Name a file like src/cart/prices.py, in at most {paths.LONGEST} characters.",
+        code="path",
+    )

@@ -1,0 +1,173 @@
+"""Typed callers of the other ways to ask: by pattern, by likeness, by file, in time (spec 3.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.utils import DataError, OperationalError
+from psycopg import errors as postgres
+
+from memory.retrieval import paths
+from memory.retrieval.patterns import Pattern
+from memory.sql import named
+from memory.sql.retrieval import Question
+from memory.taxonomy import MemoryType, type_row
+from teams import visibility
+from teams.visibility import Sight, parameters
+
+FILE: Final = "ways.sql"
+EXACTLY: Final = 'm.content COLLATE "C"'
+ANY_CASE: Final = 'lower(m.content COLLATE "C")'
+NOTHING: Final[Mapping[str, str]] = {}
+_OF_VECTORS: Final = frozenset({"similar", "similar_words"})
+_TYPES: Final = {type_row(type=item).code: item.value for item in MemoryType}
+
+
+class PatternRefused(Exception):
+    """Postgres cannot read a regular expression; says why."""
+
+
+class TookTooLong(Exception):
+    """A statement was stopped because its time was over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """A memory whose text is matched, and where first: positions from 0, the end behind it."""
+
+    memory_id: UUID
+    start: int
+    end: int
+    content: str
+
+
+def matching(
+    *, pattern: Pattern, question: Question, limit: int, milliseconds: int, sight: Sight
+) -> tuple[Matched, ...]:
+    """Return the newest memories that a regular expression matches. In a unit.
+
+    Raises PatternRefused, TookTooLong; the unit is over with either.
+    """
+    named.rows("be_quick", file=FILE, milliseconds=str(milliseconds))
+    try:
+        rows = _rows(
+            "matching",
+            question,
+            sight,
+            parts={"literal": ANY_CASE if pattern.ignores_case else EXACTLY},
+            pattern=pattern.text,
+            flags=pattern.flags,
+            literal=f"%{_plain(pattern.literal)}%",
+            limit=limit,
+        )
+    except DataError as error:
+        raise PatternRefused(_said(error)) from error
+    except OperationalError as error:
+        if not isinstance(error.__cause__, postgres.QueryCanceled):
+            raise
+        raise TookTooLong(f"stopped after {milliseconds} ms") from error
+    named.execute("take_time", file=FILE)
+    return tuple(
+        Matched(memory_id=row[0], start=row[1] - 1, end=row[2] - 1, content=row[3]) for row in rows
+    )
+
+
+def similar(
+    *, memory_id: UUID, question: Question, limit: int, sight: Sight
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the nearest memories with their cosines, none when it has no vector. In a unit."""
+    rows = _rows("similar", question, sight, memory_id=memory_id, limit=limit)
+    return tuple((row[0], row[1]) for row in rows)
+
+
+def similar_words(
+    *, memory_id: UUID, question: Question, limit: int, sight: Sight
+) -> tuple[tuple[UUID, float], ...]:
+    """Return the memories that share most words, with the share of its own, 0..1. In a unit."""
+    rows = _rows("similar_words", question, sight, memory_id=memory_id, limit=limit)
+    return tuple((row[0], min(1.0, row[1])) for row in rows)
+
+
+def about_file(
+    *, path: str, closeness: int, question: Question, limit: int, sight: Sight
+) -> tuple[tuple[UUID, int], ...]:
+    """Return memories about a path, closest first: 0 it, 1 one that ends alike, 2 its folder.
+
+    In a unit.
+    """
+    rows = _rows("about_file", question, sight, path=path, closeness=closeness, limit=limit)
+    return tuple((row[0], row[1]) for row in rows)
+
+
+def timeline(
+    *,
+    question: Question,
+    start: datetime | None,
+    end: datetime | None,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+    sight: Sight,
+) -> tuple[tuple[UUID, datetime], ...]:
+    """Return memories with when they happened, oldest first, behind a place. In a unit."""
+    after_at, after_id = after or (None, None)
+    rows = _rows(
+        "timeline",
+        question,
+        sight,
+        start=start,
+        end=end,
+        after_at=after_at,
+        after_id=after_id,
+        limit=limit,
+    )
+    return tuple((row[0], row[1]) for row in rows)
+
+
+def _rows(
+    name: str, question: Question, sight: Sight, *, parts: Mapping[str, str] = NOTHING, **more: Any
+) -> list[tuple[Any, ...]]:
+    globs = [paths.like(glob=file) for file in question.files if paths.is_glob(text=file)]
+    codes = question.type_codes
+    return named.filled(
+        name,
+        file=FILE,
+        parts={**_parts(name), **parts},
+        projects=None if question.projects is None else list(question.projects),
+        codes=None if codes is None else list(codes),
+        types=None if codes is None else [_TYPES[code] for code in codes],
+        moment=question.moment,
+        since=question.since,
+        until=question.until,
+        is_narrowed=bool(question.tags or question.author or question.files),
+        tags=list(question.tags),
+        authors=[question.author] if question.author else [],
+        in_files=bool(question.files),
+        files=[file for file in question.files if not paths.is_glob(text=file)],
+        globs=globs,
+        **more,
+        **parameters(sight=sight),
+    )
+
+
+def _parts(name: str) -> dict[str, str]:
+    """Return the pieces of a query; visibility stands in each of them for the row it reads."""
+    chosen = named.text("chosen", file=FILE)
+    if name in _OF_VECTORS:
+        return {"chosen": chosen, "visible": visibility.as_sql(alias="v")}
+    visible = visibility.as_sql(alias="m")
+    narrowed = named.text("narrowed", file=FILE)
+    return {"narrowed": narrowed.replace("{visible}", visible).replace("{chosen}", chosen)}
+
+
+def _plain(text: str) -> str:
+    """Return a text for LIKE in which nothing stands for anything else."""
+    return "".join(paths.LITERAL.get(sign, sign) for sign in text)
+
+
+def _said(error: DataError) -> str:
+    cause = error.__cause__
+    if not isinstance(cause, postgres.InvalidRegularExpression):
+        raise error
+    return str(cause.diag.message_primary).removeprefix("invalid regular expression: ")
