@@ -3,13 +3,14 @@
 `found ORGANIZATION` makes an organization and prints a token; `write ORGANIZATION` stores a memory
 for each line of standard input and prints it when it is acknowledged, trying again when a server
 was away; `missing ORGANIZATION` prints what the store lacks of the acknowledged memories read from
-standard input, and what is there twice. `poison`, `redeliver` and `clocks` do what they say.
+standard input, and what is there twice. `work`, `poison`, `redeliver`, `clocks` do what they say.
 """
 
 import json
 import sys
 from collections import Counter
 from datetime import UTC, datetime
+from importlib import import_module
 from threading import Event
 from typing import Any
 
@@ -19,7 +20,7 @@ django.setup()
 
 from django.db import DatabaseError, connection  # noqa: E402
 
-from accounts import jobs, tenancy  # noqa: E402
+from accounts import jobs, tasks, tenancy  # noqa: E402
 from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
 from accounts.errors import CairnError  # noqa: E402
@@ -31,6 +32,7 @@ from memory.models import Memory, MemoryVector  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 from tests.support.load import PROJECT, content_of  # noqa: E402
+from tests.support.switch_commands import fill, recall  # noqa: E402
 
 operator.install()
 PAUSE_SECONDS = 0.2
@@ -81,6 +83,24 @@ def poison(slug: str, *kinds: str) -> None:
     sys.stdout.write(json.dumps(made))
 
 
+def prepare(slug: str, count: str) -> None:
+    """Make the organization, and so many memories with vectors in it."""
+    found(slug)
+    fill(slug, count)
+
+
+def work() -> None:
+    """Do jobs as a worker does, with a look around before each, until killed."""
+    import_module("tests.support.moments")
+    while True:
+        jobs.sweep()
+        held = next(filter(None, (jobs.claim(queue=name, worker="hands") for name in QUEUES)), None)
+        if held is None:
+            Event().wait(PAUSE_SECONDS)
+        else:
+            tasks.run(held=held)
+
+
 def redeliver(times: str, count: str) -> None:
     """Wake the workers so many times for each of so many jobs."""
     for _ in range(int(times) * int(count)):
@@ -129,7 +149,11 @@ def _is_found(caller: Caller, item: dict[str, str]) -> bool:
 
 
 COMMANDS: dict[str, Any] = {
-    command.__name__: command for command in (found, write, missing, poison, redeliver, clocks)
+    command.__name__: command
+    for command in (
+        *(found, write, missing, poison, redeliver, clocks),
+        *(work, prepare, recall),
+    )
 }
 
 if __name__ == "__main__":

@@ -48,6 +48,20 @@ AHEAD = 4  # writes under way while the reader does something else
 
 
 @dataclass(slots=True, kw_only=True)
+class Beside:
+    """A command that runs beside the test; what it printed is there when it has ended."""
+
+    child: subprocess.Popen[str]
+    printed: str = ""
+
+    def say(self, line: str) -> None:
+        """Send it a line."""
+        assert self.child.stdin is not None
+        self.child.stdin.write(f"{line}\n")
+        self.child.stdin.flush()
+
+
+@dataclass(slots=True, kw_only=True)
 class Installation:
     """The processes by name, and the environment they share."""
 
@@ -65,8 +79,9 @@ class Installation:
         return {**os.environ, **self.given}
 
     def start(self, name: str, **over: str) -> None:
-        """Start postgres, redis, web, worker or beat, and wait for a server to be ready.
+        """Start postgres, redis, web, worker, hands or beat, and wait for a server to be ready.
 
+        Hands are a worker without a queue: they look for jobs themselves, and begin sooner.
         `over` is what this process alone is told instead.
         """
         starters = {"postgres": self._start_postgres, "redis": self._start_redis}
@@ -126,6 +141,24 @@ class Installation:
         )
         return done.stdout
 
+    @contextmanager
+    def beside(self, *command: str) -> Iterator[Beside]:
+        """Run a command of the program while the block lasts; the end of its input ends it."""
+        with subprocess.Popen(
+            [sys.executable, *PROGRAM, *command],
+            env=self.environment,
+            cwd=env.ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+        ) as child:
+            running = Beside(child=child)
+            try:
+                yield running
+            finally:
+                running.printed = child.communicate(timeout=ANSWER_SECONDS)[0]
+
     def migrate(self) -> None:
         """Make the tables."""
         command = [sys.executable, "manage.py", "migrate", "-v", "0"]
@@ -177,6 +210,9 @@ class Installation:
         setup = setups.read(environment=self.given)
         if name == "beat":
             return programs.beat(run_folder=self.home, environment=told)
+        if name == "hands":
+            command = (sys.executable, *PROGRAM, "work")
+            return Program(name=name, command=command, environment=told, folder=env.ROOT)
         if name == "worker":
             worker = programs.worker(setup=setup, environment=told)
             return replace(worker, command=(*worker.command, "-I", MOMENTS))

@@ -14,8 +14,9 @@ from typing import Any
 
 from accounts import jobs
 from accounts.jobs import Claim
-from memory.actions import embedding, store
+from memory.actions import store
 from memory.api import writing
+from memory.sql import retrieval, spaces
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
 TOO_MUCH_BYTES = 4_000_000_000
@@ -84,7 +85,8 @@ def install() -> None:
     original = jobs.run_handler
     jobs.run_handler = lambda claim: _run_handler(claim, original=original)
     _around(jobs, "sweep", before="sweeping")
-    _around(embedding, "store_vectors", after="inside")
+    _around(retrieval, "write_vectors", after="inside")
+    _around(spaces, "hold_memories", after="cutting")
     _around(store, "insert", after="inserted")
     _around(writing, "remember", after="committed")
     _around(writing, "remember_all", after="committed")
