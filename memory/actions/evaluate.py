@@ -11,6 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.errors import wrong_field
+from memory.actions.asking import Rerank
 from memory.actions.search import PROFILES, Hit, SearchAnswer, SearchRequest, search
 from memory.actions.trial import Tell, Trial, trial
 from memory.evaluation.judged import JudgedQuery, JudgedSet, Split
@@ -29,18 +30,21 @@ def evaluate(
     *,
     judged: JudgedSet,
     profiles: tuple[str, ...],
+    reranks: tuple[str, ...] = (Rerank.NONE.value,),
     split: Split | None,
     now: datetime,
     tell: Tell,
 ) -> Evaluation:
     """Ask the queries of a set, of one half or all, of each profile; leave nothing behind.
 
+    Each profile is asked with each way of reranking; with one, it is called `profile+way`.
+
     `tell` hears how far it is. Raises InvalidInput for an unknown profile or a half without
     queries, EmbedderUnavailable when nothing can be embedded.
     """
     chosen = _chosen(judged, profiles, split)
     with trial(judged=chosen, now=now, tell=tell) as filled:
-        systems, degraded = _ask(filled, profiles, now, tell)
+        systems, degraded = _ask(filled, _ways(profiles, reranks), now, tell)
     return Evaluation(
         judged=filled.judged,
         split=split,
@@ -63,30 +67,39 @@ def _chosen(judged: JudgedSet, profiles: tuple[str, ...], split: Split | None) -
     return replace(judged, queries=queries)
 
 
+def _ways(profiles: tuple[str, ...], reranks: tuple[str, ...]) -> dict[str, SearchRequest]:
+    return {
+        profile if way == Rerank.NONE else f"{profile}+{way}": SearchRequest(
+            query="", limit=K, profile=profile, rerank=way
+        )
+        for profile in profiles
+        for way in reranks
+    }
+
+
 def _ask(
-    filled: Trial, profiles: tuple[str, ...], now: datetime, tell: Tell
+    filled: Trial, ways: dict[str, SearchRequest], now: datetime, tell: Tell
 ) -> tuple[tuple[System, ...], tuple[str, ...]]:
     caller, queries = filled.caller, filled.judged.queries
-    found: dict[str, list[Asked]] = {profile: [] for profile in profiles}
+    found: dict[str, list[Asked]] = {name: [] for name in ways}
     degraded: dict[str, None] = {}
-    search(caller=caller, request=_request(queries[0], profiles[0]), now=now)  # loads, plans
+    for way in ways.values():
+        search(caller=caller, request=_request(queries[0], way), now=now)  # loads, plans
     for number, query in enumerate(queries, start=1):
-        for profile in profiles:
-            usual = _request(query, profile)
+        for name, way in ways.items():
+            usual = _request(query, way)
             ranking = search(caller=caller, request=replace(usual, threshold=0.0), now=now)
             answer = search(caller=caller, request=usual, now=now)
             degraded.update(dict.fromkeys(answer.degraded))
-            found[profile].append(_asked(query, ranking, answer, filled.names))
+            found[name].append(_asked(query, ranking, answer, filled.names))
         if number % SHOW_EVERY == 0 or number == len(queries):
             tell(f"asked {number} of {len(queries)} queries")
     systems = tuple(System(profile=name, asked=tuple(asked)) for name, asked in found.items())
     return systems, tuple(degraded)
 
 
-def _request(query: JudgedQuery, profile: str) -> SearchRequest:
-    return SearchRequest(
-        query=query.text, project=query.project, limit=K, profile=profile, as_of=query.as_of
-    )
+def _request(query: JudgedQuery, way: SearchRequest) -> SearchRequest:
+    return replace(way, query=query.text, project=query.project, as_of=query.as_of)
 
 
 def _asked(

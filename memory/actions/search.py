@@ -8,32 +8,32 @@ another model than the installation's is looked at twice: no model is asked insi
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
-from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import asking, embedding
-from memory.actions.asking import LARGEST_LIMIT, LONGEST_QUERY, PROFILES, Mode, SearchRequest
+from memory.actions import asking, embedding, gathering, second_looks
+from memory.actions.asking import (
+    LARGEST_LIMIT,
+    LONGEST_QUERY,
+    PROFILES,
+    Mode,
+    Rerank,
+    SearchRequest,
+)
 from memory.actions.embedding import Embedded
-from memory.queries.evidence import read_evidence
+from memory.actions.gathering import OtherModel, Pool, gather, joined
 from memory.queries.views import MemoryView, give_out
-from memory.retrieval import calibrations, explain, query, ranking, scoring
-from memory.retrieval import relevance as relevances
-from memory.retrieval.candidates import Candidate, Path
-from memory.retrieval.evidence import Evidence
-from memory.retrieval.phases import Phase
-from memory.retrieval.query import Query, QueryKind
-from memory.retrieval.ranking import Standing, Task
-from memory.retrieval.relevance import Calibration, Observed, Relevance
-from memory.sql import retrieval
-from memory.sql.retrieval import Found, Question
+from memory.retrieval import explain, query, scoring
+from memory.retrieval import funnel as funnels
+from memory.retrieval.funnel import Funnel
+from memory.retrieval.query import Query
+from memory.retrieval.ranking import Standing
 from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
-from teams.visibility import Sight
 
 __all__ = [
     "LARGEST_LIMIT",
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 NO_VECTORS: Final = "no_vectors"
-STAGES: Final = ("understand", "embed", "candidates", "fusion", "judge", "read")
+STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,8 @@ class Hit:
 class SearchAnswer:
     """The results, best first; `degraded` names what was missing, `stages` what took how long.
 
-    A stage of STAGES that was not needed is not among `stages`; values are milliseconds.
+    A stage of STAGES that was not needed is not among `stages`; values are milliseconds. `made_up`
+    is the memory that a model wrote for a second search, empty when there was none.
     """
 
     hits: tuple[Hit, ...]
@@ -72,14 +73,8 @@ class SearchAnswer:
     took_ms: float
     stages: Mapping[str, float]
     profile: str
-
-
-class _OtherModel(Exception):
-    """The organization's vectors are of another model than the query's."""
-
-    def __init__(self, *, key: str) -> None:
-        super().__init__(key)
-        self.key = key
+    funnel: Funnel
+    made_up: str = ""
 
 
 class _Watch:
@@ -101,6 +96,27 @@ class _Watch:
         return round((time.perf_counter() - self._started) * 1_000, 2)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One search under way."""
+
+    caller: Caller
+    request: SearchRequest
+    asked: Query
+    now: datetime
+    watch: _Watch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ordered:
+    """Candidates in order, what was missing on the way, and the memory a model made up."""
+
+    pool: Pool
+    standings: tuple[Standing, ...]
+    degraded: tuple[str, ...] = ()
+    made_up: str = ""
+
+
 def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
@@ -111,129 +127,119 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     asking.check(request=request)
     asked = query.understand(text=request.query)
     watch.ends("understand")
-    is_hybrid = request.mode == Mode.HYBRID
-    embedded = embedding.embed_query(text=asked.normalized) if is_hybrid else None
-    watch.ends("embed")
-    try:
-        hits = _look(caller, request, asked, embedded, now, watch)
-    except _OtherModel as other:
-        embedded = embedding.embed_query(text=asked.normalized, key=other.key)
-        watch.ends("embed")
-        hits = _look(caller, request, asked, embedded, now, watch)
+    run = _Run(caller=caller, request=request, asked=asked, now=now, watch=watch)
+    if request.rerank == Rerank.NONE and not request.hyde:
+        hits, ordered = _at_once(run)
+    else:
+        ordered = _looked_twice(run, _ordered(run))
+        hits = _given(run, ordered)
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not hits,
-        degraded=() if embedded or not is_hybrid else (NO_VECTORS,),
+        degraded=ordered.degraded,
         took_ms=watch.total(),
         stages=watch.stages,
         profile=request.profile or scoring.DEFAULT.name,
+        made_up=ordered.made_up,
+        funnel=funnels.of(
+            standings=ordered.standings,
+            limit=request.limit,
+            shown=len(hits),
+            threshold=ordered.pool.threshold,
+        ),
     )
 
 
-def _look(
-    caller: Caller,
-    request: SearchRequest,
-    asked: Query,
-    embedded: Embedded | None,
-    now: datetime,
-    watch: _Watch,
-) -> tuple[Hit, ...]:
+def _at_once(run: _Run) -> tuple[tuple[Hit, ...], _Ordered]:
+    """Order and read in one unit: the usual search."""
+    embedded = _embedded(run)
+    try:
+        with tenancy.unit():
+            ordered = _order(run, embedded)
+            return _given(run, ordered), ordered
+    except OtherModel as other:
+        embedded = _embedded(run, key=other.key)
     with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        place = asking.place(caller=caller, request=request)
-        question = asking.question(request=request, place=place, asked=asked, embedded=embedded)
-        found = _found(question, embedded, sight)
-        known = read_evidence(
-            memory_ids=tuple(item.memory_id for item in found),
-            sight=sight,
-            identifiers=asked.identifiers,
-            with_text=False,
-            now=now,
+        ordered = _order(run, embedded)
+        return _given(run, ordered), ordered
+
+
+def _ordered(run: _Run) -> _Ordered:
+    try:
+        return _order(run, _embedded(run))
+    except OtherModel as other:
+        return _order(run, _embedded(run, key=other.key))
+
+
+def _embedded(run: _Run, key: str = "") -> Embedded | None:
+    is_hybrid = run.request.mode == Mode.HYBRID
+    found = embedding.embed_query(text=run.asked.normalized, key=key) if is_hybrid else None
+    run.watch.ends("embed")
+    return found
+
+
+def _order(run: _Run, embedded: Embedded | None) -> _Ordered:
+    is_hybrid = run.request.mode == Mode.HYBRID
+    with tenancy.unit():
+        pool = gather(
+            caller=run.caller,
+            request=run.request,
+            asked=run.asked,
+            embedded=embedded,
+            now=run.now,
         )
-        watch.ends("candidates")
-        standings = _ranked(request, asked, found, known)
-        watch.ends("fusion")
-        row = calibrations.calibration_of(
-            model=question.model, has_vectors=any(item.cosine is not None for item in found)
-        )
-        threshold = asking.threshold(request=request, place=place, usual=row.threshold)
-        judged = _judged(standings[: request.limit], found, known, row, threshold)
-        watch.ends("judge")
+    run.watch.ends("candidates")
+    standings = gathering.ranked(pool=pool, request=run.request)
+    run.watch.ends("fusion")
+    missing = () if embedded or not is_hybrid else (NO_VECTORS,)
+    return _Ordered(pool=pool, standings=standings, degraded=missing)
+
+
+def _looked_twice(run: _Run, ordered: _Ordered) -> _Ordered:
+    """Search again with a made-up memory if wished and little was found; rerank if wished."""
+    if run.request.hyde:
+        judged = gathering.judged(pool=ordered.pool, standings=ordered.standings)
+        if second_looks.is_thin(relevances=tuple(value.value for _, value in judged)):
+            ordered = _with_made_up(run, ordered)
+            run.watch.ends("hyde")
+    standings, missing = second_looks.reranked(
+        pool=ordered.pool, standings=ordered.standings, wish=run.request.rerank
+    )
+    run.watch.ends("rerank")
+    return replace(ordered, standings=standings, degraded=(*ordered.degraded, *missing))
+
+
+def _with_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
+    text = second_looks.made_up(question=run.asked.normalized)
+    if text is None:
+        return replace(ordered, degraded=(*ordered.degraded, second_looks.NO_MODEL))
+    asked = replace(run.asked, normalized=text)
+    second = _ordered(replace(run, asked=asked))
+    pool = joined(first=ordered.pool, second=second.pool)
+    standings = gathering.ranked(pool=pool, request=run.request)
+    return replace(ordered, pool=pool, standings=standings, made_up=text)
+
+
+def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
+    pool = ordered.pool
+    judged = gathering.judged(pool=pool, standings=ordered.standings[: run.request.limit])
+    run.watch.ends("judge")
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=run.caller)
         chosen = tuple(item.memory_id for item, _ in judged)
-        views = give_out(memory_ids=chosen, sight=sight, now=now) if chosen else {}
-        watch.ends("read")
+        views = give_out(memory_ids=chosen, sight=sight, now=run.now) if chosen else {}
+    run.watch.ends("read")
     return tuple(
         Hit(
             memory=views[item.memory_id],
             relevance=round(value.value, 4),
             explain=explain.of(
-                standing=item, relevance=value, threshold=threshold, calibration=row
+                standing=item,
+                relevance=value,
+                threshold=pool.threshold,
+                calibration=pool.calibration,
             ),
         )
         for item, value in judged
         if item.memory_id in views
     )
-
-
-def _found(question: Question, embedded: Embedded | None, sight: Sight) -> tuple[Found, ...]:
-    answer = retrieval.candidates(question=question, sight=sight)
-    active = answer.active_model
-    if embedded is not None and active is not None and embedded.key != active:
-        raise _OtherModel(key=active)
-    return answer.found
-
-
-def _ranked(
-    request: SearchRequest,
-    asked: Query,
-    found: tuple[Found, ...],
-    known: Mapping[UUID, Evidence],
-) -> tuple[Standing, ...]:
-    candidates = tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in found)
-    task = Task(
-        kind=_kind(asked, found),
-        profile=scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT,
-        phase=Phase(request.phase) if request.phase else None,
-    )
-    return ranking.rank(candidates=candidates, evidence=known, task=task)
-
-
-def _kind(asked: Query, found: tuple[Found, ...]) -> QueryKind:
-    """Treat a structural query as a semantic one where the graph found nothing."""
-    is_lost = asked.kind is QueryKind.STRUCTURAL and not any(item.graph > 0 for item in found)
-    return QueryKind.SEMANTIC if is_lost else asked.kind
-
-
-def _scores(item: Found) -> dict[str, float]:
-    scores = {} if item.cosine is None else {Path.DENSE.value: item.cosine}
-    if item.bm25 > 0:
-        scores[Path.KEYWORD.value] = item.bm25
-    if item.graph > 0:
-        scores[Path.GRAPH.value] = item.graph
-    return scores
-
-
-def _judged(
-    standings: tuple[Standing, ...],
-    found: tuple[Found, ...],
-    known: Mapping[UUID, Evidence],
-    row: Calibration,
-    threshold: float,
-) -> tuple[tuple[Standing, Relevance], ...]:
-    """Return those that are relevant enough, with their relevance, in order."""
-    observed = tuple(
-        Observed(
-            memory_id=item.memory_id,
-            cosine=item.cosine,
-            matched=item.matched,
-            missing=known[item.memory_id].missing,
-        )
-        for item in found
-        if item.memory_id in known
-    )
-    signs = relevances.signs_of(observed=observed, usual=row.rivals)
-    judged = (
-        (item, relevances.relevance(signs=signs[item.memory_id], calibration=row))
-        for item in standings
-    )
-    return tuple((item, value) for item, value in judged if value.value >= threshold)

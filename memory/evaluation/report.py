@@ -12,6 +12,8 @@ from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
 from memory.evaluation.calibration import Checked
 from memory.evaluation.judged import JudgedQuery
 from memory.evaluation.outcomes import Asked, Evaluation, Row, System
+from memory.evaluation.weights import Choice
+from memory.retrieval.query import QueryKind
 
 COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
 SHARED: Final = (  # the tables of a report: heading, measures
@@ -58,6 +60,16 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
 def calibrations(*, rows: tuple[Checked, ...]) -> str:
     """Return fitted rows as the table of `memory.retrieval.calibrations` takes them, and checks."""
     return "\n".join(line for row in rows for line in _calibration(row))
+
+
+def choices(*, rows: Mapping[QueryKind, tuple[int, Choice]]) -> str:
+    """Return fitted weights by kind of query, and whether they are better than the usual ones."""
+    return "\n".join(
+        f"{kind}, {count} queries: {dict(one.weights)}, nDCG@10 {one.value:.3f} smoothed, usual "
+        f"{one.usual:.3f}, gain {_cell('nDCG@10', one.gain, '+')}; "
+        f"{'better' if one.is_better else 'keep the usual ones'}"
+        for kind, (count, one) in rows.items()
+    )
 
 
 def percentile(*, values: Iterable[float], percent: int) -> float:

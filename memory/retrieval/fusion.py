@@ -123,7 +123,7 @@ def _scaled(weights: Mapping[str, float], paths: Iterable[str]) -> dict[str, flo
         if path not in weights:
             raise ValueError(f"no weight for the path {path!r}; known are {', '.join(weights)}")
         present[path] = weights[path]
-    whole = math.fsum(present.values())
+    whole = math.fsum(present.values()) or 1.0  # only paths that count nothing found anything
     return {path: weight / whole for path, weight in present.items()}
 
 

@@ -6,14 +6,14 @@ part, so that it can be explained and put in order anew by a reranker.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from memory.formulas.factors import Factor, total
 from memory.retrieval import fusion, neighborhood, scoring
 from memory.retrieval.candidates import Candidate, Path
 from memory.retrieval.evidence import Evidence
-from memory.retrieval.fusion import Fused
+from memory.retrieval.fusion import Fused, Weights
 from memory.retrieval.neighborhood import Boost
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import QueryKind
@@ -45,11 +45,12 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """How a search ranks: the kind of its query, the profile, and the phase of the work."""
+    """How a search ranks: kind of its query, profile, phase of the work, and weights of paths."""
 
     kind: QueryKind
     profile: Profile
     phase: Phase | None = None
+    weights: Weights = field(default_factory=lambda: fusion.WEIGHTS)
 
 
 def rank(
@@ -90,8 +91,8 @@ def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
     if not candidates:
         return ()
     if task.profile.method is Method.RECIPROCAL_RANK:
-        return fusion.reciprocal_rank(candidates=candidates, kind=task.kind)
-    return fusion.minmax(candidates=candidates, kind=task.kind)
+        return fusion.reciprocal_rank(candidates=candidates, kind=task.kind, weights=task.weights)
+    return fusion.minmax(candidates=candidates, kind=task.kind, weights=task.weights)
 
 
 def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:

@@ -15,8 +15,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.errors import CairnError
+from memory.actions.asking import Rerank
 from memory.actions.evaluate import evaluate
 from memory.actions.fit_relevance import fit_relevance
+from memory.actions.fit_weights import fit_weights
 from memory.actions.search import PROFILES
 from memory.evaluation import comparison, converters, judged, report
 from memory.evaluation.comparison import NotComparable
@@ -35,6 +37,9 @@ class Command(BaseCommand):
         """Take the set and the profiles; or, after `convert`, the public set and the folders."""
         parser.add_argument("--set", dest="folder", default=CODING, help="coding, or a folder")
         parser.add_argument("--profile", action="append", choices=PROFILES, help="may be repeated")
+        parser.add_argument(
+            "--rerank", action="append", choices=[*Rerank], help="may be repeated; none is usual"
+        )
         parser.add_argument("--split", choices=[*Split], help="only this half of the queries")
         parser.add_argument("--out", type=Path, help="file for the whole report as JSON")
         parser.add_argument("--markdown", type=Path, help="file for the tables as Markdown")
@@ -46,18 +51,21 @@ class Command(BaseCommand):
         compare = steps.add_parser("compare", help="pair two reports written with --out")
         compare.add_argument("first", type=Path)
         compare.add_argument("second", type=Path)
-        compare.add_argument("--of", dest="compared", choices=PROFILES, default=PROFILES[0])
+        compare.add_argument("--of", dest="compared", default=PROFILES[0])
+        steps.add_parser("fit-weights", help="fit the weights of fusion on the train half")
         steps.add_parser("fit-relevance", help="fit the table of calibrations on the train half")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do one of the four; refuse in a sentence."""
+        """Do one of them; refuse in a sentence."""
         try:
             if options["step"] == "convert":
                 self._convert(options["public"], options["path"], options["target"])
             elif options["step"] == "compare":
                 self._compare(options["first"], options["second"], options["compared"])
             elif options["step"] == "fit-relevance":
-                self._fit(options["folder"])
+                self._fit_relevance(options["folder"])
+            elif options["step"] == "fit-weights":
+                self._fit_weights(options["folder"])
             else:
                 self._evaluate(options)
         except (WrongSet, NotComparable) as error:
@@ -71,6 +79,7 @@ class Command(BaseCommand):
         found = evaluate(
             judged=whole,
             profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
+            reranks=tuple(dict.fromkeys(options["rerank"] or (Rerank.NONE.value,))),
             split=Split(options["split"]) if options["split"] else None,
             now=timezone.now(),
             tell=self._tell,
@@ -101,7 +110,11 @@ class Command(BaseCommand):
         title = f"{profile}: {second.name} minus {first.name}, paired by query"
         self.stdout.write(report.differences(title=title, rows=rows))
 
-    def _fit(self, folder: str) -> None:
+    def _fit_weights(self, folder: str) -> None:
+        found = fit_weights(judged=_set(folder), now=timezone.now(), tell=self._tell)
+        self.stdout.write(report.choices(rows=found))
+
+    def _fit_relevance(self, folder: str) -> None:
         found = fit_relevance(judged=_set(folder), now=timezone.now(), tell=self._tell)
         self.stdout.write(report.calibrations(rows=found))
 

@@ -266,7 +266,7 @@ def test_the_answer_says_how_long_each_stage_took(
 ) -> None:
     answer = search(caller=caller, request=SearchRequest(query="redis token"), now=now)
 
-    assert tuple(answer.stages) == STAGES
+    assert set(STAGES) - set(answer.stages) == {"hyde", "rerank"}
     assert sum(answer.stages.values()) <= answer.took_ms + 0.01
 
 

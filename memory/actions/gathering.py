@@ -1,0 +1,168 @@
+"""Gather what a search ranks: candidates of every path, and what is known of each (spec 3.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from accounts.caller import Caller
+from memory.actions import asking
+from memory.actions.asking import Place, Rerank, SearchRequest
+from memory.actions.embedding import Embedded
+from memory.queries.evidence import read_evidence
+from memory.retrieval import calibrations, ranking, scoring
+from memory.retrieval import relevance as relevances
+from memory.retrieval.candidates import Candidate, Path
+from memory.retrieval.evidence import Evidence
+from memory.retrieval.phases import Phase
+from memory.retrieval.query import Query, QueryKind
+from memory.retrieval.ranking import Standing, Task
+from memory.retrieval.relevance import Calibration, Observed, Relevance
+from memory.sql import retrieval
+from memory.sql.retrieval import Found
+from teams import visibility
+
+
+class OtherModel(Exception):
+    """The organization's vectors are of another model than the query's."""
+
+    def __init__(self, *, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The candidates of a search with their evidence, and how their relevance is judged."""
+
+    asked: Query
+    found: tuple[Found, ...]
+    known: Mapping[UUID, Evidence]
+    calibration: Calibration
+    threshold: float
+
+
+def gather(
+    *,
+    caller: Caller,
+    request: SearchRequest,
+    asked: Query,
+    embedded: Embedded | None,
+    now: datetime,
+) -> Pool:
+    """Return the candidates the caller may see. In a unit.
+
+    Raises NotFound for a project the caller cannot see, OtherModel when the vector does not fit.
+    """
+    sight = visibility.sight_of(caller=caller)
+    place = asking.place(caller=caller, request=request)
+    question = asking.question(request=request, place=place, asked=asked, embedded=embedded)
+    answer = retrieval.candidates(question=question, sight=sight)
+    active = answer.active_model
+    if embedded is not None and active is not None and embedded.key != active:
+        raise OtherModel(key=active)
+    known = read_evidence(
+        memory_ids=tuple(item.memory_id for item in answer.found),
+        sight=sight,
+        identifiers=asked.identifiers,
+        with_text=request.rerank != Rerank.NONE,
+        now=now,
+    )
+    return _pool(request, asked, answer.found, known, place, question.model)
+
+
+def joined(*, first: Pool, second: Pool) -> Pool:
+    """Return the candidates of both, the second's question being another wording of the first's.
+
+    The closer cosine counts; words are the first's.
+    """
+    closest = {item.memory_id: item for item in first.found}
+    for item in second.found:
+        before = closest.get(item.memory_id)
+        if before is None:
+            closest[item.memory_id] = replace(item, bm25=0.0, matched=0.0)
+        elif (item.cosine or 0.0) > (before.cosine or 0.0):
+            closest[item.memory_id] = replace(before, cosine=item.cosine)
+    known = {**second.known, **first.known}
+    return replace(first, found=tuple(closest.values()), known=known)
+
+
+def ranked(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
+    """Return the candidates in the order of the request's profile, best first."""
+    return ranking.rank(
+        candidates=candidates_of(pool=pool),
+        evidence=pool.known,
+        task=task_of(pool=pool, request=request),
+    )
+
+
+def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
+    """Return what each path said, for fusion."""
+    return tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in pool.found)
+
+
+def kind_of(*, pool: Pool) -> QueryKind:
+    """Treat a structural query as a semantic one where the graph found nothing."""
+    kind = pool.asked.kind
+    is_lost = kind is QueryKind.STRUCTURAL and not any(item.graph > 0 for item in pool.found)
+    return QueryKind.SEMANTIC if is_lost else kind
+
+
+def task_of(*, pool: Pool, request: SearchRequest) -> Task:
+    """Return how a request wants its candidates ranked."""
+    return Task(
+        kind=kind_of(pool=pool),
+        profile=scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT,
+        phase=Phase(request.phase) if request.phase else None,
+    )
+
+
+def judged(
+    *, pool: Pool, standings: tuple[Standing, ...]
+) -> tuple[tuple[Standing, Relevance], ...]:
+    """Return those that are relevant enough, with their relevance, in order."""
+    observed = tuple(
+        Observed(
+            memory_id=item.memory_id,
+            cosine=item.cosine,
+            matched=item.matched,
+            missing=pool.known[item.memory_id].missing,
+        )
+        for item in pool.found
+        if item.memory_id in pool.known
+    )
+    signs = relevances.signs_of(observed=observed, usual=pool.calibration.rivals)
+    values = (
+        (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
+        for one in standings
+    )
+    return tuple((one, value) for one, value in values if value.value >= pool.threshold)
+
+
+def _pool(
+    request: SearchRequest,
+    asked: Query,
+    found: tuple[Found, ...],
+    known: Mapping[UUID, Evidence],
+    place: Place,
+    model: str,
+) -> Pool:
+    row = calibrations.calibration_of(
+        model=model, has_vectors=any(item.cosine is not None for item in found)
+    )
+    return Pool(
+        asked=asked,
+        found=found,
+        known=known,
+        calibration=row,
+        threshold=asking.threshold(request=request, place=place, usual=row.threshold),
+    )
+
+
+def _scores(item: Found) -> dict[str, float]:
+    scores = {} if item.cosine is None else {Path.DENSE.value: item.cosine}
+    if item.bm25 > 0:
+        scores[Path.KEYWORD.value] = item.bm25
+    if item.graph > 0:
+        scores[Path.GRAPH.value] = item.graph
+    return scores

@@ -1,0 +1,63 @@
+"""Rerank: when a second look at the best hits pays, and how its scores are blended (3.1, stage 6).
+
+A reranker reads query and text together and is asked for the best 30 only. Its scores and those of
+the first stage are each brought to 0..1 over those 30 and mixed; what stands below stays below.
+Late interaction costs quality where names decide, so identifier queries are left alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+from uuid import UUID
+
+from memory.formulas.factors import Factor, checked_share, total
+from memory.retrieval import ranking
+from memory.retrieval.query import QueryKind
+from memory.retrieval.ranking import Moved, Standing
+
+TOP: Final = 30  # hits that are put in order anew, spec 3.1
+SHARE: Final = 0.5  # a, the reranker's part of the blend
+MARGIN: Final = 0.10  # lead of the first hit below which it is not certain, ours
+RERANK: Final = "rerank"  # the reranker's name among the parts
+SCALE: Final = "scale"  # what bringing the first stage to 0..1 took away
+
+
+def fits(*, kind: QueryKind) -> bool:
+    """Say whether a query may be reranked at all: one for a name may not."""
+    return kind is not QueryKind.IDENTIFIER
+
+
+def worth_it(*, standings: tuple[Standing, ...], kind: QueryKind) -> bool:
+    """Say whether reranking pays: the query fits, and the first hit hardly leads the second."""
+    if len(standings) < 2 or not fits(kind=kind):
+        return False
+    return standings[0].score - standings[1].score < MARGIN * standings[0].score
+
+
+def blend(
+    *, standings: tuple[Standing, ...], scores: Mapping[UUID, float], share: float = SHARE
+) -> tuple[Standing, ...]:
+    """Compute (1 - a) · (s - lo) / (hi - lo) + a · (r - least) / (most - least), best first.
+
+    s: the score so far, lo and hi those of the memories with a reranker's score r, a: `share`.
+    Memories without one keep their order below. Raises ValueError unless 0 ≤ share ≤ 1.
+    """
+    checked_share(name="share", value=share)
+    first = [one.score for one in standings if one.memory_id in scores]
+    if not first:
+        return standings
+    low, span = min(first), max(first) - min(first)
+    least, width = min(scores.values()), max(scores.values()) - min(scores.values())
+    scale = (1.0 - share) / span if span else 0.0
+    blended = []
+    for rank, one in enumerate(standings):
+        parts = [Factor(name=part.name, value=part.value * scale) for part in one.factors]
+        parts.append(Factor(name=SCALE, value=-low * scale))
+        given = scores.get(one.memory_id)
+        if given is not None:
+            value = share * (given - least) / width if width else 0.0
+            parts.append(Factor(name=RERANK, value=value))
+        moved = None if given is None else Moved(rank_before=rank, score=given)
+        factors = tuple(parts)
+        blended.append(replace(one, score=total(factors=factors), factors=factors, moved=moved))
+    return ranking.in_order(standings=tuple(blended))
