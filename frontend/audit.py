@@ -46,6 +46,11 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_confirmed": gettext_lazy("confirmed memories together"),
     "memory.bulk_pinned": gettext_lazy("pinned memories together"),
     "memory.bulk_archived": gettext_lazy("archived memories together"),
+    "model.switch_begun": gettext_lazy("began to switch the embedding model"),
+    "model.switch_cancelled": gettext_lazy("cancelled a switch of the embedding model"),
+    "model.activated": gettext_lazy("switched the embedding model"),
+    "model.rolled_back": gettext_lazy("went back to an earlier embedding model"),
+    "model.dropped": gettext_lazy("dropped the vectors of an embedding model"),
     "job.retried": gettext_lazy("ran a job again"),
     "job.cancelled": gettext_lazy("cancelled a job"),
 }
@@ -56,6 +61,7 @@ AREAS: Final[Mapping[str, Name]] = {
     "token": gettext_lazy("Tokens"),
     "project": gettext_lazy("Projects"),
     "memory": gettext_lazy("Memories"),
+    "model": gettext_lazy("Embedding models"),
     "job": gettext_lazy("Jobs"),
 }
 SURFACES: Final[Mapping[str, Name]] = {

@@ -16,14 +16,14 @@ from django.db.models.functions import Now
 from accounts import audit as origins
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
-from accounts.errors import InvalidInput, RoleNotSufficient, wrong_field
-from accounts.rights import manages
+from accounts.errors import InvalidInput, wrong_field
 from memory.actions import embedding
 from memory.errors import EmbedderUnavailable, NotSwitchable
 from memory.models import EmbeddingModel
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.errors import ProviderError
+from memory.queries.embedders import check_chooses
 from teams import audit
 
 log = logging.getLogger(__name__)
@@ -38,12 +38,12 @@ PROBE: Final = "Which model answers here?"
 
 
 def switch(*, caller: Caller, key: str) -> UUID | None:
-    """Begin to make vectors of another model; return the job's id if it is new.
+    """Begin to make vectors of another model, and of no third; return the job's id if it is new.
 
     Raises InvalidInput for a model that is not known, EmbedderUnavailable when it does not answer,
-    NotSwitchable when it is active already or another one is being filled, RoleNotSufficient.
+    NotSwitchable when it is active already, RoleNotSufficient.
     """
-    _check_manages(caller)
+    check_chooses(caller=caller)
     return begin(actor=caller, key=key, created_by=principal(caller=caller))
 
 
@@ -86,7 +86,7 @@ def resume() -> bool:
 
 def cancel(*, caller: Caller) -> None:
     """Stop filling; what has been made is kept for another time. Raises NotSwitchable for none."""
-    _check_manages(caller)
+    check_chooses(caller=caller)
     stop(actor=caller)
 
 
@@ -109,7 +109,7 @@ def roll_back(*, caller: Caller) -> str:
     Memories that came since have no vector of it and are found by their words until the queued job
     has embedded them. Raises NotSwitchable when there is no such model, or its vectors are gone.
     """
-    _check_manages(caller)
+    check_chooses(caller=caller)
     return go_back(actor=caller)
 
 
@@ -137,7 +137,7 @@ def drop(*, caller: Caller, key: str) -> UUID | None:
 
     Raises NotSwitchable for one in use, InvalidInput for one the organization does not have.
     """
-    _check_manages(caller)
+    check_chooses(caller=caller)
     return forget(actor=caller, key=key)
 
 
@@ -179,12 +179,9 @@ def _begin(
             raise NotSwitchable(
                 detail=f"{row.key} is the active model already.", hint="Nothing is to be done."
             )
-        if filling is not None and filling.pk != row.pk:
-            raise NotSwitchable(
-                detail=f"A switch to {filling.key} is under way.", hint="Cancel it first."
-            )
-        if filling is None:
+        if filling is None or filling.pk != row.pk:
             changes = {"filling": True, "chosen": chosen, "overlap": None}
+            EmbeddingModel.objects.filter(filling=True).update(filling=False)
             EmbeddingModel.objects.filter(pk=row.pk).update(**changes)
             _note(actor, "switch_begun", row, before=active.key)
         return enqueue(key=row.key, created_by=created_by)
@@ -217,15 +214,6 @@ def _probe(wanted: Model) -> None:
 
 def _locked() -> QuerySet[EmbeddingModel]:
     return EmbeddingModel.objects.select_for_update().order_by("id")
-
-
-def _check_manages(caller: Caller) -> None:
-    if manages(caller=caller):
-        return
-    raise RoleNotSufficient(
-        detail="Choosing the embedding model needs the role owner or admin.",
-        hint="Ask an owner or admin; a token needs the scope admin and no bound projects.",
-    )
 
 
 def _note(actor: origins.Actor, verb: str, row: EmbeddingModel, *, before: str = "") -> None:

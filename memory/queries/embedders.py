@@ -6,11 +6,11 @@ from enum import StrEnum
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
+from accounts.errors import RoleNotSufficient
+from accounts.rights import manages
 from memory.providers import registry
 from memory.sql import spaces
 from memory.sql.spaces import Space
-from teams.permissions import require
-from teams.roles import Act
 
 
 class Part(StrEnum):
@@ -46,8 +46,18 @@ class Models:
 
 def models(*, caller: Caller) -> Models:
     """Return the models of the caller's organization. Raises RoleNotSufficient."""
-    require(caller=caller, act=Act.MANAGE_SETTINGS)
+    check_chooses(caller=caller)
     return every()
+
+
+def check_chooses(*, caller: Caller) -> None:
+    """Raise RoleNotSufficient unless the caller may choose the organization's model."""
+    if manages(caller=caller):
+        return
+    raise RoleNotSufficient(
+        detail="Choosing the embedding model needs the role owner or admin.",
+        hint="Ask an owner or admin; a token needs the scope admin and no bound projects.",
+    )
 
 
 def every() -> Models:

@@ -61,6 +61,10 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "correct_memory": _rest(
         "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
     ),
+    "switch_model": _rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
+    "cancel_switch": _rest("models/cancel", "model.switch_cancelled"),
+    "roll_back_model": _rest("models/rollback", "model.rolled_back"),
+    "drop_model": _rest("models/drop", "model.dropped", key="hashing/turned-384"),
     "retry_job": _rest("jobs/{failed_job}/retry", "job.retried"),
     "cancel_job": _rest("jobs/{queued_job}/cancel", "job.cancelled"),
     "create_token": _rest("tokens", "token.created", name="new", scopes=["read"]),
@@ -92,6 +96,12 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
     "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
+    "settings_models": (
+        _page("settings/models", "model.switch_begun", verb="switch", key="hashing/turned-384"),
+        _page("settings/models", "model.switch_cancelled", verb="cancel"),
+        _page("settings/models", "model.rolled_back", verb="rollback"),
+        _page("settings/models", "model.dropped", verb="drop", key="hashing/turned-384"),
+    ),
     "settings_general": (_page("settings/general", "organization.changed", name="Acme Works"),),
     "invite": (
         _page("settings/members/invite", "invitation.created", email="x@y.test", role="viewer"),
@@ -160,14 +170,25 @@ ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin s
 
 JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
     {
-        "accounts.tell_leak", "memory.drop_vectors", "memory.embed", "memory.embed_bulk",
-        "memory.index_search", "memory.refresh_lexicon", "memory.switch_model",
+        "accounts.tell_leak",
+        "memory.drop_vectors",
+        "memory.embed",
+        "memory.embed_bulk",
+        "memory.index_search",
+        "memory.refresh_lexicon",
+        "memory.switch_model",
     }
 )
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {
-        "audit", "doctor", "evaluate", "flush", "index_search", "migrate", "migrate_tenants",
+        "audit",
+        "doctor",
+        "evaluate",
+        "flush",
+        "index_search",
+        "migrate",
+        "migrate_tenants",
         "roles",
     }
 )

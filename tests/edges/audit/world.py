@@ -17,6 +17,7 @@ from accounts.models import AuditRoot, Job, Organization, User
 from memory.actions.archive import archive
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
+from memory.models import EmbeddingModel
 from memory.queries.views import MemoryView
 from teams.actions.projects import create_project
 from teams.formulas.chain import Entry
@@ -83,6 +84,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
             changes = {"tags": ["carts"], "content": f"{memory.content} Since May."}
             revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
         gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
+        _add_models(now)
         sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
@@ -113,6 +115,14 @@ def _memory(caller: Caller, now: datetime, content: str) -> MemoryView:
     memory = remember(caller=caller, new=new, now=now).memory
     assert memory is not None
     return memory
+
+
+def _add_models(now: datetime) -> None:
+    """Add a model to which one can go back, and one that is being filled."""
+    sizes = {"dimensions": 384, "prefix_dimensions": 384}
+    with tenancy.unit():
+        EmbeddingModel.objects.create(key="hashing/turned-384", activated_at=now, **sizes)
+        EmbeddingModel.objects.create(key="gone/model", filling=True, **sizes)
 
 
 def _job(caller: Caller, state: Job.State) -> Job:

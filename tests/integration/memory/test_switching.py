@@ -255,12 +255,19 @@ def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
     assert not Job.objects.filter(name=switching.SWITCH).exists()
 
 
-def test_only_one_switch_is_under_way(caller: Caller, three: tuple[str, ...]) -> None:
-    switching.switch(caller=caller, key=TURNED)
+def test_only_one_switch_is_under_way_the_last_one_wanted(
+    caller: Caller, three: tuple[str, ...]
+) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.create(
+            key="gone/model", dimensions=384, prefix_dimensions=384, filling=True
+        )
 
-    with pytest.raises(NotSwitchable, match="under way"):
-        switching.switch(caller=caller, key="static/potion-base-8m")
+    assert switching.switch(caller=caller, key=TURNED) is not None
     assert switching.switch(caller=caller, key=TURNED) is None
+    parts = {view.key: view.part for view in embedders.models(caller=caller).models}
+
+    assert parts == {WORDS: Part.ACTIVE, TURNED: Part.FILLING, "gone/model": Part.LEFT}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,64 @@
+"""The embedding models of an organization: look, switch, cancel, go back, drop (spec 3.3, 9.2)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.errors import CairnError, InvalidInput
+from accounts.rights import manages
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions import switching
+from memory.queries import embedders
+from memory.queries.embedders import Part
+
+PAGE = "pages/settings_models.html"
+
+
+@base.member
+def models(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the models and change them; who may not is told who may."""
+    context: dict[str, object] = {"section": "models", "now": frame.now, "form": request.POST}
+    if not manages(caller=frame.caller):
+        return base.page(request, PAGE, context, status=403)
+    status = 200
+    if request.method == "POST":
+        try:
+            _change(request, frame)
+        except CairnError as error:
+            context["error"], status = error, error.status
+        else:
+            address = reverse("settings_models", args=(frame.caller.organization_slug,))
+            return base.moved(request, to=address)
+    return base.page(request, PAGE, context | _shown(frame), status=status)
+
+
+def _change(request: HttpRequest, frame: Frame) -> None:
+    verb, key = request.POST.get("verb", ""), request.POST.get("key", "").strip()
+    if verb == "switch" and key:
+        switching.switch(caller=frame.caller, key=key)
+    elif verb == "cancel":
+        switching.cancel(caller=frame.caller)
+    elif verb == "rollback":
+        switching.roll_back(caller=frame.caller)
+    elif verb == "drop" and key:
+        switching.drop(caller=frame.caller, key=key)
+    else:
+        raise InvalidInput(detail=_("There is no such model."), hint=_("Choose one from the list."))
+
+
+def _shown(frame: Frame) -> dict[str, object]:
+    found = embedders.models(caller=frame.caller)
+    parts = {part.value: [model for model in found.models if model.part is part] for part in Part}
+    kept = max(parts["kept"], key=lambda model: str(model.activated_at), default=None)
+    return {
+        "may_manage": True,
+        "found": found,
+        "filling": next(iter(parts["filling"]), None),
+        "back": kept,
+        "choices": [key for key in found.known if key not in _in_use(parts)],
+    }
+
+
+def _in_use(parts: dict[str, list[embedders.ModelView]]) -> set[str]:
+    return {model.key for part in ("active", "filling") for model in parts[part]}
