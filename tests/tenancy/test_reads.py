@@ -27,8 +27,10 @@ from memory.actions.recall import Closeness, recall
 from memory.actions.search import SearchRequest, search
 from memory.actions.similar import similar
 from memory.actions.timeline import timeline
-from memory.queries import connections, memories, overview
+from memory.queries import connections, evidence, memories, overview
+from memory.retrieval.evidence import Evidence
 from memory.retrieval.filters import Filters
+from teams import visibility
 from teams.actions.projects import create_project
 from teams.models import Team, TeamMember
 from teams.queries import audit, places
@@ -110,10 +112,24 @@ ABOUT_A_MEMORY: dict[str, Read] = {
         caller=a.caller, memory_id=a.memory_id, narrowing=Narrowing(limit=100), now=a.now
     ),
 }
+
+
+def _evidence(a: Asking) -> dict[UUID, Evidence]:
+    with tenancy.unit():
+        return evidence.read_evidence(
+            memory_ids=(a.memory_id,),
+            sight=visibility.sight_of(caller=a.caller),
+            identifiers=("canary",),
+            with_text=True,
+            now=a.now,
+        )
+
+
 ABOUT_SOME_IDS: dict[str, Read] = {
     "memories.by_ids": lambda a: memories.by_ids(
         caller=a.caller, memory_ids=(a.memory_id,), now=a.now
     ),
+    "evidence.read_evidence": _evidence,
 }
 ABOUT_A_PROJECT: dict[str, Read] = {
     "context.context in one": lambda a: context(

@@ -36,6 +36,11 @@ VISIBILITY: Final = (
         f"{READS}test_foreign_ids_are_left_out",
     ),
     _mutant(
+        "what ranking looks at is read with the audience", "memory/queries/evidence.py",
+        'visibility.as_sql(alias="m")', '"true"',
+        f"{READS}test_foreign_ids_are_left_out",
+    ),
+    _mutant(
         "projects ask for the audience", "teams/visibility.py",
         "visible = Q(id__in=sight.audiences)", "visible = Q()",
         f"{READS}test_a_foreign_project_is_as_if_it_did_not_exist",
