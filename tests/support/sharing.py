@@ -5,7 +5,7 @@ group, because its library keeps an event loop running in the process. Long grou
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 
 import pytest
 
@@ -15,13 +15,14 @@ LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
 BROWSER = "browser"
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Name each test's group and bring the groups with long tests to the front."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Name each test's group before they are dealt out; put the groups with long tests in front."""
     if PROCESS not in os.environ:
-        return
+        return (yield)
     for item in items:
         item.add_marker(pytest.mark.xdist_group(name=_group(item)))
+    yield
     long = {_group(item) for item in items if _has(item, LONG)}
     items.sort(key=lambda item: (_group(item) not in long, _group(item)))
 
