@@ -6,7 +6,7 @@ lists the newest first, page by page. A filter that cannot be understood shows w
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Final
@@ -15,12 +15,15 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
-from memory.actions.search import SearchRequest, search
+from frontend import reasons
+from frontend.reasons import Reason
+from memory.actions.search import Hit, SearchRequest, search
 from memory.queries import memories
 from memory.queries.memories import Cursor
 from memory.queries.views import MemoryView
 from memory.retrieval import filters as language
 from memory.retrieval.filters import Chip, Filters
+from memory.retrieval.funnel import Funnel
 
 PAGE_SIZE: Final = 30
 SEARCH_SIZE: Final = 50
@@ -28,43 +31,50 @@ SEARCH_SIZE: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The query box and the page of it."""
+    """The query box and the page of it; `anyway` shows what is not relevant enough, too."""
 
     text: str
     cursor: Cursor | None
     why: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
-    """What one path of the search gave: its share of the score, and the rank there from 1."""
-
-    name: str
-    value: float
-    rank: int
+    anyway: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One memory of the list; `relevance` is None when nothing was searched for."""
+    """One memory of the list, and why it stands here when it was searched for.
+
+    `is_withheld`: it is not relevant enough to be shown unasked.
+    """
 
     memory: MemoryView
-    relevance: float | None
-    factors: tuple[Factor, ...]
+    reason: Reason | None = None
+    is_withheld: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """How a search went: what each step kept, how many were kept back, what it did without."""
+
+    funnel: Funnel
+    withheld: int
+    took_ms: float
+    missing: tuple[str, ...]
+    profile: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What the list shows: rows, how many pass the filters, what was missing, or what is wrong."""
+    """What the list shows: rows, how many pass the filters, or what is wrong.
+
+    `searched` is how a search went, None when there was none.
+    """
 
     rows: tuple[Row, ...]
-    chips: tuple[Chip, ...]
-    total: int | None
-    next_cursor: str
-    searched: bool
-    took_ms: float
-    degraded: bool
-    error: InvalidInput | None
+    chips: tuple[Chip, ...] = ()
+    total: int | None = None
+    next_cursor: str = ""
+    searched: Searched | None = None
+    error: InvalidInput | None = None
 
 
 def asked(*, values: Mapping[str, str]) -> Asked:
@@ -73,6 +83,7 @@ def asked(*, values: Mapping[str, str]) -> Asked:
         text=values.get("q", "").strip()[:1000],
         cursor=_cursor(values.get("after", "")),
         why="why" in values,
+        anyway="anyway" in values,
     )
 
 
@@ -93,13 +104,10 @@ def shown(*, caller: Caller, project: str, asked: Asked, now: datetime) -> Shown
     try:
         filters = language.parse(text=asked.text, project=project)
         if filters.text:
-            return _searched(caller, filters, now)
+            return _searched(caller, filters, asked, now)
         return _listed(caller, filters, asked, now)
     except InvalidInput as error:
-        return Shown(
-            rows=(), chips=(), total=None, next_cursor="", searched=False, took_ms=0.0,
-            degraded=False, error=error,
-        )  # fmt: skip
+        return Shown(rows=(), error=error)
 
 
 def passes(*, memory: MemoryView, filters: Filters) -> bool:
@@ -134,26 +142,37 @@ def _touches(memory: MemoryView, pattern: str) -> bool:
     )
 
 
-def _searched(caller: Caller, filters: Filters, now: datetime) -> Shown:
+def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Shown:
     request = SearchRequest(
-        query=filters.text, project=filters.project, limit=SEARCH_SIZE, types=filters.types
+        query=filters.text,
+        project=filters.project,
+        limit=SEARCH_SIZE,
+        types=filters.types,
+        tags=filters.tags,
+        author=filters.author,
     )
     answer = search(caller=caller, request=request, now=now)
-    rows = tuple(
-        Row(memory=hit.memory, relevance=hit.relevance, factors=_factors(hit.explain))
-        for hit in answer.hits
-        if passes(memory=hit.memory, filters=filters)
-    )
+    threshold = answer.funnel.threshold
+    wide = replace(request, threshold=0.0)
+    hits = search(caller=caller, request=wide, now=now).hits if asked.anyway else answer.hits
+    rows = tuple(_row(hit, threshold) for hit in hits if passes(memory=hit.memory, filters=filters))
     return Shown(
         rows=rows,
         chips=language.chips(filters=filters),
         total=len(rows),
-        next_cursor="",
-        searched=True,
-        took_ms=answer.took_ms,
-        degraded=bool(answer.degraded),
-        error=None,
+        searched=Searched(
+            funnel=answer.funnel,
+            withheld=answer.funnel.judged - answer.funnel.shown,
+            took_ms=answer.took_ms,
+            missing=answer.degraded,
+            profile=answer.profile,
+        ),
     )
+
+
+def _row(hit: Hit, threshold: float) -> Row:
+    reason = reasons.of(explain=hit.explain, threshold=threshold)
+    return Row(memory=hit.memory, reason=reason, is_withheld=reason.relevance < threshold)
 
 
 def _listed(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Shown:
@@ -163,23 +182,10 @@ def _listed(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Sh
     counted = asked.cursor is None and asked.text
     after = found.next_cursor
     return Shown(
-        rows=tuple(Row(memory=memory, relevance=None, factors=()) for memory in found.items),
+        rows=tuple(Row(memory=memory) for memory in found.items),
         chips=language.chips(filters=filters),
         total=memories.count(caller=caller, filters=filters) if counted else None,
         next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",
-        searched=False,
-        took_ms=0.0,
-        degraded=False,
-        error=None,
-    )
-
-
-def _factors(explain: Mapping[str, object]) -> tuple[Factor, ...]:
-    paths = explain.get("paths")
-    found = paths.items() if isinstance(paths, Mapping) else ()
-    return tuple(
-        Factor(name=str(name), value=float(part["value"]), rank=int(part["rank"]))
-        for name, part in found
     )
 
 

@@ -50,6 +50,6 @@ def _message(
 
 
 def _row(caller: Caller, memory: MemoryView) -> str:
-    row = Row(memory=memory, relevance=None, factors=())
+    row = Row(memory=memory)
     org, now = caller.organization_slug, timezone.now()
     return rows.memory(row=row, org=org, now=now, why=False)

@@ -12,11 +12,11 @@ from uuid import UUID
 
 from django.urls import get_script_prefix, reverse
 from django.utils.formats import number_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from frontend import feed, marks, words
+from frontend import feed, marks, reasons, words
 from frontend.listing import Row
 from memory.taxonomy import Status
 
@@ -24,7 +24,7 @@ LONGEST_SHOWN: Final = 300  # characters of a statement; more is in the inspecto
 ANY: Final = UUID(int=0)
 
 MEMORY: Final = (
-    '<div class="row" role="listitem" id="row-{id}" data-version="{version}">'
+    '<div class="row{kept_back}" role="listitem" id="row-{id}" data-version="{version}">'
     '<input type="checkbox" name="memory" value="{id}" aria-label="{select} {citation}">{chip}'
     '<a class="open clip" href="{link}" hx-get="{link}" hx-target="#inspector"'
     ' data-peek="{id}">{statement}</a><code class="mut clip path">{file}</code>'
@@ -43,6 +43,7 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
     return format_html(
         MEMORY,
         id=shown.id,
+        kept_back=" withheld" if row.is_withheld else "",
         version=shown.version,
         select=gettext("Select"),
         citation=shown.citation,
@@ -57,7 +58,7 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         meaning=gettext("Effective confidence"),
         confidence=number_format(shown.effective_confidence, 2),
         age=marks.ago(moment=shown.updated_at, now=now),
-        why="" if row.relevance is None or not why else _reasons(row, row.relevance),
+        why=reasons.draw(reason=row.reason) if why and row.reason else "",
     )
 
 
@@ -91,27 +92,6 @@ def _address(_prefix: str, org: str, project: str) -> str:
 
 def _state(status: str) -> SafeString:
     return format_html('<span class="chip">{}</span>', words.name_of(words.STATUSES, status))
-
-
-def _reasons(row: Row, relevance: float) -> SafeString:
-    factors = format_html_join(
-        "",
-        " · {} +{}, {}",
-        (
-            (
-                words.name_of(words.SEARCH_PATHS, factor.name),
-                number_format(factor.value, 2),
-                gettext("rank %(n)s") % {"n": factor.rank},
-            )
-            for factor in row.factors
-        ),
-    )
-    return format_html(
-        '<span class="why">{} {}{}</span>',
-        gettext("relevance"),
-        number_format(relevance, 2),
-        factors,
-    )
 
 
 def _object(entry: feed.Entry) -> SafeString:

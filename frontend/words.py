@@ -151,6 +151,28 @@ SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "graph": _("by relation"),
 }
 
+SCORE_PARTS: Final[Mapping[str, Name]] = {
+    **SEARCH_PATHS,
+    "neighborhood": _("by neighbors"),
+    "cosine": _("closeness"),
+    "recency": _("recency"),
+    "use": _("use"),
+    "activation": _("activation"),
+    "confidence": _("confidence"),
+}
+
+MULTIPLIERS: Final[Mapping[str, Name]] = {
+    "phase": _("phase"),
+    "trust": _("trust"),
+    "belief": _("belief"),
+}
+
+MISSING: Final[Mapping[str, Name]] = {  # what a search had to do without
+    "no_vectors": _("keyword search only"),
+    "no_reranker": _("no second look"),
+    "no_model": _("no model answered"),
+}
+
 FILTERS: Final[tuple[tuple[str, Name], ...]] = (
     ("is:review", _("Needs review")),
     ("is:stale", _("Stale")),

@@ -116,6 +116,12 @@ def path_name(value: str) -> words.Name:
 
 
 @register.filter
+def missing_name(value: str) -> words.Name:
+    """Name what a search had to do without."""
+    return words.name_of(words.MISSING, value)
+
+
+@register.filter
 def health_part_name(value: str) -> words.Name:
     """Name one part of the health score."""
     return words.name_of(words.HEALTH_PARTS, value)

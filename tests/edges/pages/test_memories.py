@@ -6,9 +6,11 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.actions.revise import revise
+from memory.models import EmbeddingModel
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, remembered, verb
@@ -38,6 +40,39 @@ def test_words_search_and_say_why(owner_pages: Client, memory: MemoryView) -> No
 
     assert "Token refresh" in page
     assert "by words" in page
+
+
+def test_the_funnel_tells_what_each_step_kept(owner_pages: Client, memory: MemoryView) -> None:
+    page = owner_pages.get(LIST, {"q": "token refresh redis", "why": "1"}).content.decode()
+
+    assert "Why this order" in page
+    assert "by words: 1 of 1" in page
+    assert "1 of 1 shown" in page
+    assert "shown from" in page
+
+
+def test_what_is_kept_back_is_shown_when_asked_for(owner_pages: Client, memory: MemoryView) -> None:
+    query = {"q": "bread refresh baking oven flour sugar butter"}
+
+    silent = owner_pages.get(LIST, query).content.decode()
+    open_ = owner_pages.get(LIST, {**query, "anyway": "1", "why": "1"}).content.decode()
+
+    assert "Nothing fits" in silent
+    assert "Show the nearest one anyway" in silent
+    assert "Token refresh" in open_
+    assert "row withheld" in open_
+    assert "Agents are not given it" in open_
+
+
+def test_a_search_without_vectors_says_so(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    with entered(caller), tenancy.unit():
+        EmbeddingModel.objects.update(key="gone/model")
+
+    page = owner_pages.get(LIST, {"q": "token refresh redis"}).content.decode()
+
+    assert "keyword search only" in page
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ PAGES = {
     "overview-empty": "/o/acme/p/warehouse/",
     "memories": f"{PROJECT}memories",
     "memories-search": f"{PROJECT}memories?q=redis+refresh&why=1",
+    "memories-silence": f"{PROJECT}memories?q=sourdough+bread&why=1",
+    "memories-anyway": f"{PROJECT}memories?q=sourdough+bread+token&why=1&anyway=1",
     "memories-none": f"{PROJECT}memories?q=tag:nothing",
     "memories-wrong": f"{PROJECT}memories?q=is:purple",
     "teach": f"{PROJECT}teach",
