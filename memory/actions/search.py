@@ -7,10 +7,10 @@ another model than the installation's is looked at twice: no model is asked insi
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -45,6 +45,8 @@ __all__ = [
     "SearchRequest",
     "search",
 ]
+
+Looked = TypeVar("Looked")
 
 NO_VECTORS: Final = "no_vectors"
 STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
@@ -152,23 +154,29 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
 
 def _at_once(run: _Run) -> tuple[tuple[Hit, ...], _Ordered]:
     """Order and read in one unit: the usual search."""
-    embedded = _embedded(run)
-    try:
+
+    def look(embedded: Embedded | None) -> tuple[tuple[Hit, ...], _Ordered]:
         with tenancy.unit():
             ordered = _order(run, embedded)
             return _given(run, ordered), ordered
-    except OtherModel as other:
-        embedded = _embedded(run, key=other.key)
-    with tenancy.unit():
-        ordered = _order(run, embedded)
-        return _given(run, ordered), ordered
+
+    return _fitting(run, look)
 
 
 def _ordered(run: _Run) -> _Ordered:
+    return _fitting(run, lambda embedded: _order(run, embedded))
+
+
+def _fitting(run: _Run, look: Callable[[Embedded | None], Looked]) -> Looked:
+    """Look with a vector of the active model; with none when that changes again meanwhile."""
     try:
-        return _order(run, _embedded(run))
+        return look(_embedded(run))
     except OtherModel as other:
-        return _order(run, _embedded(run, key=other.key))
+        embedded = _embedded(run, key=other.key)
+    try:
+        return look(embedded)
+    except OtherModel:
+        return look(None)
 
 
 def _embedded(run: _Run, key: str = "") -> Embedded | None:

@@ -88,6 +88,29 @@ def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
     assert asked == [WORDS, TURNED]
 
 
+def test_a_model_that_changes_twice_during_a_search_leaves_words(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = iter((TURNED, WORDS))
+    inner = embedding.embed_query
+
+    def late(*, text: str, key: str = "") -> embedding.Embedded | None:
+        found = inner(text=text, key=key)
+        with tenancy.unit():
+            EmbeddingModel.objects.update(active=False)
+            EmbeddingModel.objects.filter(key=next(keys)).update(active=True)
+        return found
+
+    with tenancy.unit():
+        embedding.space(model=registry.embedding_model(key=TURNED))
+    monkeypatch.setattr(embedding, "embed_query", late)
+
+    answer = search(caller=caller, request=SearchRequest(query=CARTS), now=now)
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
 def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_embedded_again(
     caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
