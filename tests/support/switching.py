@@ -22,6 +22,14 @@ def active_key() -> str:
         return str(EmbeddingModel.objects.get(active=True).key)
 
 
+def make_active(key: str) -> None:
+    """Have searches compare by a model from now on, whatever lacks a vector of it."""
+    with tenancy.unit():
+        embedding.space(model=registry.embedding_model(key=key))
+        EmbeddingModel.objects.update(active=False)
+        EmbeddingModel.objects.filter(key=key).update(active=True)
+
+
 def spaces_of(caller: Caller) -> dict[str, int]:
     """How many memories have a vector of each model."""
     return {view.key: view.embedded for view in embedders.models(caller=caller).models}

@@ -21,7 +21,7 @@ from memory.queries import embedders
 from memory.queries.embedders import Part
 from memory.sql import spaces
 from tests.support.memories import CARTS, PARSER, REDIS, stored
-from tests.support.switching import active_key, do_jobs, spaces_of, true_vectors
+from tests.support.switching import active_key, do_jobs, make_active, spaces_of, true_vectors
 
 OF_ITSELF = 0.7  # least cosine of a memory and its words; across two spaces it is near 0
 WORDS, TURNED = "hashing/words-384", "hashing/turned-384"
@@ -91,18 +91,13 @@ def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
 def test_a_model_that_changes_twice_during_a_search_leaves_words(
     caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = iter((TURNED, WORDS))
-    inner = embedding.embed_query
+    keys, inner = iter((TURNED, WORDS)), embedding.embed_query
 
     def late(*, text: str, key: str = "") -> embedding.Embedded | None:
         found = inner(text=text, key=key)
-        with tenancy.unit():
-            EmbeddingModel.objects.update(active=False)
-            EmbeddingModel.objects.filter(key=next(keys)).update(active=True)
+        make_active(next(keys))
         return found
 
-    with tenancy.unit():
-        embedding.space(model=registry.embedding_model(key=TURNED))
     monkeypatch.setattr(embedding, "embed_query", late)
 
     answer = search(caller=caller, request=SearchRequest(query=CARTS), now=now)
@@ -117,12 +112,9 @@ def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_emb
     inner = embedding.store_vector
 
     def late(**given: object) -> None:
-        EmbeddingModel.objects.filter(key=WORDS).update(active=False)
-        EmbeddingModel.objects.filter(key=TURNED).update(active=True)
+        make_active(TURNED)
         inner(**given)  # type: ignore[arg-type]
 
-    with tenancy.unit():
-        embedding.space(model=registry.embedding_model(key=TURNED))
     monkeypatch.setattr(embedding, "store_vector", late)
 
     stored(caller, now, "The nightly import stops at the first broken row of a supplier.")

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from django.conf import settings
 from django.core.cache import cache
 
 from accounts import tenancy
@@ -16,14 +15,10 @@ from memory.actions import embedding
 from memory.actions.search import SearchAnswer, SearchRequest, search
 from memory.backend import query_vectors
 from memory.models import MemoryVector
-from memory.providers import registry
-from memory.providers.settings import Limits, ProviderSettings
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS, stored
-from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
-
-KEY = "openai/long@1024"
-ONCE = Limits(retries=0, interactive_seconds=10.0)
+from tests.support.vendor_server import Fault, Status, Vendor
+from tests.support.vendors import KEY, ONCE, installed_vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest")
 
@@ -37,15 +32,8 @@ def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
     """The vendor whose long vectors the installation uses."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder="openai/long", openai_base_url=f"{running.url}/v1", limits=ONCE
-            )
-        )
-        yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
+    with installed_vendor() as installed:
+        yield installed
 
 
 @pytest.fixture
