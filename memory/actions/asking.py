@@ -113,6 +113,13 @@ def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
     return next(value for value in given if value is not None)
 
 
+def is_narrowed(*, request: SearchRequest) -> bool:
+    """Say whether a request lets only some memories of its projects through."""
+    lists = (request.types, request.tags, request.files)
+    single = (request.since, request.until, request.author, request.as_of)
+    return any(lists) or any(value is not None for value in single)
+
+
 def question(
     *, request: SearchRequest, place: Place, asked: Query, embedded: Embedded | None
 ) -> Question:

@@ -1,7 +1,7 @@
 """Gather what a search ranks: candidates of every path, and what is known of each (spec 3.1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -9,18 +9,21 @@ from accounts.caller import Caller
 from memory.actions import asking
 from memory.actions.asking import Place, Rerank, SearchRequest
 from memory.actions.embedding import Embedded
-from memory.queries.evidence import read_evidence
+from memory.queries.evidence import read_evidence, read_turns
 from memory.retrieval import calibrations, ranking, scoring
 from memory.retrieval import relevance as relevances
 from memory.retrieval.candidates import Candidate, Path
 from memory.retrieval.evidence import Evidence
+from memory.retrieval.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query, QueryKind
 from memory.retrieval.ranking import Standing, Task
 from memory.retrieval.relevance import Calibration, Observed, Relevance
 from memory.sql import retrieval
 from memory.sql.retrieval import Found
+from memory.taxonomy import MemoryType
 from teams import visibility
+from teams.visibility import Sight
 
 
 class OtherModel(Exception):
@@ -40,6 +43,7 @@ class Pool:
     known: Mapping[UUID, Evidence]
     calibration: Calibration
     threshold: float
+    turns: Mapping[UUID, Turn] = field(default_factory=dict)
 
 
 def gather(
@@ -61,14 +65,16 @@ def gather(
     active = answer.active_model
     if embedded is not None and active is not None and embedded.key != active:
         raise OtherModel(key=active)
-    known = read_evidence(
-        memory_ids=tuple(item.memory_id for item in answer.found),
-        sight=sight,
-        identifiers=asked.identifiers,
-        with_text=request.rerank != Rerank.NONE,
-        now=now,
-    )
-    return _pool(request, asked, answer.found, known, place, question.model)
+    known = _read(tuple(item.memory_id for item in answer.found), sight, request, asked, now)
+    pool = _pool(request, asked, answer.found, known, place, question.model)
+    episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
+    if not episodes:
+        return pool
+    turns = turns_around(turns=read_turns(memory_ids=episodes, sight=sight))
+    if asking.is_narrowed(request=request):  # what is beside a hit may not pass the filters
+        return replace(pool, turns={id: turn for id, turn in turns.items() if id in known})
+    beside = _read(tuple(id for id in turns if id not in known), sight, request, asked, now)
+    return replace(pool, known={**known, **beside}, turns=turns)
 
 
 def joined(*, first: Pool, second: Pool) -> Pool:
@@ -83,8 +89,12 @@ def joined(*, first: Pool, second: Pool) -> Pool:
             closest[item.memory_id] = replace(item, bm25=0.0, matched=0.0)
         elif (item.cosine or 0.0) > (before.cosine or 0.0):
             closest[item.memory_id] = replace(before, cosine=item.cosine)
-    known = {**second.known, **first.known}
-    return replace(first, found=tuple(closest.values()), known=known)
+    return replace(
+        first,
+        found=tuple(closest.values()),
+        known={**second.known, **first.known},
+        turns={**second.turns, **first.turns},
+    )
 
 
 def ranked(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
@@ -97,8 +107,9 @@ def ranked(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
 
 
 def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
-    """Return what each path said, for fusion."""
-    return tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in pool.found)
+    """Return what each path said, for fusion; of episodes, with what stands beside them."""
+    found = tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in pool.found)
+    return with_sessions(candidates=found, turns=pool.turns) if pool.turns else found
 
 
 def kind_of(*, pool: Pool) -> QueryKind:
@@ -121,7 +132,17 @@ def judged(
     *, pool: Pool, standings: tuple[Standing, ...]
 ) -> tuple[tuple[Standing, Relevance], ...]:
     """Return those that are relevant enough, with their relevance, in order."""
-    observed = tuple(
+    observed = (*_observed(pool), *_observed_beside(pool))
+    signs = relevances.signs_of(observed=observed, usual=pool.calibration.rivals)
+    values = (
+        (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
+        for one in standings
+    )
+    return tuple((one, value) for one, value in values if value.value >= pool.threshold)
+
+
+def _observed(pool: Pool) -> tuple[Observed, ...]:
+    return tuple(
         Observed(
             memory_id=item.memory_id,
             cosine=item.cosine,
@@ -131,12 +152,38 @@ def judged(
         for item in pool.found
         if item.memory_id in pool.known
     )
-    signs = relevances.signs_of(observed=observed, usual=pool.calibration.rivals)
-    values = (
-        (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
-        for one in standings
+
+
+def _observed_beside(pool: Pool) -> tuple[Observed, ...]:
+    """Return the episodes that only their neighbors brought here: as close as by those, in part."""
+    found = {item.memory_id: item for item in pool.found}
+    scores = {one.memory_id: one.scores for one in candidates_of(pool=pool)}
+    return tuple(
+        Observed(
+            memory_id=id,
+            cosine=min(1.0, scores[id][Path.DENSE]) if Path.DENSE in scores[id] else None,
+            matched=PREVIOUS * found[turn.previous].matched if turn.previous in found else 0.0,
+            missing=pool.known[id].missing,
+        )
+        for id, turn in pool.turns.items()
+        if id not in found and id in pool.known
     )
-    return tuple((one, value) for one, value in values if value.value >= pool.threshold)
+
+
+def _read(
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    request: SearchRequest,
+    asked: Query,
+    now: datetime,
+) -> dict[UUID, Evidence]:
+    return read_evidence(
+        memory_ids=memory_ids,
+        sight=sight,
+        identifiers=asked.identifiers,
+        with_text=request.rerank != Rerank.NONE,
+        now=now,
+    )
 
 
 def _pool(

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
 
 from django.db import transaction
 
@@ -63,6 +63,7 @@ def trial(
         every = tuple(dict.fromkeys(ids.values()))
         embedded = _embed(every, tell) if with_vectors else 0
         _close(judged.memories, ids, now)
+        _seat(judged.memories, ids)
         first = {memory_id: name for name, memory_id in reversed(ids.items())}
         same = {name: first[memory_id] for name, memory_id in ids.items()}
         with tenancy.unit():
@@ -157,3 +158,13 @@ def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: dateti
             row.valid_until = item.valid_until
             store.save(row=row, fields=("superseded_by", "status", "valid_until"), now=now)
     upkeep.refresh_lexicon()
+
+
+def _seat(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID]) -> None:
+    """Put the turns of a session together, as an observer of it would have."""
+    seated = tuple(item for item in memories if item.session and item.id in ids)
+    with tenancy.unit():
+        rows = Memory.objects.in_bulk([ids[item.id] for item in seated])
+        for item in seated:
+            rows[ids[item.id]].session_id = uuid5(NAMESPACE_OID, item.session or "")
+        Memory.objects.bulk_update(rows.values(), ("session_id",))

@@ -212,6 +212,7 @@ def _locomo_turns(row: _Row, name: str) -> Iterator[dict[str, Any]]:
     for key in sorted(filter(SESSION.fullmatch, conversation.fields)):
         told = conversation.text(f"{key}_date_time")
         place = {"project": _slug(name), "event_at": _moment(told, LOCOMO_TIME, row)}
+        place["session"] = f"{name}/{key}"
         for fields in conversation.value(key, list):
             turn = row.of(fields)
             said = f"{turn.text('speaker')}: {turn.text('text')}"
@@ -241,6 +242,7 @@ def _longmemeval_turns(
         raise row.wrong("haystack_dates", "There is one date for each session.")
     for session, (told, turns) in enumerate(zip(dates, sessions, strict=True), start=1):
         place = {"project": project, "event_at": _moment(told, LONGMEMEVAL_TIME, row)}
+        place["session"] = f"{id}/{session}"
         for number, fields in enumerate(turns, start=1):
             turn = row.of(fields)
             name = f"{id}/{session}:{number}"

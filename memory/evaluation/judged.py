@@ -4,9 +4,9 @@ Two files of JSON lines, `memories.jsonl` and `queries.jsonl`. What is wrong is 
 line and field, and nothing of the set is used. In the flow: the command reads the files, `parse`
 makes a set of them, `memory.actions.evaluate` asks it. Converters write the same two files.
 
-A memory: id, content, type; optional project, files, tags, event_at, valid_until, superseded_by
-(id), contradicts (ids). A query: id, text, kind, relevant ({id: 1..3}, empty: nothing answers);
-optional split, as_of, project, confusable (ids that look like an answer and are none).
+A memory: id, content, type; optional project, files, tags, session, event_at, valid_until,
+superseded_by (id), contradicts (ids). A query: id, text, kind, relevant ({id: 1..3}, empty: nothing
+answers); optional split, as_of, project, confusable (ids that look like an answer and are none).
 """
 
 import hashlib
@@ -56,6 +56,7 @@ class JudgedMemory:
     valid_until: datetime | None
     superseded_by: str | None
     contradicts: tuple[str, ...]
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +197,7 @@ class _Line:
 
 _MEMORY_FIELDS: Final = frozenset(
     {"id", "content", "type", "project", "files", "tags", "event_at", "valid_until"}
-    | {"superseded_by", "contradicts"}
+    | {"superseded_by", "contradicts", "session"}
 )
 _QUERY_FIELDS: Final = frozenset(
     {"id", "text", "kind", "relevant", "split", "as_of", "project", "confusable"}
@@ -244,6 +245,7 @@ def _memory(line: _Line, ids: frozenset[str]) -> JudgedMemory:
         valid_until=until,
         superseded_by=successor,
         contradicts=against,
+        session=line.optional("session"),
     )
 
 

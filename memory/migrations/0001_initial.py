@@ -233,6 +233,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='memory',
+            index=models.Index(condition=models.Q(('session_id__isnull', False)), fields=['session_id'], name='memory_session'),
+        ),
+        migrations.AddIndex(
+            model_name='memory',
             index=django.contrib.postgres.indexes.GinIndex(fields=['related_files'], name='memory_files'),
         ),
         migrations.AddIndex(

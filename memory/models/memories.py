@@ -132,6 +132,11 @@ class Memory(models.Model):
                 condition=Q(status="active") & ~Q(related_modules=[]),
                 name="memory_of_module",
             ),
+            models.Index(
+                fields=("session_id",),
+                condition=Q(session_id__isnull=False),
+                name="memory_session",
+            ),
             GinIndex(fields=("related_files",), name="memory_files"),
             GinIndex(fields=("tags",), name="memory_tags"),
         )

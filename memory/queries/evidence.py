@@ -7,6 +7,7 @@ from uuid import UUID
 
 from memory.formulas.confidence import Belief, effective_confidence
 from memory.retrieval.evidence import Evidence
+from memory.retrieval.neighborhood import Turn
 from memory.sql import named
 from memory.taxonomy import (
     PROTECTED_TAGS,
@@ -52,6 +53,18 @@ def read_evidence(
         **parameters(sight=sight),
     )
     return {row[0]: _evidence(dict(zip(NAMES, row, strict=True)), now) for row in rows}
+
+
+def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn]:
+    """Return what stands beside these episodes in their sessions, as far as visible. In a unit."""
+    rows = named.filled(
+        "turns",
+        file=FILE,
+        parts={**PARTS, "seen": visibility.as_sql(alias="c")},
+        ids=list(memory_ids),
+        **parameters(sight=sight),
+    )
+    return {row[0]: Turn(previous=row[1], next=row[2]) for row in rows}
 
 
 def _evidence(row: Mapping[str, Any], now: datetime) -> Evidence:

@@ -27,9 +27,11 @@ from memory.actions.recall import Closeness, recall
 from memory.actions.search import SearchRequest, search
 from memory.actions.similar import similar
 from memory.actions.timeline import timeline
+from memory.models import Memory
 from memory.queries import connections, evidence, memories, overview
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.filters import Filters
+from memory.retrieval.neighborhood import Turn
 from teams import visibility
 from teams.actions.projects import create_project
 from teams.models import Team, TeamMember
@@ -48,6 +50,7 @@ SEEN = {  # who sees the memories of which places
     "admin": {"public", "closed", "everyone"},
     "stranger": set(),
 }
+SESSION = UUID(int=5)  # of every memory, where turns are read
 EVERYTHING = Filters(status=("active", "superseded", "archived"))
 
 
@@ -125,11 +128,19 @@ def _evidence(a: Asking) -> dict[UUID, Evidence]:
         )
 
 
+def _turns(a: Asking) -> dict[UUID, Turn]:
+    with tenancy.unit():
+        Memory.objects.filter(session_id=None).update(session_id=SESSION)
+        sight = visibility.sight_of(caller=a.caller)
+        return evidence.read_turns(memory_ids=(a.memory_id,), sight=sight)
+
+
 ABOUT_SOME_IDS: dict[str, Read] = {
     "memories.by_ids": lambda a: memories.by_ids(
         caller=a.caller, memory_ids=(a.memory_id,), now=a.now
     ),
     "evidence.read_evidence": _evidence,
+    "evidence.read_turns": _turns,
 }
 ABOUT_A_PROJECT: dict[str, Read] = {
     "context.context in one": lambda a: context(
