@@ -67,7 +67,7 @@ BEGIN
 END $$;
 
 -- The indexes that searches of a large organization read (memory/migrations/0002_scale.sql): a graph
--- over the vectors of one model, and an inverted index over words.
+-- over the vectors of one model, an inverted index over words, and one over time.
 CREATE OR REPLACE FUNCTION cairn.search_indexes(place name, model integer, dimensions integer)
 RETURNS TABLE (name text, definition text) LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -75,7 +75,9 @@ AS $$
         '%I.memory_memoryvector USING hnsw ((unit::public.halfvec(%s)) public.halfvec_ip_ops)'
         ' WITH (m = 16, ef_construction = 64) WHERE live AND model_id = %s', place, dimensions, model)),
     ('memory_kw_words', format(
-        '%I.memory_memorykeyword USING gin (lexemes) WITH (fastupdate = off) WHERE live', place))
+        '%I.memory_memorykeyword USING gin (lexemes) WITH (fastupdate = off) WHERE live', place)),
+    ('memory_kw_time', format(
+        '%I.memory_memorykeyword USING btree (known_from) WHERE live', place))
 $$;
 
 -- Make those that the organization of the unit lacks; the application's role may make none. Whoever

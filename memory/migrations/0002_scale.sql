@@ -24,27 +24,6 @@ LANGUAGE sql STABLE AS $$
       AND (projects IS NULL OR l.project_id IS NULL OR l.project_id = ANY (projects))
 $$;
 
--- The words worth asking an index for: the rarest ones, together in at most `most` memories; where
--- even the rarest is in more, the two rarest at once. What the others add, the weights still count.
-CREATE FUNCTION rare_words(query text, audiences uuid[], bound uuid[], most bigint) RETURNS tsquery
-LANGUAGE sql STABLE AS $$
-    WITH counted AS (
-        SELECT asked.lexeme, coalesce(sum(l.documents), 0) AS documents
-        FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS asked(lexeme)
-        LEFT JOIN memory_lexeme AS l
-            ON l.word = asked.lexeme AND l.audience = ANY (audiences)
-            AND (bound IS NULL OR l.project_id = ANY (bound))
-        GROUP BY 1),
-    ranked AS (
-        SELECT quote_literal(lexeme) AS word,
-               row_number() OVER rarest_first AS place, sum(documents) OVER rarest_first AS together
-        FROM counted WINDOW rarest_first AS (ORDER BY documents, lexeme))
-    SELECT coalesce(
-        string_agg(word, '|') FILTER (WHERE together <= most),
-        string_agg(word, '&') FILTER (WHERE place <= 2))::tsquery
-    FROM ranked
-$$;
-
 -- What every scan of one search keeps to; `few` are the ids that pass, where they are few.
 CREATE TYPE narrowing AS (
     audiences uuid[], bound uuid[], projects uuid[], types smallint[], since timestamptz,
@@ -66,7 +45,7 @@ CREATE FUNCTION conditions_of(n narrowing) RETURNS text LANGUAGE sql IMMUTABLE A
                   ' WHERE f.memory_id = x.memory_id)' END)
 $$;
 
--- The ids that pass tags, files and author, or none where they are more than `most`.
+-- The ids that pass tags, files, author and time, or none where they are more than `most`.
 CREATE FUNCTION few_passing(n narrowing, most int) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     rest narrowing := n;
@@ -74,7 +53,8 @@ DECLARE
 BEGIN
     rest.wanted := '{}';
     EXECUTE format('SELECT array_agg(memory_id) FROM (SELECT x.memory_id FROM memory_memorykeyword AS'
-        ' x WHERE x.facets @> ($1).wanted AND %s LIMIT %s) AS passing', conditions_of(rest), most + 1)
+        ' x WHERE %s%s LIMIT %s) AS passing',
+        CASE WHEN n.wanted <> '{}' THEN 'x.facets @> ($1).wanted AND ' END, conditions_of(rest), most + 1)
     INTO ids USING n;
     RETURN CASE WHEN coalesce(cardinality(ids), 0) <= most THEN coalesce(ids, '{}') END;
 END $$;
@@ -88,7 +68,7 @@ DECLARE
     ids uuid[];
 BEGIN
     IF NOT narrow THEN
-        PERFORM set_config(name, value, true) FROM (VALUES ('hnsw.ef_search', '100'),
+        PERFORM set_config(name, value, true) FROM (VALUES ('hnsw.ef_search', '200'),
             ('hnsw.iterative_scan', 'relaxed_order'), ('hnsw.max_scan_tuples', '20000')) AS s(name, value);
         EXECUTE format('%s x.unit::halfvec(%s) <#> $2::halfvec(%2$s) LIMIT $3) AS near',
             scan, vector_dims(query)) INTO ids USING n, query, most;
@@ -136,7 +116,8 @@ DECLARE
     narrow boolean := scope_size(n.audiences, n.bound, n.projects) <= small;
     found reached;
 BEGIN
-    IF NOT narrow AND (n.wanted <> '{}' OR n.of_files IS NOT NULL) THEN
+    IF NOT narrow AND (n.wanted <> '{}' OR n.of_files IS NOT NULL OR n.since IS NOT NULL
+        OR n.until IS NOT NULL) THEN
         n.few := few_passing(n, most_few);
         narrow := n.few IS NOT NULL;
     END IF;

@@ -37,31 +37,95 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     ) AS weighted
 $$;
 
--- A query's words with their inverse document frequencies among what the caller may see, so that
--- no score tells how often others wrote a word; one that nobody there used yet is the rarest.
+-- The known words that a strange one may be, as stems with in how many memories they are, the
+-- commonest first: two letters swapped, one doubled or not; of a long word also a letter less, more
+-- or another behind the first (Damerau 1964). Short words one letter apart are mostly two words.
+-- Each is looked for by index, without asking what the planner thinks of it.
+CREATE FUNCTION near_words(strange text, audiences uuid[], bound uuid[])
+RETURNS TABLE (lexeme text, documents float8) LANGUAGE plpgsql STABLE ROWS 2
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    letters CONSTANT text[] := string_to_array('abcdefghijklmnopqrstuvwxyzàâçèéêîôùû', NULL);
+    long CONSTANT int := 7;  -- letters
+BEGIN RETURN QUERY
+    WITH cut AS (
+        SELECT left(strange, at) AS head, left(substr(strange, at + 1), 1) AS next,
+               substr(strange, at + 2) AS rest
+        FROM generate_series(0, length(strange)) AS at),
+    variant AS (
+        SELECT head || left(rest, 1) || next || substr(rest, 2) AS text FROM cut
+        UNION ALL SELECT head || next || next || rest FROM cut
+        UNION ALL SELECT head || rest FROM cut
+            WHERE next = right(head, 1) OR length(strange) >= long AND head <> ''
+        UNION ALL SELECT head || sign || also || rest FROM cut, unnest(letters) AS sign,
+                LATERAL (VALUES (''), (next)) AS kept(also)
+            WHERE length(strange) >= long AND head <> ''),
+    stem AS MATERIALIZED (SELECT DISTINCT (ts_lexize('english_stem', text))[1] AS word FROM variant)
+    SELECT l.word, sum(l.documents)::float8 FROM stem AS s JOIN memory_lexeme AS l ON l.word = s.word
+    WHERE l.audience = ANY (audiences) AND (bound IS NULL OR l.project_id = ANY (bound))
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 2;
+END $$;
+
+-- The words of a query, each with in how many memories that the caller may see it stands, so that
+-- no score tells how often others wrote one. A longer word that none of them has is read as the
+-- nearest they have, for less; names with digits or signs are left alone.
+CREATE FUNCTION asked_words(query text, audiences uuid[], bound uuid[])
+RETURNS TABLE (asked text, lexeme text, documents float8, worth float8) LANGUAGE sql STABLE AS $$
+    WITH counted AS (
+        SELECT given.lexeme, coalesce((
+            SELECT sum(l.documents) FROM memory_lexeme AS l
+            WHERE l.word = given.lexeme AND l.audience = ANY (audiences)
+              AND (bound IS NULL OR l.project_id = ANY (bound))), 0)::float8 AS documents
+        FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS given(lexeme)),
+    strange AS (
+        SELECT DISTINCT ON (c.lexeme) c.lexeme, lower(t.token) AS word
+        FROM counted AS c, ts_parse('default', query) AS t
+        WHERE c.documents = 0 AND t.tokid IN (1, 2) AND length(t.token) BETWEEN 5 AND 20
+          AND (ts_lexize('english_stem', lower(t.token)))[1] = c.lexeme
+          AND EXISTS (SELECT FROM memory_lexeme AS l WHERE l.word = '')
+        ORDER BY c.lexeme LIMIT 4)
+    SELECT lexeme, lexeme, documents, 1.0 FROM counted
+    UNION ALL SELECT s.lexeme, n.lexeme, n.documents, 0.5
+    FROM strange AS s CROSS JOIN LATERAL near_words(s.word, audiences, bound) AS n
+$$;
+
+-- The same by hash, with inverse document frequencies; what nobody there wrote is the rarest.
 CREATE FUNCTION query_words(query text, audiences uuid[], bound uuid[])
-RETURNS TABLE (word bigint, idf float8) LANGUAGE sql STABLE AS $$
-    WITH seen AS (
-        SELECT l.word, sum(l.documents)::float8 AS documents
-        FROM memory_lexeme AS l
-        WHERE l.word = ANY (tsvector_to_array(to_tsvector('english', query)) || '{""}'::text[])
-          AND l.audience = ANY (audiences) AND (bound IS NULL OR l.project_id = ANY (bound))
-        GROUP BY l.word)
-    SELECT (hashtextextended(asked.lexeme, 0) & 268435455) + 1,
-           max(ln(1 + (greatest(coalesce(total.documents, 0), coalesce(known.documents, 0), 1)
-                       - coalesce(known.documents, 0) + 0.5)
-                      / (coalesce(known.documents, 0) + 0.5)))
-    FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS asked(lexeme)
-    LEFT JOIN seen AS known ON known.word = asked.lexeme
-    LEFT JOIN seen AS total ON total.word = ''
-    GROUP BY 1
+RETURNS TABLE (asked text, word bigint, idf float8) LANGUAGE sql STABLE AS $$
+    WITH total AS (
+        SELECT coalesce(sum(l.documents), 0)::float8 AS documents FROM memory_lexeme AS l
+        WHERE l.word = '' AND l.audience = ANY (audiences)
+          AND (bound IS NULL OR l.project_id = ANY (bound)))
+    SELECT w.asked, (hashtextextended(w.lexeme, 0) & 268435455) + 1,
+           w.worth * ln(1 + (greatest(total.documents, w.documents, 1) - w.documents + 0.5)
+                            / (w.documents + 0.5))
+    FROM asked_words(query, audiences, bound) AS w CROSS JOIN total
 $$;
 
 -- The same as one vector, none where no word is known to the language.
 CREATE FUNCTION query_weights(query text, audiences uuid[], bound uuid[]) RETURNS sparsevec
 LANGUAGE sql STABLE AS $$
     SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
-    FROM query_words(query, audiences, bound) WHERE idf > 0
+    FROM (SELECT word, max(idf) AS idf FROM query_words(query, audiences, bound) GROUP BY 1) AS each
+    WHERE idf > 0
+$$;
+
+-- The words worth asking an index for: the rarest ones, together in at most `most` memories; where
+-- even the rarest is in more, the two rarest at once. What the others add, the weights still count.
+CREATE FUNCTION rare_words(query text, audiences uuid[], bound uuid[], most bigint) RETURNS tsquery
+LANGUAGE sql STABLE AS $$
+    WITH counted AS (
+        SELECT lexeme, max(documents) AS documents FROM asked_words(query, audiences, bound)
+        GROUP BY 1),
+    ranked AS (
+        SELECT quote_literal(lexeme) AS word,
+               row_number() OVER rarest_first AS place, sum(documents) OVER rarest_first AS together
+        FROM counted WINDOW rarest_first AS (ORDER BY documents, lexeme))
+    SELECT coalesce(
+        string_agg(word, '|') FILTER (WHERE together <= most),
+        string_agg(word, '&') FILTER (WHERE place <= 2))::tsquery
+    FROM ranked
 $$;
 
 -- What a memory can be narrowed by, as numbers in one column: its tags, its files with every end of
@@ -121,9 +185,10 @@ RETURNS TABLE (name bigint, facet bigint, worth float8) LANGUAGE sql IMMUTABLE A
 $$;
 
 -- The memories of some audiences that hold one of these facets, through index memory_kw_facets: one
--- look a facet, without asking what the planner thinks of it. With very many, or where row-level
--- security keeps the operator from its index (accounts/sql/walls.sql), each memory is looked at once.
-CREATE FUNCTION holders(wanted bigint[], audiences uuid[])
+-- look a facet for at most `most` of them, without asking what the planner thinks of it. With very
+-- many facets, or where row-level security keeps the operator from its index
+-- (accounts/sql/walls.sql), each memory is looked at once.
+CREATE FUNCTION holders(wanted bigint[], audiences uuid[], bound uuid[], most int)
 RETURNS TABLE (facet bigint, memory_id uuid)
 LANGUAGE plpgsql STABLE ROWS 50 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -132,12 +197,15 @@ BEGIN
         AND (SELECT proleakproof FROM pg_proc WHERE oid = 'pg_catalog.arraycontains'::regproc)
     THEN RETURN QUERY
         SELECT w.facet, h.memory_id FROM unnest(wanted) AS w(facet)
-        JOIN memory_memorykeyword AS h ON h.facets @> ARRAY[w.facet]
-        WHERE h.audience = ANY (audiences);
+        CROSS JOIN LATERAL (
+            SELECT k.memory_id FROM memory_memorykeyword AS k
+            WHERE k.facets @> ARRAY[w.facet] AND k.audience = ANY (holders.audiences)
+              AND (bound IS NULL OR k.project_id = ANY (bound)) LIMIT most) AS h;
     ELSE RETURN QUERY
         SELECT f.facet, h.memory_id FROM memory_memorykeyword AS h
         CROSS JOIN LATERAL unnest(h.facets) AS f(facet)
-        WHERE h.audience = ANY (audiences) AND f.facet IN (SELECT unnest(wanted));
+        WHERE h.audience = ANY (audiences) AND (bound IS NULL OR h.project_id = ANY (bound))
+          AND f.facet IN (SELECT unnest(wanted));
     END IF;
 END $$;
 
@@ -145,7 +213,8 @@ END $$;
 CREATE FUNCTION memories_of_files(files text[], globs text[], audiences uuid[])
 RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
     SELECT h.memory_id
-    FROM holders(ARRAY(SELECT facet('end', bare_path(file)) FROM unnest(files) AS file), audiences) AS h
+    FROM holders(ARRAY(SELECT facet('end', bare_path(file)) FROM unnest(files) AS file), audiences, NULL,
+                 NULL) AS h
     UNION SELECT m.id FROM memory_memory AS m
     WHERE globs IS NOT NULL AND m.audience = ANY (audiences) AND EXISTS (
         SELECT FROM unnest(m.related_files) AS file
@@ -174,19 +243,21 @@ DECLARE
     narrowed boolean := in_files OR wanted <> '{}';
     of_files uuid[] := CASE WHEN in_files
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
+    too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
     at_scale boolean := moment IS NULL AND is_indexed(model);
     reached reached := CASE WHEN at_scale THEN reached_at_scale(
         model, query, words, ROW(audiences, bound, projects, types, since, until, wanted, of_files,
         NULL)::narrowing, dense_limit, keyword_limit) END;
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
-    SELECT q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
+    SELECT q.asked, q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
     FROM query_words(words, audiences, bound) AS q WHERE q.idf > 0),
 asked AS MATERIALIZED (
     SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
                AS weights,
-           sum(idf) AS mass
-    FROM each_word),
+           (SELECT sum(own.idf) FROM (SELECT max(idf) AS idf FROM each_word GROUP BY asked) AS own)
+               AS mass
+    FROM (SELECT word, max(idf) AS idf FROM each_word GROUP BY 1) AS each),
 passing AS MATERIALIZED (
     SELECT p.memory_id FROM memory_memorykeyword AS p
     WHERE p.audience = ANY (audiences) AND p.facets @> wanted
@@ -220,10 +291,13 @@ keyword AS MATERIALIZED (
     FROM seen AS s, asked
     WHERE NOT at_scale AND asked.weights IS NOT NULL AND (s.weights <#> asked.weights) < 0
     ORDER BY (s.weights <#> asked.weights), s.memory_id LIMIT keyword_limit),
+holder AS MATERIALIZED (
+    SELECT h.facet, h.memory_id, count(*) OVER (PARTITION BY h.facet) AS holders
+    FROM holders(ARRAY(SELECT DISTINCT facet FROM near_facets(near)), audiences, bound, too_many) AS h),
 held AS MATERIALIZED (
     SELECT n.name, s.memory_id, max(n.worth) AS worth
     FROM near_facets(near) AS n
-    JOIN holders(ARRAY(SELECT facet FROM near_facets(near)), audiences) AS h ON h.facet = n.facet
+    JOIN holder AS h ON h.facet = n.facet AND h.holders < too_many
     JOIN seen AS s ON s.memory_id = h.memory_id
     GROUP BY 1, 2),
 around AS MATERIALIZED (
@@ -248,8 +322,9 @@ found AS (
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
        -(k.weights <#> asked.weights)::float8,
-       coalesce((SELECT sum(e.idf) FROM each_word AS e WHERE (k.weights <#> e.axis) < 0)
-                / nullif(asked.mass, 0), 0),
+       coalesce((SELECT sum(best.idf) FROM (
+           SELECT max(e.idf) AS idf FROM each_word AS e WHERE (k.weights <#> e.axis) < 0
+           GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0),
        coalesce(g.score, 0)::float8
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id

@@ -22,11 +22,11 @@ def _remember(caller: Caller, content: str, *, scope: str, now: datetime) -> Non
     assert remember(caller=caller, new=new, now=now).outcome == "added"
 
 
-def _scores(caller: Caller, now: datetime) -> list[Any]:
+def _scores(caller: Caller, now: datetime, asked: SearchRequest = QUERY) -> list[Any]:
     with entered(caller):
         with tenancy.unit():
             retrieval.refresh_lexicon()
-        hits = search(caller=caller, request=QUERY, now=now).hits
+        hits = search(caller=caller, request=asked, now=now).hits
     return [(hit.relevance, hit.explain) for hit in hits if "proxy" in hit.memory.content]
 
 
@@ -65,3 +65,20 @@ def test_words_that_one_may_see_do_change_scores(
     after = _scores(member_caller, now)
 
     assert after[0] != before[0]
+
+
+def test_a_misspelt_word_tells_no_word_of_others(
+    shop: None, caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    asked = SearchRequest(query="zanzibaro kubernetis", threshold=0.0)
+    before = _scores(member_caller, now, asked)
+    with entered(caller):
+        for number in range(5):
+            text = f"Zanzibare and kubernetes are words of deal {number}, which nobody else reads."
+            _remember(caller, text, scope="personal", now=now)
+
+    after = _scores(member_caller, now, asked)
+
+    assert before
+    assert after == before
+    assert _scores(caller, now, asked) != before

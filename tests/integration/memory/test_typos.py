@@ -1,0 +1,104 @@
+"""A word that nobody wrote is read as the nearest that somebody did, for less than the right."""
+
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.retrieval import query
+from memory.sql import retrieval
+from memory.sql.retrieval import Found
+from tests.support import crowds
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+    """Three memories, their words counted."""
+    found = {text: stored(caller, now, text, project=store).id for text in (REDIS, CARTS, PARSER)}
+    with tenancy.unit():
+        retrieval.refresh_lexicon()
+    return found
+
+
+def by_words(caller: Caller, text: str) -> dict[UUID, Found]:
+    """Return what the words of a query find."""
+    with tenancy.unit():
+        found = crowds.ask(caller=caller, words=query.understand(text=text).keyword_text)
+    return {one.memory_id: one for one in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("advisry", CARTS),
+        ("advisroy", CARTS),
+        ("adviisory", CARTS),
+        ("adbisory", CARTS),
+        ("Optimsitic", CARTS),
+        ("unreacheable", REDIS),
+        ("parse_invioce", PARSER),
+    ],
+)
+def test_one_letter_away_is_near_enough(
+    caller: Caller, known: dict[str, UUID], text: str, meant: str
+) -> None:
+    assert known[meant] in by_words(caller, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["advi", "adivsroy", "xyzzy", "E4O4X", "catr", "cakes", "bdvisory"]
+)
+def test_what_is_further_away_or_short_or_has_a_digit_is_left_alone(
+    caller: Caller, known: dict[str, UUID], text: str
+) -> None:
+    assert by_words(caller, text) == {}
+
+
+def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) -> None:
+    right = by_words(caller, "advisory locks")[known[CARTS]]
+    wrong = by_words(caller, "advisroy locks")[known[CARTS]]
+
+    assert right.bm25 > wrong.bm25
+    assert right.matched == pytest.approx(1.0)
+    assert 0.4 < wrong.matched < 1.0
+
+
+def test_a_known_word_is_never_read_as_another(
+    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+) -> None:
+    other = stored(caller, now, "The advisors meet on Mondays about the budget.", project=store).id
+    with tenancy.unit():
+        retrieval.refresh_lexicon()
+
+    assert set(by_words(caller, "advisory")) == {known[CARTS]}
+    assert set(by_words(caller, "advisor")) == {other}
+
+
+def test_identifiers_paths_and_codes_are_still_hit_exactly(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    assert set(by_words(caller, "billing/parser.py")) == {known[PARSER]}
+    assert set(by_words(caller, "ECONNREFUSED")) == {known[REDIS]}
+
+
+def test_a_word_written_after_the_count_is_found_as_it_is(
+    caller: Caller, known: dict[str, UUID], store: str, now: datetime
+) -> None:
+    fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
+
+    found = by_words(caller, "advisary")
+
+    assert found[fresh].bm25 > found[known[CARTS]].bm25
+
+
+def test_a_query_of_very_many_strange_words_is_answered(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
+
+    assert by_words(caller, f"{strange} advisory")[known[CARTS]].bm25 > 0
