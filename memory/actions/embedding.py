@@ -119,18 +119,15 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
 
     `key` names the model; without it, the one the organization was last seen to compare by.
     """
-    if key:
-        _last_seen[tenancy.current().schema_name] = key
-        return _embedded_query(key, text)
-    expected = _expected()
+    expected = key or _expected()
     found = _embedded_query(expected, text)
-    if found is not None:
+    if found is not None or key:
         return found
     with tenancy.unit():
         active = retrieval.active_model()
     if active is None or active[1] == expected:
         return None
-    return embed_query(text=text, key=active[1])
+    return _embedded_query(active[1], text)
 
 
 def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
@@ -138,12 +135,14 @@ def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
 
     When another model has become active meanwhile, a job embeds the memory for that one.
     """
+    active = active_model()
+    is_active = active.key == embedded.key
     retrieval.write_vectors(
-        model_id=space_id(key=embedded.key),
+        model_id=active.id if is_active else space_id(key=embedded.key),
         rows=((row.id, code_of(row.type), _digest(text)),),
         vectors=embedded.vector.reshape(1, -1),
     )
-    if active_model().key != embedded.key:
+    if not is_active:
         enqueue(memory_ids=(row.id,))
 
 
@@ -214,13 +213,21 @@ def code_of(type: str) -> int:
 
 
 def _expected() -> str:
+    """Return the model's key the organization most likely has; nothing when none is known."""
     seen = _last_seen.get(tenancy.current().schema_name)
-    return seen or registry.embedding_model().key
+    if seen:
+        return seen
+    try:
+        return registry.embedding_model().key
+    except ProviderError as error:
+        log.warning("The installation's embedder is not known: %s", error.detail)
+        return ""
 
 
 def _embedded_query(key: str, text: str) -> Embedded | None:
+    schema = tenancy.current().schema_name
     try:
-        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+        embedder = registry.embedder(key=key, tenant=schema)
         vector = query_vectors.kept(model=embedder.model, text=text)
         if vector is None:
             vector = embedder.embed_query(text=text)
@@ -228,6 +235,7 @@ def _embedded_query(key: str, text: str) -> Embedded | None:
     except ProviderError as error:
         log.warning("Searching without vectors: %s", error.detail)
         return None
+    _last_seen[schema] = embedder.model.key
     return Embedded(key=embedder.model.key, vector=vector)
 
 

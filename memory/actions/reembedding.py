@@ -5,9 +5,9 @@ loses at most a batch, and any number of parts may run. Each part is a job of it
 whose worker dies three times is put aside: in a long switch that would happen by and by, in a part
 only to what really kills its worker.
 
-The cut-over holds the table of memories for an instant: writers that have begun are waited for,
-others wait. Then nothing may lack a vector, else it is tried again after that has been made. So at
-the moment when the other model answers, it knows all that the one before knew.
+The cut-over holds the tables of memories and vectors for an instant: writers that have begun are
+waited for, others wait. Then nothing may lack a vector, else it is tried again after that has been
+made. So at the moment when the other model answers, it knows all that the one before knew.
 """
 
 import logging
@@ -21,7 +21,7 @@ from django.db.models.functions import Now
 
 from accounts import audit as origins
 from accounts import tenancy
-from memory.actions import embedding, switching
+from memory.actions import embedding, indexing, switching
 from memory.models import EmbeddingModel
 from memory.sql import spaces
 from memory.sql.spaces import FIRST, Overlap
@@ -66,6 +66,7 @@ def work(*, key: str, tell: Tell) -> Part:
     for _ in range(CUT_OVER_TRIES):
         state = _cut_over(row)
         if state is not None:
+            _index(row)
             return Part(state=state, embedded=embedded, overlap=found.share)
         embedded += _fill(row, tell)
     return _next_part(row, embedded, delay_seconds=AGAIN_SECONDS)
@@ -141,6 +142,12 @@ def _cut_over(row: EmbeddingModel) -> str | None:
         raise
     log.info("Searches compare by %s from now on", row.key)
     return "done"
+
+
+def _index(row: EmbeddingModel) -> None:
+    """Queue what searches of a large organization read of the model."""
+    with tenancy.unit():
+        indexing.queue_when_large(live=spaces.coverage(model_id=row.id).needed)
 
 
 def _note(row: EmbeddingModel) -> None:

@@ -77,7 +77,7 @@ def coverage(*, model_id: int) -> Coverage:
 
 
 def hold_memories() -> None:
-    """Wait until nobody writes memories, and have writers wait until the unit ends.
+    """Wait until nobody writes memories or vectors, and have writers wait until the unit ends.
 
     Raises OperationalError, caused by LockNotAvailable, after two seconds.
     """

@@ -35,8 +35,9 @@ m.status <> 'deleted' AND (m.status = 'active' OR EXISTS (
 SET LOCAL lock_timeout = '2s'
 
 -- name: hold_memories
--- Wait for those who write memories, and have others wait, until this transaction ends.
-LOCK TABLE memory_memory IN SHARE MODE
+-- Wait for those who write memories or vectors, and have others wait, until this transaction ends;
+-- in the order in which writers take them.
+LOCK TABLE memory_memory, memory_memoryvector IN SHARE MODE
 
 -- name: hashes
 -- The hashes of the texts that vectors of a model came from; by memory_vector_once.

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -137,6 +137,19 @@ def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
 
     assert active_key() == TURNED
     assert spaces_of(caller)[TURNED] == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization: object) -> None:
+    with tenancy.unit(), connection.cursor() as cursor:
+        spaces.hold_memories()
+        cursor.execute(
+            "SELECT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation"
+            " WHERE l.pid = pg_backend_pid() AND l.mode = 'ShareLock' ORDER BY 1"
+        )
+        held = [name for (name,) in cursor.fetchall()]
+
+    assert held == ["memory_memory", "memory_memoryvector"]
 
 
 def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(

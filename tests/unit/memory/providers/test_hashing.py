@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers.hashing import HashingEmbedder
+from memory.providers.hashing import HashingEmbedder, TurnedEmbedder
 
 
 @given(text=st.text(max_size=200))
@@ -25,3 +25,12 @@ def test_texts_that_share_words_are_closer() -> None:
 
 def test_no_texts_give_no_rows() -> None:
     assert HashingEmbedder().embed_documents(texts=()).shape == (0, 384)
+
+
+def test_the_two_spaces_have_one_length_and_nothing_in_common() -> None:
+    text = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+
+    first, second = (one.embed_query(text=text) for one in (HashingEmbedder(), TurnedEmbedder()))
+
+    assert first.shape == second.shape
+    assert abs(first @ second) < 0.3
