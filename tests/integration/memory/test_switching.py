@@ -251,6 +251,16 @@ def test_the_installations_model_is_followed_where_nobody_chose_another(
     assert not switching.follow_installation()
 
 
+def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_last_seen", {})
+    monkeypatch.setattr(registry, "embedding_model", _instead("nobody/knows"))
+
+    assert dense(caller, now, CARTS) > OF_ITSELF
+    assert not switching.follow_installation()
+
+
 def test_a_switch_whose_job_was_lost_goes_on(caller: Caller, three: tuple[str, ...]) -> None:
     switching.switch(caller=caller, key=TURNED)
     Job.objects.filter(name=switching.SWITCH).delete()
