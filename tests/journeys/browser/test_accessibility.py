@@ -32,6 +32,7 @@ PAGES = {
     "general": "/o/acme/settings/general",
     "members": "/o/acme/settings/members",
     "tokens": "/o/acme/settings/tokens",
+    "models": "/o/acme/settings/models",
     "audit": "/o/acme/settings/audit",
     "new-token": "/o/acme/settings/tokens/new",
     "me": "/me",
