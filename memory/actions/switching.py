@@ -49,14 +49,16 @@ def switch(*, caller: Caller, key: str) -> UUID | None:
 
 def begin(*, actor: origins.Actor, key: str, created_by: UUID | None = None) -> UUID | None:
     """Begin a switch for an operator at the machine, as `switch` does for a caller."""
-    return _begin(actor, _known(key), created_by, chosen=True)
+    wanted = _known(key)
+    _probe(wanted)
+    return _begin(actor, wanted, created_by, chosen=True)
 
 
 def follow_installation() -> bool:
     """Begin to switch to the installation's model; say whether one was begun.
 
-    Only where the active one was nobody's choice, and nothing is being filled. One that does not
-    answer is tried with the next call.
+    Only where the active one was nobody's choice, and nothing is being filled. Whether it answers
+    is found out by the job, so that one that is away is not waited for in every organization.
     """
     with tenancy.unit():
         active = EmbeddingModel.objects.filter(active=True).first()
@@ -69,7 +71,7 @@ def follow_installation() -> bool:
             return False
         actor = origins.Person(user_id=None, source_interface=INSTALLATION)
         _begin(actor, wanted, None, chosen=False)
-    except (EmbedderUnavailable, InvalidInput) as error:
+    except InvalidInput as error:
         log.warning("Not switched to the installation's model: %s", error.detail)
         return False
     return True
@@ -170,7 +172,6 @@ def enqueue(*, key: str, delay_seconds: int = 0, created_by: UUID | None = None)
 def _begin(
     actor: origins.Actor, wanted: Model, created_by: UUID | None, *, chosen: bool
 ) -> UUID | None:
-    _probe(wanted)
     with tenancy.unit():
         active = embedding.active_model()
         row = embedding.space(model=wanted)
