@@ -21,7 +21,16 @@ from teams.formulas.chain import Entry, Head, Verdict
 from teams.models import AuditEntry
 
 CHUNK: Final = 2_000  # entries read at once
-AREAS: Final = ("organization", "member", "invitation", "token", "project", "memory", "model", "job")
+AREAS: Final = (
+    "organization",
+    "member",
+    "invitation",
+    "token",
+    "project",
+    "memory",
+    "model",
+    "job",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
