@@ -251,9 +251,11 @@ def known_keys(*, names: tuple[str, ...], keys: tuple[str, ...]) -> frozenset[st
 def last_error(*, name: str) -> str:
     """Return why the newest job of a name waits or failed; nothing when it is well."""
     organization_id = tenancy.current().organization_id
-    newest = Job.objects.filter(organization_id=organization_id, name=name)
+    not_done = Job.objects.filter(organization_id=organization_id, name=name).exclude(
+        state__in=(Job.State.DONE, Job.State.CANCELLED)
+    )
     with tenancy.walled(organization_id=organization_id):
-        return newest.order_by("-created_at", "-id").values_list("error", flat=True).first() or ""
+        return not_done.order_by("-created_at", "-id").values_list("error", flat=True).first() or ""
 
 
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
