@@ -26,7 +26,7 @@ from accounts.caller import Caller
 from memory.actions import embedding, upkeep
 from memory.actions.drafts import NewMemory
 from memory.actions.remember_all import remember_all
-from memory.models import Memory, MemoryKeyword, MemoryUsage, MemoryVector
+from memory.models import Lexeme, Memory, MemoryKeyword, MemoryUsage, MemoryVector
 from memory.providers import registry
 from teams.actions.projects import create_project
 from tests.bench.texts import docstrings
@@ -39,7 +39,7 @@ APART = 400  # words between the two windows of a text, at most
 NARROW_EVERY = 20  # of twenty memories one is in the narrow project
 PART = 50_000  # rows a statement
 PROJECTS = ("bench", "narrow")
-SEED = "CREATE TEMP TABLE {name} (n int PRIMARY KEY, unit halfvec)"
+SEED = "CREATE UNLOGGED TABLE seeds.{name} (n int PRIMARY KEY, unit public.halfvec)"
 MADE = (
     "CREATE TEMP TABLE made (n int, id uuid DEFAULT gen_random_uuid(), content text, source int,"
     " near int, far int, days float8)"
@@ -76,9 +76,9 @@ JOINED = """
 FROM made
 JOIN teams_project AS place
     ON place.slug = CASE made.n % {every} WHEN 0 THEN {narrow} ELSE {wide} END
-JOIN sources AS source ON source.n = made.source
-JOIN noises AS near ON near.n = made.near
-JOIN far_noises AS far ON far.n = made.far
+JOIN seeds.sources AS source ON source.n = made.source
+JOIN seeds.noises AS near ON near.n = made.near
+JOIN seeds.far_noises AS far ON far.n = made.far
 CROSS JOIN (SELECT * FROM {table} ORDER BY {key} LIMIT 1) AS t
 """
 
@@ -126,9 +126,10 @@ def load(*, caller: Caller, count: int, seed: int = 1) -> None:
             tenancy.TURN_KEYS.replace("true", "false"),
             (f'"{tenant.schema_name}", public', str(tenant.organization_id)),
         )
+        _sow(line)
         _fill(line, count, random.Random(seed))
     upkeep.refresh_lexicon()
-    _settle(parameters)
+    _settle(parameters, tenant.schema_name)
 
 
 def queries(*, count: int, seed: int = 99) -> tuple[str, ...]:
@@ -138,15 +139,23 @@ def queries(*, count: int, seed: int = 99) -> tuple[str, ...]:
     return tuple(" ".join(words[start : start + 7]) for start in starts)
 
 
-def _fill(line: psycopg.Connection[Any], count: int, chance: random.Random) -> None:
+def _sow(line: psycopg.Connection[Any]) -> None:
+    """Put the vectors that everything is made of into the database, once."""
+    if line.execute("SELECT to_regclass('seeds.far_noises')").fetchone() != (None,):
+        return
+    line.execute("CREATE SCHEMA seeds")
     vectors = material().vectors
     pairs = np.random.default_rng(7).integers(0, len(vectors), (2, NOISES))
     moves = vectors[pairs[0]] - vectors[pairs[1]]
     for name, rows in (("sources", vectors), ("noises", NEAR * moves), ("far_noises", FAR * moves)):
         line.execute(sql.SQL(SEED).format(name=sql.Identifier(name)))
-        with line.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+        with line.cursor().copy(f"COPY seeds.{name} FROM STDIN") as copy:
             for number, row in enumerate(rows):
                 copy.write_row((number, HalfVector(row).to_text()))
+    line.commit()
+
+
+def _fill(line: psycopg.Connection[Any], count: int, chance: random.Random) -> None:
     line.execute(MADE)
     for start in range(0, count - 1, PART):
         line.execute("TRUNCATE made")
@@ -202,7 +211,9 @@ def _copied(model: type[models.Model], replaced: Mapping[str, str]) -> sql.Compo
     return head + joined
 
 
-def _settle(parameters: Mapping[str, Any]) -> None:
+def _settle(parameters: Mapping[str, Any], schema_name: str) -> None:
     """Do what autovacuum would have done by the time someone searches."""
+    tables = (*REPLACED, Lexeme)
+    names = (sql.Identifier(schema_name, model._meta.db_table) for model in tables)
     with psycopg.connect(**parameters, autocommit=True) as line:
-        line.execute("VACUUM ANALYZE")
+        line.execute(sql.SQL("VACUUM ANALYZE ") + sql.SQL(", ").join(names))
