@@ -8,7 +8,7 @@ from django.urls import URLPattern, path, re_path
 from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
-from memory.api import browsing, changing, embedders, reading, searching, writing
+from memory.api import browsing, changing, embedders, methodologies, reading, searching, writing
 from teams.api import audit, changes, projects
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
@@ -18,6 +18,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
     *browsing.ENDPOINTS,
+    *methodologies.ENDPOINTS,
     *embedders.ENDPOINTS,
     *changes.ENDPOINTS,
     *audit.ENDPOINTS,

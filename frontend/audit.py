@@ -21,6 +21,8 @@ from teams.formulas.chain import Entry
 ACTS: Final[Mapping[str, Name]] = {
     "organization.created": gettext_lazy("made the organization"),
     "organization.changed": gettext_lazy("changed the organization"),
+    "organization.methodology_defined": gettext_lazy("defined a methodology"),
+    "organization.methodology_removed": gettext_lazy("removed a methodology"),
     "member.role_changed": gettext_lazy("changed a role"),
     "member.changed": gettext_lazy("changed a person"),
     "member.removed": gettext_lazy("took a member out"),

@@ -19,11 +19,12 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
-from memory.queries import relations
+from memory.queries import methodologies, relations
 from memory.queries.relations import Relation
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import methodology, organize, packing, packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
+from memory.retrieval.methodology import Methodology
 from memory.retrieval.organize import Item, Order
 from memory.retrieval.packing import Packable, Packed
 from memory.retrieval.packing_blocks import Blocks
@@ -112,7 +113,9 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     """
     started = time.perf_counter()
     _check_budget(request.budget_tokens)
-    phase = methodology.phase(methodology=request.methodology, name=request.phase, own={})
+    phase = methodology.phase(
+        methodology=request.methodology, name=request.phase, own=_own(caller, request)
+    )
     wanted = replace(request.search, phase=phase, limit=LOOKED_AT)
     answer = search(caller=caller, request=wanted, now=now)
     material = _gather(caller, answer, now)
@@ -134,6 +137,12 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
         profile=answer.profile,
     )
+
+
+def _own(caller: Caller, request: ContextRequest) -> Mapping[str, Methodology]:
+    """Return the organization's methodologies; without a name to look up, none are read."""
+    is_named = request.phase is not None or request.methodology is not None
+    return methodologies.own(caller=caller) if is_named else {}
 
 
 def _check_budget(given: int | None) -> None:

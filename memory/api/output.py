@@ -148,6 +148,8 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         took_ms=NUMBER,
         profile=TEXT,
     ),
+    "Methodology": record(name=TEXT, phases=FREE, is_own=TRUTH),
+    "Methodologies": record(items=several(ref("Methodology"))),
     "Similar": record(
         items=several(record(memory=ref("Memory"), similarity=NUMBER)),
         degraded=several(TEXT),

@@ -1,6 +1,7 @@
 """Models of memories and what is derived from them (tenant schema)."""
 
 from memory.models.memories import Memory, MemoryLink, MemoryVersion
+from memory.models.methodologies import Methodology
 from memory.models.search import (
     AccessLog,
     EmbeddingModel,
@@ -20,4 +21,5 @@ __all__ = [
     "MemoryUsage",
     "MemoryVector",
     "MemoryVersion",
+    "Methodology",
 ]

@@ -5,13 +5,18 @@ knows is refused with the names that would do, because a phase silently ignored 
 for other work than is being done.
 """
 
+import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from accounts.errors import InvalidInput, wrong_field
+from memory.intake.text import check_text
 from memory.retrieval.phases import METHODOLOGIES, Phase
 
 NATIVE: Final = "native"
+MOST_PHASES: Final = 50  # of a methodology, ours
+LONGEST_NAME: Final = 40  # characters of a methodology's or a phase's
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
 
 Methodology = Mapping[str, Phase]
 
@@ -35,6 +40,43 @@ def phase(
     if name in set(Phase):
         return Phase(name)
     raise _unknown("/phase", name, (*phases, *(item for item in Phase if item not in phases)))
+
+
+def checked(*, name: str, phases: Mapping[str, Any]) -> Methodology:
+    """Return the map of a methodology that somebody defines. Raises InvalidInput."""
+    if not NAME.match(name):
+        raise wrong_field(
+            pointer="/name",
+            detail=f"{name[:60]!r} cannot be the name of a methodology.",
+            hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
+            code="name",
+        )
+    if not 1 <= len(phases) <= MOST_PHASES:
+        raise wrong_field(
+            pointer="/phases",
+            detail=f"A methodology has 1 to {MOST_PHASES} phases.",
+            hint="Name each of its phases with the one of the six that it is.",
+            code="length",
+        )
+    return {key: _checked_phase(key, value) for key, value in phases.items()}
+
+
+def _checked_phase(key: str, value: Any) -> Phase:
+    if not key.strip() or len(key) > LONGEST_NAME or check_text(text=key):
+        raise wrong_field(
+            pointer="/phases",
+            detail=f"{key[:60]!r} cannot be the name of a phase.",
+            hint=f"Use 1 to {LONGEST_NAME} characters.",
+            code="name",
+        )
+    if not isinstance(value, str) or value not in set(Phase):
+        raise wrong_field(
+            pointer=f"/phases/{key}",
+            detail=f"{str(value)[:60]!r} is none of the six phases.",
+            hint=f"Use one of: {', '.join(Phase)}.",
+            code="unknown_phase",
+        )
+    return Phase(value)
 
 
 def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:

@@ -53,6 +53,15 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
             {"content": "short"},
         ],
     ),
+    "define_methodology": _rest(
+        "methodologies",
+        "organization.methodology_defined",
+        name="kanban",
+        phases={"doing": "implement"},
+    ),
+    "remove_methodology": _rest(
+        "methodologies/scrum", "organization.methodology_removed", "DELETE"
+    ),
     "edit_memory": _rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
     "archive_memory": _rest("memories/{memory}", "memory.archived", "DELETE"),
     "restore_memory": _rest("memories/{archived}/restore", "memory.restored"),

@@ -15,6 +15,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
 from memory.actions.archive import archive
+from memory.actions.methodologies import define
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.models import EmbeddingModel
@@ -84,6 +85,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
             changes = {"tags": ["carts"], "content": f"{memory.content} Since May."}
             revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
         gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
+        define(caller=caller, name="scrum", phases={"sprint": "implement"}, now=now)
         _add_models(now)
         sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token

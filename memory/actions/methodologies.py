@@ -1,0 +1,78 @@
+"""Define a methodology of the organization's own, or remove one (spec 3.1)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound, wrong_field
+from memory.models import Methodology as Row
+from memory.queries.methodologies import MethodologyView
+from memory.retrieval import methodology
+from teams import audit
+from teams.errors import NotBoundToProject
+from teams.permissions import require
+from teams.roles import Act
+
+MOST: Final = 50  # of an organization, ours
+
+
+def define(
+    *, caller: Caller, name: str, phases: Mapping[str, Any], now: datetime
+) -> MethodologyView:
+    """Define a methodology, or define it anew; one with a name of ours comes before ours.
+
+    Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
+    """
+    _check_manages(caller)
+    checked = methodology.checked(name=name, phases=phases)
+    written = {key: phase.value for key, phase in checked.items()}
+    with tenancy.unit():
+        _check_room(name)
+        Row.objects.update_or_create(
+            name=name,
+            defaults={"phases": written, "defined_by": caller.user_id, "defined_at": now},
+        )
+        _note(caller, "organization.methodology_defined", name)
+    return MethodologyView(name=name, phases=checked, is_own=True)
+
+
+def remove(*, caller: Caller, name: str) -> None:
+    """Remove a methodology of the organization's own.
+
+    Raises NotFound, RoleNotSufficient, NotBoundToProject.
+    """
+    _check_manages(caller)
+    with tenancy.unit():
+        gone, _ = Row.objects.filter(name=name).delete()
+        if not gone:
+            raise NotFound(
+                detail="The organization has no such methodology of its own.",
+                hint="GET /api/v1/methodologies lists those there are.",
+            )
+        _note(caller, "organization.methodology_removed", name)
+
+
+def _check_manages(caller: Caller) -> None:
+    require(caller=caller, act=Act.MANAGE_SETTINGS)
+    if caller.bound_projects is not None:
+        raise NotBoundToProject(
+            detail="This token is bound to projects; methodologies are the organization's.",
+            hint="Use a token that is bound to none.",
+        )
+
+
+def _check_room(name: str) -> None:
+    if Row.objects.exclude(name=name).count() < MOST:
+        return
+    raise wrong_field(
+        pointer="/name",
+        detail=f"An organization has at most {MOST} methodologies of its own.",
+        hint="Remove one first.",
+        code="too_many",
+    )
+
+
+def _note(caller: Caller, act: str, name: str) -> None:
+    audit.append(act=act, object_type="methodology", object_id=name, caller=caller)

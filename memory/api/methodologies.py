@@ -1,0 +1,110 @@
+"""Methodologies over REST: those there are, and the organization's own (spec 3.1, 8.1)."""
+
+from typing import Any, Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.api.shapes import Field, Free, Record, Text
+from accounts.caller import TokenScope
+from memory.actions import methodologies as actions
+from memory.queries import methodologies as queries
+from memory.queries.methodologies import MethodologyView
+from memory.retrieval.methodology import NAME
+
+EXAMPLE: Final[dict[str, Any]] = {
+    "name": "kanban",
+    "phases": {"ready": "define", "doing": "implement", "review": "validate"},
+    "is_own": True,
+}
+METHODOLOGY: Final = Record(
+    name="NewMethodology",
+    fields=(
+        Field(
+            name="name",
+            shape=Text(largest=40, smallest=1, form=NAME.pattern.replace(r"\Z", "")),
+            says="How contexts name it: small letters, digits, hyphens, underscores.",
+            required=True,
+        ),
+        Field(
+            name="phases",
+            shape=Free(),
+            says="Which of our six phases each of its own is, by its name.",
+            required=True,
+        ),
+    ),
+)
+
+
+def index(ask: Ask) -> Answer:
+    """Return the methodologies there are."""
+    found = queries.known(caller=ask.caller)
+    return Answer(body={"items": [_shown(view) for view in found]})
+
+
+def define(ask: Ask) -> Answer:
+    """Define a methodology of the organization's own."""
+    return Answer(
+        status=201, body=_shown(actions.define(caller=ask.caller, now=ask.now, **ask.body))
+    )
+
+
+def remove(ask: Ask) -> Answer:
+    """Remove a methodology of the organization's own, and return those that remain."""
+    actions.remove(caller=ask.caller, name=ask.path["ref"])
+    return index(ask)
+
+
+def _shown(view: MethodologyView) -> dict[str, Any]:
+    return {"name": view.name, "phases": dict(view.phases), "is_own": view.is_own}
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="GET",
+        path="methodologies",
+        name="list_methodologies",
+        tag="search",
+        summary="List methodologies",
+        says="Ours and the organization's own, with the phase each of their phases is.",
+        scope=TokenScope.READ,
+        run=index,
+        replies=(
+            Reply(
+                status=200, says="By name.", schema="Methodologies", example={"items": [EXAMPLE]}
+            ),
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="methodologies",
+        name="define_methodology",
+        tag="search",
+        summary="Define a methodology",
+        says="One of that name is defined anew; one of ours is covered by it.",
+        scope=TokenScope.WRITE,
+        run=define,
+        body=METHODOLOGY,
+        example={"name": EXAMPLE["name"], "phases": EXAMPLE["phases"]},
+        idempotent=True,
+        replies=(
+            Reply(status=201, says="The methodology.", schema="Methodology", example=EXAMPLE),
+        ),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="methodologies/{ref}",
+        name="remove_methodology",
+        tag="search",
+        summary="Remove a methodology",
+        scope=TokenScope.WRITE,
+        run=remove,
+        idempotent=True,
+        replies=(
+            Reply(
+                status=200,
+                says="Those that remain.",
+                schema="Methodologies",
+                example={"items": [EXAMPLE]},
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,37 @@
+"""The methodologies an organization works by: ours and its own, which come first (spec 3.1)."""
+
+from dataclasses import dataclass
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.models import Methodology as Row
+from memory.retrieval.methodology import Methodology
+from memory.retrieval.phases import METHODOLOGIES, Phase
+from teams.permissions import require
+from teams.roles import Act
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodologyView:
+    """A methodology, which of the six phases each of its own is, and whether it is shipped."""
+
+    name: str
+    phases: Methodology
+    is_own: bool
+
+
+def own(*, caller: Caller) -> dict[str, Methodology]:
+    """Return the organization's own methodologies by name."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = tuple(Row.objects.order_by("name"))
+    return {row.name: {key: Phase(value) for key, value in row.phases.items()} for row in rows}
+
+
+def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
+    """Return all that can be named in a context, by name."""
+    mine = own(caller=caller)
+    both = {**METHODOLOGIES, **mine}
+    return tuple(
+        MethodologyView(name=name, phases=both[name], is_own=name in mine) for name in sorted(both)
+    )
