@@ -37,6 +37,32 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     ) AS weighted
 $$;
 
+-- Whether a text reads like French: more of its small words, elisions and accents than English ones.
+CREATE FUNCTION is_french(text text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT regexp_count(lower(text), '\m(le|la|les|des|du|une|est|sont|dans|pour|avec|sur|que|qui|ne|pas'
+               '|par|au|aux|ce|cette|ces|il|elle|nous|vous|et|sans|quand)\M'
+               '|\m(l|d|n|c|j|qu)[''’]|[àâçèéêîôùû]')
+        > regexp_count(lower(text), '\m(the|of|to|is|are|was|in|for|with|and|that|this|it|not|be|by|from'
+               '|when|if|we|you|at|has|have|without|into)\M')
+$$;
+
+-- The words of a text as they are indexed: English stems, and of a French text the French ones too,
+-- so that its technical words are found from both languages. French stems are marked as such: `cart`
+-- is what English calls a basket and the stem of French cards. A text without any of the commonest
+-- small words is not looked at twice.
+CREATE FUNCTION words_of(text text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    english tsvector := to_tsvector('pg_catalog.english', text);
+BEGIN
+    IF english @@ 'le|la|les|l|des|du|une|est|sont|dans|pour|avec|sur|que|qui'::tsquery
+        AND is_french(text)
+    THEN
+        RETURN english || array_to_tsvector(ARRAY(
+            SELECT 'fr:' || lexeme FROM unnest(to_tsvector('pg_catalog.french', text))));
+    END IF;
+    RETURN english;
+END $$;
+
 -- The known words that a strange one may be, as stems with in how many memories they are, the
 -- commonest first: two letters swapped, one doubled or not; of a long word also a letter less, more
 -- or another behind the first (Damerau 1964). Short words one letter apart are mostly two words.
@@ -68,38 +94,54 @@ BEGIN RETURN QUERY
 END $$;
 
 -- The words of a query, each with in how many memories that the caller may see it stands, so that
--- no score tells how often others wrote one. A longer word that none of them has is read as the
--- nearest they have, for less; names with digits or signs are left alone.
+-- no score tells how often others wrote one. Of a French query the small words are left out; its
+-- French stems stand beside the English ones, which count less where the French one is known. A
+-- longer word that no such memory has is read as the nearest they have, for less; names with digits
+-- or signs are left alone.
 CREATE FUNCTION asked_words(query text, audiences uuid[], bound uuid[])
 RETURNS TABLE (asked text, lexeme text, documents float8, worth float8) LANGUAGE sql STABLE AS $$
-    WITH counted AS (
-        SELECT given.lexeme, coalesce((
+    WITH token AS MATERIALIZED (
+        SELECT DISTINCT lower(t.token) AS word, (ts_lexize('english_stem', lower(t.token)))[1] AS stem,
+               ts_lexize('french_stem', lower(t.token)) AS french
+        FROM ts_parse('default', query) AS t
+        WHERE t.tokid IN (1, 2) AND length(t.token) <= 60),
+    given AS (
+        SELECT lexeme AS asked, lexeme FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS lexeme
+        WHERE NOT is_french(query) OR lexeme NOT IN (
+            SELECT stem FROM token WHERE french = '{}' AND stem IS NOT NULL)
+        UNION SELECT stem, 'fr:' || french[1] FROM token WHERE is_french(query) AND french <> '{}' AND stem <> ''),
+    counted AS MATERIALIZED (
+        SELECT asked, lexeme, coalesce((
             SELECT sum(l.documents) FROM memory_lexeme AS l
             WHERE l.word = given.lexeme AND l.audience = ANY (audiences)
               AND (bound IS NULL OR l.project_id = ANY (bound))), 0)::float8 AS documents
-        FROM unnest(tsvector_to_array(to_tsvector('english', query))) AS given(lexeme)),
+        FROM given),
     strange AS (
-        SELECT DISTINCT ON (c.lexeme) c.lexeme, lower(t.token) AS word
-        FROM counted AS c, ts_parse('default', query) AS t
-        WHERE c.documents = 0 AND t.tokid IN (1, 2) AND length(t.token) BETWEEN 5 AND 20
-          AND (ts_lexize('english_stem', lower(t.token)))[1] = c.lexeme
+        SELECT DISTINCT ON (t.stem) t.stem AS asked, t.word FROM token AS t
+        WHERE length(t.word) BETWEEN 5 AND 20
           AND EXISTS (SELECT FROM memory_lexeme AS l WHERE l.word = '')
-        ORDER BY c.lexeme LIMIT 4)
-    SELECT lexeme, lexeme, documents, 1.0 FROM counted
-    UNION ALL SELECT s.lexeme, n.lexeme, n.documents, 0.5
+          AND (SELECT sum(c.documents) FROM counted AS c WHERE c.asked = t.stem) = 0
+        ORDER BY t.stem, t.word LIMIT 4)
+    SELECT c.asked, c.lexeme, c.documents, CASE WHEN c.lexeme = c.asked AND EXISTS (
+        SELECT FROM counted AS f
+        WHERE f.asked = c.asked AND f.lexeme <> f.asked AND f.documents > 0) THEN 0.3 ELSE 1.0 END
+    FROM counted AS c
+    UNION ALL SELECT s.asked, n.lexeme, n.documents, 0.5
     FROM strange AS s CROSS JOIN LATERAL near_words(s.word, audiences, bound) AS n
 $$;
 
--- The same by hash, with inverse document frequencies; what nobody there wrote is the rarest.
+-- The same by hash, with inverse document frequencies; what nobody there wrote is the rarest. The
+-- part of a word in the query is that of the form that is known.
 CREATE FUNCTION query_words(query text, audiences uuid[], bound uuid[])
-RETURNS TABLE (asked text, word bigint, idf float8) LANGUAGE sql STABLE AS $$
+RETURNS TABLE (asked text, word bigint, idf float8, is_known boolean) LANGUAGE sql STABLE AS $$
     WITH total AS (
         SELECT coalesce(sum(l.documents), 0)::float8 AS documents FROM memory_lexeme AS l
         WHERE l.word = '' AND l.audience = ANY (audiences)
           AND (bound IS NULL OR l.project_id = ANY (bound)))
     SELECT w.asked, (hashtextextended(w.lexeme, 0) & 268435455) + 1,
            w.worth * ln(1 + (greatest(total.documents, w.documents, 1) - w.documents + 0.5)
-                            / (w.documents + 0.5))
+                            / (w.documents + 0.5)),
+           w.documents > 0 AND w.worth = 1
     FROM asked_words(query, audiences, bound) AS w CROSS JOIN total
 $$;
 
@@ -250,13 +292,14 @@ DECLARE
         NULL)::narrowing, dense_limit, keyword_limit) END;
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
-    SELECT q.asked, q.word, q.idf, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
+    SELECT q.asked, q.word, q.idf, q.is_known, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
     FROM query_words(words, audiences, bound) AS q WHERE q.idf > 0),
 asked AS MATERIALIZED (
     SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
                AS weights,
-           (SELECT sum(own.idf) FROM (SELECT max(idf) AS idf FROM each_word GROUP BY asked) AS own)
-               AS mass
+           (SELECT sum(own.idf) FROM (
+               SELECT coalesce(max(idf) FILTER (WHERE is_known), max(idf)) AS idf
+               FROM each_word GROUP BY asked) AS own) AS mass
     FROM (SELECT word, max(idf) AS idf FROM each_word GROUP BY 1) AS each),
 passing AS MATERIALIZED (
     SELECT p.memory_id FROM memory_memorykeyword AS p

@@ -35,7 +35,7 @@ SELECT m.id, m.project_id, m.audience, given.type_code,
        words, bm25_weights(words)
 FROM unnest(%(ids)s::uuid[], %(codes)s::smallint[], %(texts)s::text[]) AS given(id, type_code, words_text)
 JOIN memory_memory AS m ON m.id = given.id
-CROSS JOIN LATERAL to_tsvector('english', given.words_text) AS words
+CROSS JOIN LATERAL words_of(given.words_text) AS words
 ON CONFLICT (memory_id) DO UPDATE SET
     project_id = excluded.project_id, audience = excluded.audience, type_code = excluded.type_code,
     live = excluded.live, known_from = excluded.known_from, known_until = excluded.known_until,
