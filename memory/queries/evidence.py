@@ -23,11 +23,9 @@ from teams.visibility import Sight, parameters
 FILE: Final = "evidence.sql"
 PARTS: Final = {"visible": visibility.as_sql(alias="m")}
 MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; ours
-DAY: Final = 86_400  # seconds
 NAMES: Final = (
-    "id", "type", "source", "files", "created_at", "updated_at", "confirmed_at", "accesses",
-    "accessed_at", "confidence", "verification", "half_life_days", "pinned", "tainted",
-    "governance", "tags", "missing", "text",
+    "id", "type", "source", "files", "age_days", "idle_days", "accesses", "confidence",
+    "verification", "half_life_days", "pinned", "tainted", "governance", "tags", "missing", "text",
 )  # fmt: skip
 
 
@@ -50,9 +48,10 @@ def read_evidence(
         ids=list(memory_ids),
         identifiers=list(identifiers[:MOST_IDENTIFIERS]),
         with_text=with_text,
+        now=now,
         **parameters(sight=sight),
     )
-    return {row[0]: _evidence(dict(zip(NAMES, row, strict=True)), now) for row in rows}
+    return {row[0]: _evidence(dict(zip(NAMES, row, strict=True))) for row in rows}
 
 
 def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn]:
@@ -67,9 +66,8 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn
     return {row[0]: Turn(previous=row[1], next=row[2]) for row in rows}
 
 
-def _evidence(row: Mapping[str, Any], now: datetime) -> Evidence:
-    moments = (row["updated_at"], row["confirmed_at"], row["accessed_at"])
-    idle_days = _days(max(moment for moment in moments if moment), now)
+def _evidence(row: Mapping[str, Any]) -> Evidence:
+    idle_days = max(0.0, row["idle_days"])
     is_protected = row["pinned"] or not PROTECTED_TAGS.isdisjoint(row["tags"])
     belief = Belief(
         confidence=row["confidence"],
@@ -84,7 +82,7 @@ def _evidence(row: Mapping[str, Any], now: datetime) -> Evidence:
         type=MemoryType(row["type"]),
         source=Source(row["source"]),
         files=tuple(row["files"]),
-        age_days=_days(row["created_at"], now),
+        age_days=max(0.0, row["age_days"]),
         idle_days=idle_days,
         accesses=row["accesses"] or 0,
         activation_floor=activation_floor(
@@ -94,7 +92,3 @@ def _evidence(row: Mapping[str, Any], now: datetime) -> Evidence:
         missing=row["missing"] or 0.0,
         text=row["text"],
     )
-
-
-def _days(then: datetime, now: datetime) -> float:
-    return max(0.0, (now - then).total_seconds() / DAY)
