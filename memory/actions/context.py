@@ -18,6 +18,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
+from memory.actions.lay_out import item_of
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
 from memory.queries import methodologies, relations
 from memory.queries.relations import Relation
@@ -25,12 +26,12 @@ from memory.queries.views import MemoryView, give_out
 from memory.retrieval import methodology, organize, packing, packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
 from memory.retrieval.methodology import Methodology
-from memory.retrieval.organize import Item, Order
+from memory.retrieval.organize import Order
 from memory.retrieval.packing import Packable, Packed
 from memory.retrieval.packing_blocks import Blocks
 from memory.retrieval.packing_text import NOTICE, Block, Entry
 from memory.retrieval.phases import BUDGETS, GENERAL, Budget, Phase
-from memory.taxonomy import MemoryKind, MemoryType, type_row
+from memory.taxonomy import MemoryType
 from teams import visibility
 
 LOOKED_AT: Final = 50  # results of the search behind a context, ours
@@ -199,18 +200,9 @@ def _entry(view: MemoryView) -> Entry:
 
 
 def _ordered(hits: tuple[Hit, ...], related: tuple[Relation, ...]) -> tuple[Order, dict[UUID, int]]:
-    items = tuple(_item(hit.memory) for hit in hits)
+    items = tuple(item_of(view=hit.memory) for hit in hits)
     found = organize.organize(items=items, links=relations.as_links(relations=related))
     return found.order, {memory_id: place for place, memory_id in enumerate(found.memory_ids)}
-
-
-def _item(view: MemoryView) -> Item:
-    kind = type_row(type=MemoryType(view.type)).kind
-    return Item(
-        memory_id=view.id,
-        is_event=kind is MemoryKind.EPISODIC,
-        at=view.event_at or view.created_at,
-    )
 
 
 def _pack(material: _Material, budget: Budget) -> tuple[tuple[Block, ...], Packed]:

@@ -188,6 +188,12 @@ SEARCH: Final = Record(
         *RANKING,
         _optional("hyde", Truth(), "Whether a model may write what is missing.", False),
         _optional("explain", Truth(), "Whether each result says why it stands there.", False),
+        _optional(
+            "organize",
+            Truth(),
+            "Whether results stand in their story's order, each with what it is linked with.",
+            False,
+        ),
     ),
 )
 CONTEXT: Final = Record(
@@ -207,6 +213,9 @@ CONTEXT: Final = Record(
 )
 
 
+SHOWING: Final = frozenset({"explain", "organize"})  # how the answer is shown
+
+
 def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = None) -> NewMemory:
     """Make the value of a checked NEW_MEMORY; `project` stands in when it names none."""
     given = {**body, "project": body["project"] or project}
@@ -216,7 +225,7 @@ def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = No
 
 def search_request(*, body: dict[str, Any]) -> SearchRequest:
     """Make the value of a checked SEARCH."""
-    return SearchRequest(**{name: value for name, value in body.items() if name not in {"explain"}})
+    return SearchRequest(**{name: body[name] for name in body if name not in SHOWING})
 
 
 def narrowing(*, given: Mapping[str, Any]) -> Narrowing:

@@ -1,6 +1,7 @@
 """Memories as JSON: plain functions, because this is the largest part of an answer (spec 8.1)."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
 from accounts.api.schemas import (
@@ -18,12 +19,14 @@ from accounts.api.schemas import (
     several,
 )
 from memory.actions.context import Context, Reason
+from memory.actions.lay_out import Layout
 from memory.actions.match import Matches
 from memory.actions.recall import Closeness, Recall
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
 from memory.actions.similar import Similar
 from memory.queries.memories import VersionView
+from memory.queries.relations import Relation
 from memory.queries.views import MemoryView
 from memory.retrieval.organize import Order
 from memory.retrieval.phases import Phase
@@ -99,9 +102,34 @@ _WHY: Final = record(  # as memory.retrieval.explain makes it
     rerank=maybe(record(rank_before=WHOLE, score=NUMBER)),
     relevance=record(value=NUMBER, threshold=NUMBER, calibration=TEXT, signs=FREE, parts=FREE),
 )
-_RESULT: Final = {  # the last two only where they were asked for
+_RELATION: Final = record(id=ID, type=TEXT, citation=TEXT, kind=TEXT, outgoing=TRUTH)
+_RESULT: Final = {  # what is not required is there only where it was asked for
     **record(memory=ref("Memory"), relevance=NUMBER),
-    "properties": {"memory": ref("Memory"), "relevance": NUMBER, "explain": _WHY, "excerpt": TEXT},
+    "properties": {
+        "memory": ref("Memory"),
+        "relevance": NUMBER,
+        "explain": _WHY,
+        "excerpt": TEXT,
+        "neighbors": several(_RELATION),
+        "see_also": several(_RELATION),
+    },
+}
+_OF_RESULTS: Final[dict[str, Any]] = record(
+    results=several(_RESULT),
+    nothing_relevant=TRUTH,
+    degraded=several(TEXT),
+    took_ms=NUMBER,
+    profile=TEXT,
+)
+_RESULTS: Final = {
+    **_OF_RESULTS,
+    "properties": {
+        **_OF_RESULTS["properties"],
+        "order": {"type": "string", "enum": list(Order)},
+        "hint": TEXT,
+        "made_up": TEXT,
+        "funnel": record(paths=FREE, found=WHOLE, judged=WHOLE, shown=WHOLE, threshold=NUMBER),
+    },
 }
 _OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -141,13 +169,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
             )
         )
     ),
-    "SearchResults": record(
-        results=several(_RESULT),
-        nothing_relevant=TRUTH,
-        degraded=several(TEXT),
-        took_ms=NUMBER,
-        profile=TEXT,
-    ),
+    "SearchResults": _RESULTS,
     "Methodology": record(name=TEXT, phases=FREE, is_own=TRUTH),
     "Methodologies": record(items=several(ref("Methodology"))),
     "Similar": record(
@@ -237,13 +259,36 @@ def version(view: VersionView) -> dict[str, Any]:
 
 
 def answer(result: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
-    """Return the results of a search."""
-    return {
+    """Return the results of a search; with reasons, also what each step kept."""
+    shown = {
         "results": [_hit(hit, with_reasons) for hit in result.hits],
         "nothing_relevant": result.nothing_relevant,
         "degraded": result.degraded,
         "took_ms": result.took_ms,
         "profile": result.profile,
+    }
+    if result.made_up:
+        shown["made_up"] = result.made_up
+    return {**shown, "funnel": asdict(result.funnel)} if with_reasons else shown
+
+
+def layout(result: Layout, *, with_reasons: bool) -> dict[str, Any]:
+    """Return the results of a search laid out, each with what it is linked with."""
+    shown = answer(result.answer, with_reasons=with_reasons)
+    for one, hit in zip(shown["results"], result.answer.hits, strict=True):
+        around = result.surroundings[hit.memory.id]
+        one["neighbors"] = [_relation(other) for other in around.neighbors]
+        one["see_also"] = [_relation(other) for other in around.see_also]
+    return {**shown, "order": result.order, "hint": result.hint}
+
+
+def _relation(one: Relation) -> dict[str, Any]:
+    return {
+        "id": one.other_id,
+        "type": one.type,
+        "citation": one.citation,
+        "kind": one.kind,
+        "outgoing": one.outgoing,
     }
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
 from memory.actions.context import context
+from memory.actions.lay_out import lay_out
 from memory.actions.match import match
 from memory.actions.search import search
 from memory.api import examples, inputs, output
@@ -20,6 +21,9 @@ def find(ask: Ask) -> Answer:
         )
         return Answer(body=output.matches(found))
     request = inputs.search_request(body=ask.body)
+    if ask.body["organize"]:
+        layout = lay_out(caller=ask.caller, request=request, now=ask.now)
+        return Answer(body=output.layout(layout, with_reasons=ask.body["explain"]))
     result = search(caller=ask.caller, request=request, now=ask.now)
     return Answer(body=output.answer(result, with_reasons=ask.body["explain"]))
 

@@ -20,6 +20,7 @@ from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
 from memory.actions.context import ContextRequest, context
 from memory.actions.correct import correct
+from memory.actions.lay_out import lay_out
 from memory.actions.match import match
 from memory.actions.narrowing import Narrowing
 from memory.actions.preview import preview
@@ -84,6 +85,9 @@ ABOUT_ALL: dict[str, Read] = {
         caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
     ),
     "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
+    "lay_out.lay_out": lambda a: lay_out(
+        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
+    ),
     "match.match": lambda a: match(
         caller=a.caller, pattern="canary", narrowing=Narrowing(limit=100), now=a.now
     ),
@@ -184,6 +188,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
 READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
 COMPLETE = {  # reads that tell of every memory, text or citation
     "context.context",
+    "lay_out.lay_out",
     "match.match",
     "memories.page",
     "recall.recall",
