@@ -24,6 +24,15 @@ LANGUAGE sql STABLE AS $$
       AND (projects IS NULL OR l.project_id IS NULL OR l.project_id = ANY (projects))
 $$;
 
+-- Whether a search keeps to projects that are a small part of what its organization has, so that
+-- statements composed for it, which read those rows alone, are worth being planned anew.
+CREATE FUNCTION is_small_part(audiences uuid[], bound uuid[], projects uuid[]) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT (bound IS NOT NULL OR projects IS NOT NULL) AND total.documents >= 4000
+        AND scope_size(audiences, bound, projects) <= least(10000, total.documents / 4)
+    FROM (SELECT coalesce(sum(documents), 0) AS documents FROM memory_lexeme WHERE word = '') AS total
+$$;
+
 -- What every scan of one search keeps to; `few` are the ids that pass, where they are few.
 CREATE TYPE narrowing AS (
     audiences uuid[], bound uuid[], projects uuid[], types smallint[], since timestamptz,

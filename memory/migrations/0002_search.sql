@@ -242,7 +242,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT k.memory_id FROM memory_memorykeyword AS k
             WHERE k.facets @> ARRAY[w.facet] AND k.audience = ANY (holders.audiences)
-              AND (bound IS NULL OR k.project_id = ANY (bound)) LIMIT most) AS h;
+              AND (bound IS NULL OR k.project_id = ANY (holders.bound)) LIMIT most) AS h;
     ELSE RETURN QUERY
         SELECT f.facet, h.memory_id FROM memory_memorykeyword AS h
         CROSS JOIN LATERAL unnest(h.facets) AS f(facet)
@@ -269,7 +269,8 @@ $$;
 -- `+ 0` keeps the exact scan away from a vector index, which loses rows under narrow filters.
 -- Tags, files and author are looked up once, and only where one is given; what lies around files is
 -- worth less the more memories hold the file, and what is linked to it half of that. Where a vector
--- index stands (0002_scale.sql), it answers instead of the scans, except for moments of the past.
+-- index stands, or for a small part, 0002_scale.sql answers instead of the scans of everything,
+-- except for moments of the past.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
@@ -286,7 +287,8 @@ DECLARE
     of_files uuid[] := CASE WHEN in_files
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
-    at_scale boolean := moment IS NULL AND is_indexed(model);
+    at_scale boolean := moment IS NULL
+        AND (is_indexed(model) OR is_small_part(audiences, bound, projects));
     reached reached := CASE WHEN at_scale THEN reached_at_scale(
         model, query, words, ROW(audiences, bound, projects, types, since, until, wanted, of_files,
         NULL)::narrowing, dense_limit, keyword_limit) END;

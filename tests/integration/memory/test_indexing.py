@@ -13,6 +13,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job, Organization
 from memory.actions import indexing
+from memory.models import Memory
 from memory.models.search import Lexeme
 from memory.sql import retrieval
 from tests.support import crowds
@@ -129,6 +130,21 @@ def test_a_filter_behind_the_index_returns_as_many_as_there_are(
     assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
 
 
+def test_a_small_part_is_read_alone_and_exactly(
+    members: tuple[Member, ...], caller: Caller
+) -> None:
+    red = next(one.project for one in members if one.project)
+    asked: dict[str, Any] = {"vector": ASKED, "projects": (red,), "dense_limit": 25}
+    with tenancy.unit():
+        before = crowds.ask(caller=caller, **asked)
+        Lexeme.objects.create(word="", audience=UUID(int=8), documents=10**4, project_id=None)
+        after = crowds.ask(caller=caller, **asked)
+        words = crowds.ask(caller=caller, words="lantern", projects=(red,))
+
+    assert {one.memory_id for one in after} == {one.memory_id for one in before}
+    assert {one.memory_id for one in words} == {one.id for one in members if "lantern" in one.text}
+
+
 @pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
 def test_who_may_not_see_finds_nothing_over_an_index(
     large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
@@ -137,6 +153,19 @@ def test_who_may_not_see_finds_nothing_over_an_index(
 
     assert found(caller, **path)
     assert found(bound, **path) == set()
+
+
+@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
+def test_what_is_personal_is_not_found_by_others_over_an_index(
+    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+) -> None:
+    own = next(iter(found(caller, **path)))
+    with tenancy.unit():
+        Memory.objects.filter(pk=own).update(audience=caller.user_id)
+        retrieval.sync_filters(memory_ids=(own,))
+
+    assert own in found(caller, **path)
+    assert own not in found(member_caller, **path)
 
 
 def test_the_past_is_still_scanned(

@@ -83,8 +83,26 @@ VISIBILITY: Final = (
         f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
     ),
     _mutant(
+        "what a mistyped word may mean asks for the audience", "memory/migrations/0002_search.sql",
+        "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
+        "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
+    ),
+    _mutant(
+        "searches over an index ask for the audience", "memory/migrations/0002_scale.sql",
+        "'x.live AND x.audience = ANY (($1).audiences)'", "'x.live'",
+        "tests/integration/memory/test_indexing.py"
+        "::test_what_is_personal_is_not_found_by_others_over_an_index[dense]",
+    ),
+    _mutant(
+        "searches over an index keep to the projects of a credential",
+        "memory/migrations/0002_scale.sql",
+        "'x.project_id = ANY (($1).bound)'", "'true'",
+        "tests/integration/memory/test_indexing.py"
+        "::test_who_may_not_see_finds_nothing_over_an_index[dense]",
+    ),
+    _mutant(
         "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
-        "AND l.audience = ANY (audiences)", "AND true",
+        "WHERE l.word = given.lexeme AND l.audience = ANY (audiences)", "WHERE true",
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     _mutant(
