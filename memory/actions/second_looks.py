@@ -45,12 +45,16 @@ def reranked(
     """Return the order after a reranker, if it is wished and fits; and what was missing."""
     kind = kind_of(pool=pool)
     pays = rerank.worth_it(standings=standings, kind=kind)
+    if not standings:
+        return (), ()
     if not (pays if wish == Rerank.AUTO else wish == Rerank.ON and rerank.fits(kind=kind)):
         return standings, ()
     try:
         scores = _scores(pool, tuple(one.memory_id for one in standings[: rerank.TOP]))
     except ProviderError as error:
         log.warning("Not reranked: %s", error.detail)
+        return standings, (NO_RERANKER,)
+    if not scores:
         return standings, (NO_RERANKER,)
     return rerank.blend(standings=standings, scores=scores), ()
 
@@ -82,6 +86,7 @@ def is_thin(*, relevances: tuple[float, ...]) -> bool:
 
 
 def _scores(pool: Pool, memory_ids: tuple[UUID, ...]) -> dict[UUID, float]:
+    """Return the reranker's scores of these memories; none where no reranker is configured."""
     model = registry.reranker(tenant=tenancy.current().schema_name)
     if model is None:
         return {}

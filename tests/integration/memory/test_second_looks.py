@@ -88,6 +88,16 @@ def test_a_reranker_that_fails_leaves_the_order_before_and_is_named(
     assert all(hit.explain["rerank"] is None for hit in answer.hits)
 
 
+def test_an_installation_without_a_reranker_says_so(caller: Caller, now: datetime) -> None:
+    before = settings.CAIRN_PROVIDERS["embedder"]
+    registry.configure(settings=ProviderSettings(embedder=before, reranker=""))
+
+    answer = search(caller=caller, request=replace(REQUEST, rerank="on"), now=now)
+
+    registry.configure(settings=ProviderSettings(embedder=before))
+    assert (answer.degraded, len(answer.hits)) == (("no_reranker",), 3)
+
+
 def test_a_query_for_a_name_is_not_reranked(caller: Caller, now: datetime, vendor: Vendor) -> None:
     request = SearchRequest(query="merge_carts in cart/merge.py", threshold=0.0, rerank="on")
 
