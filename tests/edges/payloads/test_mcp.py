@@ -52,6 +52,7 @@ def test_a_hostile_argument_never_breaks_a_tool(
     step = scale.of(short=SOME, long=1)
 
     with _client(address, place) as http:
+        GOOD["find_similar"]["id"] = _kept(http)
         sent = [one for number, one in enumerate(_combinations()) if number % step == 0]
         faults = [
             f"{tool}.{field}: {value.name} {said}"
@@ -63,6 +64,14 @@ def test_a_hostile_argument_never_breaks_a_tool(
     figure(
         f"MCP: 0 of {len(sent):,} calls broke, {len(payloads.VALUES)} values, {len(TOOLS)} tools"
     )
+
+
+def _kept(http: httpx.Client) -> str:
+    """Store a memory to be named by its id."""
+    call = {"name": "add_memory", "arguments": {"content": numbered(number=2), "project": "shop"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    answer = http.post("/mcp", json=message).json()
+    return str(answer["result"]["structuredContent"]["memory"]["id"])
 
 
 def _client(address: str, place: Place) -> httpx.Client:
