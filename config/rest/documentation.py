@@ -154,6 +154,8 @@ def _query(endpoint: Endpoint) -> list[dict[str, Any]]:
 def _query_parameter(field: shapes.Field) -> dict[str, Any]:
     schema = shapes.describe(field=field)
     described = {"name": field.name, "in": "query", "description": schema.pop("description")}
+    if field.required:
+        described["required"] = True
     if schema.get("type") == "array":
         described |= {"style": "form", "explode": False}
     return {**described, "schema": schema}

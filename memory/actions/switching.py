@@ -18,7 +18,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, wrong_field
 from memory.actions import embedding
-from memory.errors import EmbedderUnavailable, NotSwitchable
+from memory.errors import NotSwitchable
 from memory.models import EmbeddingModel
 from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
@@ -40,8 +40,8 @@ PROBE: Final = "Which model answers here?"
 def switch(*, caller: Caller, key: str) -> UUID | None:
     """Begin to make vectors of another model, and of no third; return the job's id if it is new.
 
-    Raises InvalidInput for a model that is not known, EmbedderUnavailable when it does not answer,
-    NotSwitchable when it is active already, RoleNotSufficient.
+    Raises InvalidInput for a model that is not known, NotSwitchable when it does not answer or is
+    active already, RoleNotSufficient.
     """
     check_chooses(caller=caller)
     return begin(actor=caller, key=key, created_by=principal(caller=caller))
@@ -210,7 +210,7 @@ def _probe(wanted: Model) -> None:
         tenant = tenancy.current().schema_name
         registry.embedder(key=wanted.key, tenant=tenant).embed_query(text=PROBE)
     except ProviderError as error:
-        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
+        raise NotSwitchable(detail=error.detail, hint=error.hint) from error
 
 
 def _locked() -> QuerySet[EmbeddingModel]:

@@ -99,7 +99,7 @@ ENDPOINTS: Final = (
         ),
         scope=TokenScope.READ,
         run=story,
-        query=inputs.FILTERS,
+        query=inputs.STORY,
         paged=True,
         replies=(
             Reply(

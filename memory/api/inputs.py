@@ -50,13 +50,16 @@ MODULES: Final = Several(of=Text(largest=200, smallest=1), largest=64)
 PROJECT: Final = Field(
     name="project", shape=Text(largest=64, smallest=1), says="A project's slug or id."
 )
+MOST_IN_ADDRESS: Final = (
+    32  # values of one filter: an address of 64 kB is the longest a server reads
+)
 AGENT_SOURCES: Final = tuple(  # what an agent may say of itself; a person's word is its own
     item.value for item in Source if item is not Source.USER_TAUGHT
 )
 
 
-def _values(longest: int) -> Several:
-    return Several(of=Text(largest=longest, smallest=1), largest=LARGEST_FILTER)
+def _values(longest: int, most: int) -> Several:
+    return Several(of=Text(largest=longest, smallest=1), largest=most)
 
 
 def _optional(name: str, shape: Shape, says: str, default: Any = None) -> Field:
@@ -148,20 +151,29 @@ CLOSENESS: Final = _optional(
     "How far from the file: it, paths that end alike, or its folder.",
     Closeness.NAME.value,
 )
-NARROWING: Final = (
-    PROJECT,
-    _optional("projects", _values(64), "Only these projects, by slug or id.", ()),
-    _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
-    _optional("tags", _values(64), "With all of these tags.", ()),
-    _optional("files", _values(400), "About one of these: paths, ends of paths, or globs.", ()),
-    _optional("author", Text(largest=120, smallest=1), "A person's id, an agent or a tool."),
-)
-FILTERS: Final = (
-    *NARROWING,
+
+
+def _narrowing(most: int) -> tuple[Field, ...]:
+    return (
+        PROJECT,
+        _optional("projects", _values(64, most), "Only these projects, by slug or id.", ()),
+        _optional("types", Several(of=TYPE, largest=len(MemoryType)), "Only these types.", ()),
+        _optional("tags", _values(64, most), "With all of these tags.", ()),
+        _optional(
+            "files", _values(400, most), "About one of these: paths, ends of paths, or globs.", ()
+        ),
+        _optional("author", Text(largest=120, smallest=1), "A person's id, an agent or a tool."),
+    )
+
+
+MOMENTS: Final = (
     _optional("since", Moment(), "Learned at that moment or later."),
     _optional("until", Moment(), "Learned before that moment."),
     _optional("as_of", Moment(), "What was known at that moment."),
 )
+NARROWING: Final = _narrowing(MOST_IN_ADDRESS)
+STORY: Final = (*NARROWING, *MOMENTS)
+FILTERS: Final = (*_narrowing(LARGEST_FILTER), *MOMENTS)
 RANKING: Final = (
     _optional("profile", Text(largest=20, choices=PROFILES), "How to rank."),
     _optional(

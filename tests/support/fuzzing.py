@@ -27,6 +27,7 @@ SHORT: Final = 40  # characters; shorter contents are lengthened, or the first g
 LONGEST_KEY: Final = 240  # characters of an Idempotency-Key that are kept
 SOME: Final = 4  # of the cursors and versions one in so many stays as generated
 PADDING: Final = " Worker {0} of the queue {1} holds the lock of its table while it waits."
+TOO_LARGE: Final = 413  # not among the refusals that the check knows
 DOCUMENT: Final = "/api/v1/openapi.json"
 MEMORY: Final = "/api/v1/memories/{id}"
 
@@ -49,6 +50,10 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "unknown@/attributes": "the payload depends on the type, which stands beside it",
     "wrong_type@/attributes": "the payload depends on the type, which stands beside it",
     "length@/attributes": "a schema cannot bound the size of a whole object",
+    "unknown_model@/key": "which models there are depends on the installation",
+    "invalid@/key": "which models an organization has vectors of, only the store knows",
+    "unknown_methodology@/methodology": "an organization names methodologies of its own",
+    "wrong@/until": "no schema compares two fields",
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
 }
 
@@ -109,6 +114,8 @@ def is_explained(*, case: Case, response: Response, failure: Failure) -> bool:
     """Say whether a failure is one of those that no schema could announce."""
     if type(failure).__name__ == "UseAfterFree":
         return case.method == "GET" and case.operation.path.startswith(MEMORY)  # archived, not gone
+    if response.status_code == TOO_LARGE:
+        return type(failure).__name__ == "AcceptedNegativeData"  # refused before it is read
     if type(failure).__name__ not in {"RejectedPositiveData", "MissingHeaderNotRejected"}:
         return False
     return all(_is_listed(said) for said in _codes(response.json()))

@@ -137,7 +137,7 @@ def _is_named(sent: Sent, problem: dict[str, Any]) -> bool:
     errors = problem.get("errors", ())
     if any(one["pointer"].startswith(f"/{sent.field.name}") for one in errors):
         return True
-    is_elsewhere = problem["status"] == 404 and sent.field.name in {"project", "team"}
+    is_elsewhere = problem["status"] == 404 and sent.field.name in {"project", "projects", "team"}
     if is_elsewhere or problem["status"] == 413 or UNREADABLE & {one["code"] for one in errors}:
         return True
     return sent.field.name == "content" and "gate" in problem

@@ -279,7 +279,7 @@ def test_a_switch_whose_job_was_lost_goes_on(caller: Caller, three: tuple[str, .
         ("openai/x" + "x" * 200, InvalidInput),
         ("openai/small@20000", InvalidInput),
         (WORDS, NotSwitchable),
-        ("cohere/away", EmbedderUnavailable),
+        ("cohere/away", NotSwitchable),
     ],
     ids=["unknown", "long", "dimensions", "active", "away"],
 )
