@@ -225,9 +225,13 @@ class Several:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Free:
-    """A JSON object of the caller's own making, at most so many bytes when written."""
+    """A JSON object of the caller's own making, at most so many bytes when written.
+
+    `form` says more of it in the document, where an action behind refuses what does not have it.
+    """
 
     largest: int = 20_000
+    form: Mapping[str, Any] | None = None
 
     def read(self, value: Any, at: str, faults: list[FieldError]) -> Any:
         """Return the object."""
@@ -243,7 +247,7 @@ class Free:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        return {"type": "object", "additionalProperties": True}
+        return {"type": "object", "additionalProperties": True, **(self.form or {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

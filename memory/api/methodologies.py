@@ -8,12 +8,19 @@ from accounts.caller import TokenScope
 from memory.actions import methodologies as actions
 from memory.queries import methodologies as queries
 from memory.queries.methodologies import MethodologyView
-from memory.retrieval.methodology import NAME
+from memory.retrieval.methodology import LONGEST_NAME, MOST_PHASES, NAME
+from memory.retrieval.phases import Phase
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
     "phases": {"ready": "define", "doing": "implement", "review": "validate"},
     "is_own": True,
+}
+PHASES: Final = {
+    "minProperties": 1,
+    "maxProperties": MOST_PHASES,
+    "propertyNames": {"minLength": 1, "maxLength": LONGEST_NAME, "pattern": r"\S"},
+    "additionalProperties": {"type": "string", "enum": [*Phase]},
 }
 METHODOLOGY: Final = Record(
     name="NewMethodology",
@@ -26,7 +33,7 @@ METHODOLOGY: Final = Record(
         ),
         Field(
             name="phases",
-            shape=Free(),
+            shape=Free(form=PHASES),
             says="Which of our six phases each of its own is, by its name.",
             required=True,
         ),

@@ -53,6 +53,9 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "unknown_model@/key": "which models there are depends on the installation",
     "invalid@/key": "which models an organization has vectors of, only the store knows",
     "unknown_methodology@/methodology": "an organization names methodologies of its own",
+    "unknown_phase@/phase": "an organization names phases of its own",
+    "name@/phases": "the document says once for all texts that they hold no NUL",
+    "too_many@/name": "only the store knows how many methodologies there are",
     "wrong@/until": "no schema compares two fields",
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
 }
