@@ -19,7 +19,7 @@ CHROMIUMS := $(CAIRN_CHROMIUM) /usr/bin/chromium /usr/bin/chromium-browser \
 
 # Tests wait more than they compute, so more processes than cores share them; servers that are given
 # (DATABASE_URL) are used by one process alone.
-SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadgroup --no-loadscope-reorder)
+SHARED := $(if $(DATABASE_URL),,-n 4 --dist loadfile --no-loadscope-reorder)
 
 PGBOUNCERS := $(CAIRN_PGBOUNCER) /usr/sbin/pgbouncer /usr/bin/pgbouncer \
 	/opt/homebrew/bin/pgbouncer /usr/local/bin/pgbouncer

@@ -39,7 +39,7 @@ def test_nothing_acknowledged_is_lost(crash_site: Installation) -> None:
 
     assert len(acknowledged) == MEMORIES
     assert lacks == {"rows": 0, "vectors": 0, "found": 0, "unasked": 0, "twice": 0}
-    assert set(states) == {"done"}
+    assert set(states) <= {"done", "cancelled"}  # cancelled: another job does the same
     assert states["done"] >= MEMORIES
 
 

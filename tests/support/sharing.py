@@ -1,34 +1,30 @@
-"""A run that several processes share (`pytest -n 4 --dist loadgroup`): what stays together; order.
+"""A run that several processes share (`pytest -n 4 --dist loadfile`): in which order it is done.
 
-A file is done by one process, so that its servers are started once; those with a browser are one
-group, because its library keeps an event loop running in the process. Long groups begin first.
+A file is done by one process, so that its servers are started once. Files with long tests begin
+first: one that began last would be waited for by all.
 """
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 
 import pytest
 
 from tests.support.servers import PROCESS
 
 LONG = ("slow", "goal")  # markers of tests that take more than a few seconds
-BROWSER = "browser"
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Name each test's group before they are dealt out; put the groups with long tests in front."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bring the files with long tests to the front."""
     if PROCESS not in os.environ:
-        return (yield)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(name=_group(item)))
-    yield
-    long = {_group(item) for item in items if _has(item, LONG)}
-    items.sort(key=lambda item: (_group(item) not in long, _group(item)))
+        return
+    long = {_file(item) for item in items if _has(item, LONG)}
+    items.sort(key=lambda item: (_file(item) not in long, _file(item)))
 
 
-def _group(item: pytest.Item) -> str:
-    return BROWSER if _has(item, (BROWSER,)) else item.nodeid.partition("::")[0]
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 def _has(item: pytest.Item, markers: Iterable[str]) -> bool:

@@ -227,8 +227,9 @@ WALLS: Final = (
     ),
     _mutant(
         "a schema is brought up to date from inside", "accounts/sql/walls.sql",
-        "IF organization IS DISTINCT FROM nullif(current_setting('cairn.tenant', true), '')::uuid",
-        "IF false",
+        "    step record;\nBEGIN\n    IF organization IS DISTINCT FROM "
+        "nullif(current_setting('cairn.tenant', true), '')::uuid",
+        "    step record;\nBEGIN\n    IF false",
         f"{WALL}test_only_the_schema_of_ones_own_unit_is_brought_up_to_date",
     ),
     _mutant(
