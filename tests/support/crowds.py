@@ -12,9 +12,11 @@ from uuid import UUID, uuid5
 
 import numpy as np
 
+from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import embedding
 from memory.models import EmbeddingModel, Memory
+from memory.retrieval import query
 from memory.sql import retrieval
 from memory.sql.retrieval import Found, Question
 from teams import visibility
@@ -116,3 +118,10 @@ def _row(one: Member, caller: Caller, now: datetime) -> Memory:
         valid_from=one.known_from, source="import", source_interface="import",
         author_agent=one.agent,
     )  # fmt: skip
+
+
+def by_words(*, caller: Caller, text: str) -> dict[UUID, Found]:
+    """Return what the words of a query find, by memory."""
+    with tenancy.unit():
+        found = ask(caller=caller, words=query.understand(text=text).keyword_text)
+    return {one.memory_id: one for one in found}

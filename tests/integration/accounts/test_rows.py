@@ -4,7 +4,8 @@ from datetime import datetime, timedelta, timezone
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.backend import rows
@@ -74,4 +75,7 @@ def test_an_inserted_row_is_saved_again_as_a_change(now: datetime) -> None:
 
 
 def test_no_rows_are_no_statement() -> None:
-    rows.insert_all(rows=())
+    with CaptureQueriesContext(connection) as asked:
+        rows.insert_all(rows=())
+
+    assert asked.captured_queries == []

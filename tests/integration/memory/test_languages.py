@@ -8,10 +8,8 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.retrieval import query
 from memory.sql import retrieval
-from memory.sql.retrieval import Found
-from tests.support import crowds
+from tests.support.crowds import by_words
 from tests.support.memories import CARTS, stored
 
 CACHE = "Le cache Redis est vidé à chaque déploiement ; les jetons sont conservés dans la base."
@@ -27,13 +25,6 @@ def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
     with tenancy.unit():
         retrieval.refresh_lexicon()
     return found
-
-
-def by_words(caller: Caller, text: str) -> dict[UUID, Found]:
-    """Return what the words of a query find."""
-    with tenancy.unit():
-        found = crowds.ask(caller=caller, words=query.understand(text=text).keyword_text)
-    return {one.memory_id: one for one in found}
 
 
 @pytest.mark.parametrize(
@@ -67,23 +58,27 @@ def test_small_words_tell_french(caller: Caller, text: str, is_french: bool) -> 
 def test_another_form_of_a_french_word_is_found(
     caller: Caller, known: dict[str, UUID], text: str, meant: str
 ) -> None:
-    found = by_words(caller, text)
+    found = by_words(caller=caller, text=text)
 
     assert max(found.values(), key=lambda one: one.bm25).memory_id == known[meant]
 
 
 def test_technical_words_are_found_across_languages(caller: Caller, known: dict[str, UUID]) -> None:
-    assert known[CACHE] in by_words(caller, "is the redis cache flushed")
-    assert known[CARTS] in by_words(caller, "pourquoi des verrous advisory dans postgres")
+    assert known[CACHE] in by_words(caller=caller, text="is the redis cache flushed")
+    assert known[CARTS] in by_words(
+        caller=caller, text="pourquoi des verrous advisory dans postgres"
+    )
 
 
 def test_an_english_word_of_the_same_stem_counts_little(
     caller: Caller, known: dict[str, UUID]
 ) -> None:
-    found = by_words(caller, "les numéros de carte sont stockés")
+    found = by_words(caller=caller, text="les numéros de carte sont stockés")
 
     assert found[known[CARDS]].bm25 > 5 * found[known[CARTS]].bm25
 
 
 def test_a_form_that_is_known_makes_a_full_match(caller: Caller, known: dict[str, UUID]) -> None:
-    assert by_words(caller, "les jeton conservé dans la base")[known[CACHE]].matched == 1.0
+    assert (
+        by_words(caller=caller, text="les jeton conservé dans la base")[known[CACHE]].matched == 1.0
+    )

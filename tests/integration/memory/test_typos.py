@@ -7,10 +7,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.retrieval import query
 from memory.sql import retrieval
-from memory.sql.retrieval import Found
-from tests.support import crowds
+from tests.support.crowds import by_words
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -23,13 +21,6 @@ def known(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
     with tenancy.unit():
         retrieval.refresh_lexicon()
     return found
-
-
-def by_words(caller: Caller, text: str) -> dict[UUID, Found]:
-    """Return what the words of a query find."""
-    with tenancy.unit():
-        found = crowds.ask(caller=caller, words=query.understand(text=text).keyword_text)
-    return {one.memory_id: one for one in found}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +38,7 @@ def by_words(caller: Caller, text: str) -> dict[UUID, Found]:
 def test_one_letter_away_is_near_enough(
     caller: Caller, known: dict[str, UUID], text: str, meant: str
 ) -> None:
-    assert known[meant] in by_words(caller, text)
+    assert known[meant] in by_words(caller=caller, text=text)
 
 
 @pytest.mark.parametrize(
@@ -56,12 +47,12 @@ def test_one_letter_away_is_near_enough(
 def test_what_is_further_away_or_short_or_has_a_digit_is_left_alone(
     caller: Caller, known: dict[str, UUID], text: str
 ) -> None:
-    assert by_words(caller, text) == {}
+    assert by_words(caller=caller, text=text) == {}
 
 
 def test_the_right_word_counts_for_more(caller: Caller, known: dict[str, UUID]) -> None:
-    right = by_words(caller, "advisory locks")[known[CARTS]]
-    wrong = by_words(caller, "advisroy locks")[known[CARTS]]
+    right = by_words(caller=caller, text="advisory locks")[known[CARTS]]
+    wrong = by_words(caller=caller, text="advisroy locks")[known[CARTS]]
 
     assert right.bm25 > wrong.bm25
     assert right.matched == pytest.approx(1.0)
@@ -75,15 +66,15 @@ def test_a_known_word_is_never_read_as_another(
     with tenancy.unit():
         retrieval.refresh_lexicon()
 
-    assert set(by_words(caller, "advisory")) == {known[CARTS]}
-    assert set(by_words(caller, "advisor")) == {other}
+    assert set(by_words(caller=caller, text="advisory")) == {known[CARTS]}
+    assert set(by_words(caller=caller, text="advisor")) == {other}
 
 
 def test_identifiers_paths_and_codes_are_still_hit_exactly(
     caller: Caller, known: dict[str, UUID]
 ) -> None:
-    assert set(by_words(caller, "billing/parser.py")) == {known[PARSER]}
-    assert set(by_words(caller, "ECONNREFUSED")) == {known[REDIS]}
+    assert set(by_words(caller=caller, text="billing/parser.py")) == {known[PARSER]}
+    assert set(by_words(caller=caller, text="ECONNREFUSED")) == {known[REDIS]}
 
 
 def test_a_word_written_after_the_count_is_found_as_it_is(
@@ -91,7 +82,7 @@ def test_a_word_written_after_the_count_is_found_as_it_is(
 ) -> None:
     fresh = stored(caller, now, "Advisary is the name of the new billing vendor.", project=store).id
 
-    found = by_words(caller, "advisary")
+    found = by_words(caller=caller, text="advisary")
 
     assert found[fresh].bm25 > found[known[CARTS]].bm25
 
@@ -101,4 +92,4 @@ def test_a_query_of_very_many_strange_words_is_answered(
 ) -> None:
     strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
 
-    assert by_words(caller, f"{strange} advisory")[known[CARTS]].bm25 > 0
+    assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].bm25 > 0

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from tests.tenancy.mutations.switching import Mutant
+from tests.tenancy.mutations.sights import VISIBILITY
+from tests.tenancy.mutations.switching import Mutant, guard
 
-READS: Final = "tests/tenancy/test_reads.py::"
 GUARDS: Final = "tests/tenancy/test_guards.py::"
 UNITS: Final = "tests/tenancy/test_units.py::"
 NAMES: Final = "tests/tenancy/test_names.py::"
@@ -15,197 +15,67 @@ INVITATIONS: Final = "tests/integration/accounts/actions/test_invitations.py::"
 AUTHENTICATION: Final = "tests/integration/accounts/test_authentication.py::"
 
 
-def _mutant(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
-    return Mutant(name=name, file=file, old=old, new=new, tests=tests)
-
-
-VISIBILITY: Final = (
-    _mutant(
-        "lists, counts and the feed ask for the audience", "teams/visibility.py",
-        "visible = Q(audience__in=sight.audiences)", "visible = Q()",
-        f"{READS}test_counts_count_what_one_may_see",
-    ),
-    _mutant(
-        "lists keep to the projects of a credential", "teams/visibility.py",
-        "visible &= Q(project_id__in=sight.bound_projects)", "pass",
-        "tests/edges/api/test_strangers.py::test_a_token_bound_to_a_project_reaches_nothing_else",
-    ),
-    _mutant(
-        "chosen memories are read with the audience", "memory/queries/views.py",
-        'visibility.as_sql(alias="m")', '"true"',
-        f"{READS}test_foreign_ids_are_left_out",
-    ),
-    _mutant(
-        "what ranking looks at is read with the audience", "memory/queries/evidence.py",
-        'visibility.as_sql(alias="m")', '"true"',
-        f"{READS}test_foreign_ids_are_left_out",
-    ),
-    _mutant(
-        "projects ask for the audience", "teams/visibility.py",
-        "visible = Q(id__in=sight.audiences)", "visible = Q()",
-        f"{READS}test_a_foreign_project_is_as_if_it_did_not_exist",
-    ),
-    _mutant(
-        "projects keep to those of a credential", "teams/visibility.py",
-        "visible &= Q(id__in=sight.bound_projects)", "pass",
-        f"{READS}test_a_foreign_project_is_as_if_it_did_not_exist",
-    ),
-    _mutant(
-        "closed projects are for their members", "teams/visibility.py",
-        "WHERE %(all)s OR p.open_to_all OR EXISTS (", "WHERE true OR EXISTS (",
-        f"{READS}test_counts_count_what_one_may_see",
-    ),
-    _mutant(
-        "only owners and admins see every project", "teams/visibility.py",
-        "frozenset({Role.OWNER, Role.ADMIN})", "frozenset(Role)",
-        f"{READS}test_counts_count_what_one_may_see",
-    ),
-    _mutant(
-        "search by meaning asks for the audience", "memory/migrations/0002_search.sql",
-        "AND v.audience = ANY (audiences)", "AND true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
-    ),
-    _mutant(
-        "search by words asks for the audience", "memory/migrations/0002_search.sql",
-        "WHERE k.audience = ANY (audiences)", "WHERE true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
-    ),
-    _mutant(
-        "search by meaning keeps to the projects of a credential",
-        "memory/migrations/0002_search.sql",
-        "AND (bound IS NULL OR v.project_id = ANY (bound))", "AND true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
-    ),
-    _mutant(
-        "search by words keeps to the projects of a credential",
-        "memory/migrations/0002_search.sql",
-        "AND (bound IS NULL OR k.project_id = ANY (bound))", "AND true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
-    ),
-    _mutant(
-        "what a mistyped word may mean asks for the audience", "memory/migrations/0002_search.sql",
-        "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
-        "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
-    ),
-    _mutant(
-        "searches over an index ask for the audience", "memory/migrations/0002_scale.sql",
-        "'x.live AND x.audience = ANY (($1).audiences)'", "'x.live'",
-        "tests/integration/memory/test_indexing.py"
-        "::test_what_is_personal_is_not_found_by_others_over_an_index[dense]",
-    ),
-    _mutant(
-        "searches over an index keep to the projects of a credential",
-        "memory/migrations/0002_scale.sql",
-        "'x.project_id = ANY (($1).bound)'", "'true'",
-        "tests/integration/memory/test_indexing.py"
-        "::test_who_may_not_see_finds_nothing_over_an_index[dense]",
-    ),
-    _mutant(
-        "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
-        "WHERE l.word = given.lexeme AND l.audience = ANY (audiences)", "WHERE true",
-        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
-    ),
-    _mutant(
-        "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
-        "AND v.audience = %(audience)s", "AND true",
-        f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
-    ),
-    _mutant(
-        "links hide an end that cannot be seen", "memory/queries/memories.py",
-        "for other in visible(caller=caller).filter(pk__in=others)}",
-        "for other in Memory.objects.filter(pk__in=others)}",
-        "tests/integration/memory/test_reading.py::test_a_link_to_what_cannot_be_seen_is_not_shown",
-    ),
-    _mutant(
-        "one memory is read with the audience", "memory/queries/memories.py",
-        "return _found(visible(caller=caller).filter(pk=memory_id))",
-        "return _found(Memory.objects.filter(pk=memory_id))",
-        f"{READS}test_a_foreign_memory_is_as_if_it_did_not_exist",
-    ),
-    _mutant(
-        "a memory is changed with the audience", "memory/queries/memories.py",
-        'rows = visible(caller=caller).select_for_update(of=("self",))',
-        'rows = Memory.objects.select_for_update(of=("self",))',
-        f"{GUARDS}test_what_cannot_be_seen_cannot_be_locked",
-    ),
-    _mutant(
-        "earlier versions stay with their readers", "memory/queries/memories.py",
-        "if _could_see(version, sight)", "if sight",
-        f"{GUARDS}test_earlier_versions_stay_with_their_readers",
-    ),
-    _mutant(
-        "milestones ask for the audience", "memory/queries/connections.py",
-        "visible(caller=caller)", "Memory.objects",
-        f"{GUARDS}test_milestones_tell_nothing_of_what_cannot_be_seen",
-    ),
-    _mutant(
-        "work is its author's to see", "accounts/queries/work.py",
-        "return rows.filter(created_by=principal(caller=caller))", "return rows",
-        "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
-    ),
-)  # fmt: skip
-
 TENANTS: Final = (
-    _mutant(
+    guard(
         "a unit sets the organization's schema", "accounts/tenancy.py",
         "with _keys(path=f'\"{tenant.schema_name}\", public', organization_id",
         "with _keys(path=PUBLIC, organization_id",
         f"{UNITS}test_rows_of_one_organization_are_not_seen_from_another",
     ),
-    _mutant(
+    guard(
         "the schema ends with the transaction", "accounts/tenancy.py",
         "set_config('search_path', %s, true)", "set_config('search_path', %s, false)",
         f"{GUARDS}test_both_keys_end_with_the_transaction",
     ),
-    _mutant(
+    guard(
         "the tenant ends with the transaction", "accounts/tenancy.py",
         "set_config('cairn.tenant', %s, true)", "set_config('cairn.tenant', %s, false)",
         f"{GUARDS}test_both_keys_end_with_the_transaction",
     ),
-    _mutant(
+    guard(
         "a unit joins none of another organization", "accounts/tenancy.py",
         '== tenant.schema_name:\n        yield', "is not None:\n        yield",
         f"{GUARDS}test_a_unit_inside_one_of_another_organization_is_its_own",
     ),
-    _mutant(
+    guard(
         "nobody is in two organizations at once", "accounts/tenancy.py",
         "if outer is not None and outer != tenant:", "if False:",
         f"{UNITS}test_entering_a_second_organization_is_refused",
     ),
-    _mutant(
+    guard(
         "a schema is named by us", "accounts/tenancy.py",
         "if not SCHEMA_NAME.match(schema_name):", "if False:",
         f"{UNITS}test_a_schema_name_not_of_ours_is_refused",
     ),
-    _mutant(
+    guard(
         "a walled block joins none of another organization", "accounts/tenancy.py",
         "if held != NOBODY:", "if False:",
         f"{WALL}test_a_walled_block_joins_its_own_unit_and_refuses_another",
     ),
-    _mutant(
+    guard(
         "cache keys name the organization", "accounts/tenancy.py",
         'return ":".join(("t", current().organization_id.hex, *parts))',
         'return ":".join(("t", *parts))',
         f"{NAMES}test_two_organizations_share_no_name",
     ),
-    _mutant(
+    guard(
         "groups name the organization", "accounts/tenancy.py",
         'return ".".join(("t", current().organization_id.hex, *parts))',
         'return ".".join(("t", *parts))',
         f"{NAMES}test_two_organizations_share_no_name",
     ),
-    _mutant(
+    guard(
         "a cached value says whose it is", "accounts/tenancy.py",
         "entry[0] != current().organization_id.hex", "False",
         f"{NAMES}test_a_value_that_a_mixed_up_connection_returns_is_not_believed",
     ),
-    _mutant(
+    guard(
         "cursors are sealed for one organization", "config/rest/pagination.py",
         'return f"cursor.{endpoint.name}.{caller.organization_id.hex}"',
         'return f"cursor.{endpoint.name}"',
         "tests/edges/api/test_strangers.py::test_a_cursor_of_another_organization_is_no_cursor",
     ),
-    _mutant(
+    guard(
         "kept answers are for one credential", "teams/actions/idempotency.py",
         'return f"user:{caller.user_id}" if caller.token_id is None', 'return "all" if True',
         f"{GUARDS}test_a_kept_answer_is_for_its_own_credential",
@@ -213,52 +83,59 @@ TENANTS: Final = (
 )  # fmt: skip
 
 WALLS: Final = (
-    _mutant(
+    guard(
         "rows of a tenant's tables name their organization", "accounts/sql/walls.sql",
         "'tenant_id = (SELECT nullif(current_setting(''cairn.tenant'', true), '''')::uuid)');",
         "'true');",
         f"{WALL}test_the_right_schema_with_the_wrong_tenant_shows_nothing",
     ),
-    _mutant(
+    guard(
         "a tenant's tables have the wall", "accounts/sql/walls.sql",
         "' ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'",
         "' DISABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'",
         f"{WALL}test_nothing_of_another_tenant_is_changed_or_deleted",
     ),
-    _mutant(
+    guard(
         "a schema is brought up to date from inside", "accounts/sql/walls.sql",
         "    step record;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
         "    step record;\nBEGIN\n    IF false",
         f"{WALL}test_only_the_schema_of_ones_own_unit_is_brought_up_to_date",
     ),
-    _mutant(
+    guard(
+        "search indexes are made from inside", "accounts/sql/walls.sql",
+        "    made integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
+        "nullif(current_setting('cairn.tenant', true), '')::uuid",
+        "    made integer := 0;\nBEGIN\n    IF false",
+        "tests/integration/memory/test_indexing.py::test_an_organization_makes_no_index_of_another",
+    ),
+    guard(
         "only schemas of ours are made", "accounts/sql/walls.sql",
         "IF place !~ '^t_[0-9a-f]{32}$' THEN", "IF false THEN",
         f"{WALL}test_a_schema_that_is_none_of_ours_is_not_made",
     ),
-    _mutant(
+    guard(
         "a session opens one's own organizations", "accounts/sql/walls.sql",
         "WHERE m.user_id = person AND p.is_active", "WHERE p.is_active",
         f"{AUTHENTICATION}test_a_foreign_organization_is_answered_like_none",
     ),
-    _mutant(
+    guard(
         "a disabled account opens nothing", "accounts/sql/walls.sql",
         "WHERE m.user_id = person AND p.is_active", "WHERE m.user_id = person",
         f"{AUTHENTICATION}test_a_disabled_account_has_no_session",
     ),
-    _mutant(
+    guard(
         "a job runs in its organization", "accounts/sql/walls.sql",
         "WHERE j.id = due.id AND o.id = j.organization_id",
         "WHERE j.id = due.id AND o.id <> j.organization_id",
         f"{NAMES}test_a_job_runs_in_the_organization_that_enqueued_it",
     ),
-    _mutant(
+    guard(
         "shared rows are of one organization", "tables",
         "accounts_token", "",
         f"{WALL}test_shared_rows_are_not_seen_by_another_tenant",
     ),
-    _mutant(
+    guard(
         "memberships are of one organization", "tables",
         "accounts_membership", "",
         f"{WALL}test_without_a_tenant_no_shared_row_is_seen",
@@ -266,135 +143,135 @@ WALLS: Final = (
 )  # fmt: skip
 
 CREDENTIALS: Final = (
-    _mutant(
+    guard(
         "a token has its whole secret", "accounts/queries/credentials.py",
         "if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):",
         "if row is None:",
         f"{TOKENS}test_a_token_with_another_digest_is_refused",
     ),
-    _mutant(
+    guard(
         "a token ends when it is revoked", "accounts/queries/credentials.py",
         "    if row.revoked_at is not None:\n        raise InvalidToken", 
         "    if False:\n        raise InvalidToken",
         f"{TOKENS}test_a_revoked_token_is_refused_at_the_next_request",
     ),
-    _mutant(
+    guard(
         "a token ends at its time", "accounts/queries/credentials.py",
         "    if row.expires_at <= now:\n        raise InvalidToken",
         "    if False:\n        raise InvalidToken",
         f"{TOKENS}test_an_expired_token_is_refused",
     ),
-    _mutant(
+    guard(
         "a token ends with the account", "accounts/queries/credentials.py",
         "if row.role is None or not row.is_active or not row.is_ready:",
         "if row.role is None or not row.is_ready:",
         f"{TOKENS}test_a_token_ends_with_the_account",
     ),
-    _mutant(
+    guard(
         "a token opens no unfinished organization", "accounts/queries/credentials.py",
         "if row.role is None or not row.is_active or not row.is_ready:",
         "if row.role is None or not row.is_active:",
         f"{TOKENS}test_a_token_does_not_open_an_unfinished_organization",
     ),
-    _mutant(
+    guard(
         "a token holds no more than its owner's role", "accounts/queries/credentials.py",
         "scopes=scopes & rights.scopes_of(role=role)", "scopes=scopes",
         f"{TOKENS}test_a_token_loses_what_its_owner_lost",
     ),
-    _mutant(
+    guard(
         "a token gives no more than its maker holds", "accounts/rights.py",
         "if not scopes <= lendable:", "if False:",
         f"{TOKENS}test_a_member_cannot_make_an_admin_token",
     ),
-    _mutant(
+    guard(
         "a bound token makes bound tokens", "accounts/rights.py",
         "if projects is None or not set(projects) <= set(caller.bound_projects):", "if False:",
         f"{TOKENS}test_a_bound_token_makes_only_bound_tokens",
     ),
-    _mutant(
+    guard(
         "members see their own tokens", "accounts/queries/credentials.py",
         "return inside & own(caller=caller)", "return inside",
         f"{PEOPLE}test_a_member_sees_only_their_own_tokens",
     ),
-    _mutant(
+    guard(
         "managing takes a managing role", "accounts/rights.py",
         "return caller.role in MANAGERS and may_administer and caller.bound_projects is None",
         "return may_administer and caller.bound_projects is None",
         "tests/unit/accounts/test_rights.py::test_owners_and_admins_manage",
         "tests/integration/accounts/actions/test_members.py::test_a_member_changes_no_role",
     ),
-    _mutant(
+    guard(
         "nobody gives a role above their own", "accounts/rights.py",
         "if outranks(role=role, other=caller.role):", "if False:",
         "tests/integration/accounts/actions/test_members.py::test_an_admin_does_not_make_owners",
     ),
-    _mutant(
+    guard(
         "acts take a role", "teams/permissions.py",
         "if not allows(role=caller.role, act=act):", "if False:",
         "tests/integration/memory/test_remember.py::test_a_viewer_writes_nothing",
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
-    _mutant(
+    guard(
         "acts take a scope", "teams/permissions.py",
         "if needed not in caller.scopes:", "if False:",
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
-    _mutant(
+    guard(
         "calls take a scope", "config/rest/permissions.py",
         "if scope is not None and not may(caller=request.auth, scope=scope):", "if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_over_rest",
     ),
-    _mutant(
+    guard(
         "tools take a scope", "memory/mcp/server.py",
         "def _check_scope(tool: Tool, caller: Caller) -> None:\n"
         "    if not may(caller=caller, scope=tool.scope):",
         "def _check_scope(tool: Tool, caller: Caller) -> None:\n    if False:",
         f"{GUARDS}test_a_writing_token_reads_nothing_by_a_tool",
     ),
-    _mutant(
+    guard(
         "agents come from a place of ours", "memory/mcp/app.py",
         "if not validate_host(name, settings.ALLOWED_HOSTS):", "if False:",
         f"{GUARDS}test_an_agent_comes_from_a_place_of_ours",
     ),
-    _mutant(
+    guard(
         "a socket comes from its own page", "frontend/consumers.py",
         "return bool(origin.netloc) and origin.netloc == headers", "return True or headers",
         f"{GUARDS}test_a_socket_comes_from_a_page_of_ours",
     ),
-    _mutant(
+    guard(
         "a session writes with its own secret", "config/rest/authentication.py",
         "    _check_csrf(http)\n    return caller", "    return caller",
         "tests/edges/api/test_credentials.py::test_a_session_needs_a_csrf_token_to_write",
     ),
-    _mutant(
+    guard(
         "an invitation is for its address", "accounts/actions/invitations.py",
         "if not user.is_active or row.email.lower() != user.email.lower():", "if False:",
         f"{INVITATIONS}test_another_address_does_not_get_in",
     ),
-    _mutant(
+    guard(
         "an invitation ends at its time", "accounts/queries/invites.py",
         "expires_at__gt=now)", "expires_at__isnull=False)",
         f"{INVITATIONS}test_an_invitation_lasts_seven_days",
     ),
-    _mutant(
+    guard(
         "an invitation lapses with its inviter's role", "accounts/queries/invites.py",
         "if row is None or not _may_still_give(row):", "if row is None:",
         f"{INVITATIONS}test_an_invitation_lapses_with_its_inviters_role",
     ),
-    _mutant(
+    guard(
         "an invitation is used once", "accounts/queries/invites.py",
         "filter(accepted_at=None, revoked_at=None, organization__ready=True)",
         "filter(organization__ready=True)",
         f"{INVITATIONS}test_the_invited_person_joins_once",
         f"{INVITATIONS}test_a_revoked_invitation_is_closed",
     ),
-    _mutant(
+    guard(
         "the audit log is for managers", "teams/queries/audit.py",
         "    rights.check_manages(caller=caller)\n    with tenancy.unit():",
         "    with tenancy.unit():",
         "tests/integration/teams/test_audit.py::test_only_managers_read_the_log",
     ),
-    _mutant(
+    guard(
         "every act is in the audit log", "teams/audit.py",
         "tenancy.at_end_of_unit(lambda: _write(entry))", "return",
         "tests/integration/teams/test_audit.py::test_an_entry_says_who_what_when_and_from_where",

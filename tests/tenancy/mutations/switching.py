@@ -38,6 +38,11 @@ class Mutant:
     tests: tuple[str, ...]
 
 
+def guard(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
+    """Return a guard as the tables name it."""
+    return Mutant(name=name, file=file, old=old, new=new, tests=tests)
+
+
 class WrongMutant(ValueError):
     """The text of a mutant does not stand in its file exactly once."""
 

@@ -1,0 +1,139 @@
+"""The guards of what a person may see, and what stands there when one is switched off (data)."""
+
+from typing import Final
+
+from tests.tenancy.mutations.switching import guard
+
+READS: Final = "tests/tenancy/test_reads.py::"
+GUARDS: Final = "tests/tenancy/test_guards.py::"
+
+VISIBILITY: Final = (
+    guard(
+        "lists, counts and the feed ask for the audience", "teams/visibility.py",
+        "visible = Q(audience__in=sight.audiences)", "visible = Q()",
+        f"{READS}test_counts_count_what_one_may_see",
+    ),
+    guard(
+        "lists keep to the projects of a credential", "teams/visibility.py",
+        "visible &= Q(project_id__in=sight.bound_projects)", "pass",
+        "tests/edges/api/test_strangers.py::test_a_token_bound_to_a_project_reaches_nothing_else",
+    ),
+    guard(
+        "chosen memories are read with the audience", "memory/queries/views.py",
+        'visibility.as_sql(alias="m")', '"true"',
+        f"{READS}test_foreign_ids_are_left_out",
+    ),
+    guard(
+        "what ranking looks at is read with the audience", "memory/queries/evidence.py",
+        'visibility.as_sql(alias="m")', '"true"',
+        f"{READS}test_foreign_ids_are_left_out",
+    ),
+    guard(
+        "projects ask for the audience", "teams/visibility.py",
+        "visible = Q(id__in=sight.audiences)", "visible = Q()",
+        f"{READS}test_a_foreign_project_is_as_if_it_did_not_exist",
+    ),
+    guard(
+        "projects keep to those of a credential", "teams/visibility.py",
+        "visible &= Q(id__in=sight.bound_projects)", "pass",
+        f"{READS}test_a_foreign_project_is_as_if_it_did_not_exist",
+    ),
+    guard(
+        "closed projects are for their members", "teams/visibility.py",
+        "WHERE %(all)s OR p.open_to_all OR EXISTS (", "WHERE true OR EXISTS (",
+        f"{READS}test_counts_count_what_one_may_see",
+    ),
+    guard(
+        "only owners and admins see every project", "teams/visibility.py",
+        "frozenset({Role.OWNER, Role.ADMIN})", "frozenset(Role)",
+        f"{READS}test_counts_count_what_one_may_see",
+    ),
+    guard(
+        "search by meaning asks for the audience", "memory/migrations/0002_search.sql",
+        "AND v.audience = ANY (audiences)", "AND true",
+        f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
+    ),
+    guard(
+        "search by words asks for the audience", "memory/migrations/0002_search.sql",
+        "WHERE k.audience = ANY (audiences)", "WHERE true",
+        f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
+    ),
+    guard(
+        "search by meaning keeps to the projects of a credential",
+        "memory/migrations/0002_search.sql",
+        "AND (bound IS NULL OR v.project_id = ANY (bound))", "AND true",
+        f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
+    ),
+    guard(
+        "search by words keeps to the projects of a credential",
+        "memory/migrations/0002_search.sql",
+        "AND (bound IS NULL OR k.project_id = ANY (bound))", "AND true",
+        f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
+    ),
+    guard(
+        "what a mistyped word may mean asks for the audience", "memory/migrations/0002_search.sql",
+        "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
+        "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
+    ),
+    guard(
+        "searches over an index ask for the audience", "memory/migrations/0002_scale.sql",
+        "'x.live AND x.audience = ANY (($1).audiences)'", "'x.live'",
+        "tests/integration/memory/test_indexing.py"
+        "::test_what_is_personal_is_not_found_by_others_over_an_index[dense]",
+    ),
+    guard(
+        "searches over an index keep to the projects of a credential",
+        "memory/migrations/0002_scale.sql",
+        "'x.project_id = ANY (($1).bound)'", "'true'",
+        "tests/integration/memory/test_indexing.py"
+        "::test_who_may_not_see_finds_nothing_over_an_index[dense]",
+    ),
+    guard(
+        "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
+        "WHERE l.word = given.lexeme AND l.audience = ANY (audiences)", "WHERE true",
+        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
+    ),
+    guard(
+        "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
+        "AND v.audience = %(audience)s", "AND true",
+        f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
+    ),
+    guard(
+        "what a hit is linked with asks for the audience", "memory/sql/ways.sql",
+        "WHERE m.status = 'active' AND {visible}", "WHERE m.status = 'active'",
+        "tests/integration/memory/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
+    ),
+    guard(
+        "links hide an end that cannot be seen", "memory/queries/memories.py",
+        "for other in visible(caller=caller).filter(pk__in=others)}",
+        "for other in Memory.objects.filter(pk__in=others)}",
+        "tests/integration/memory/test_reading.py::test_a_link_to_what_cannot_be_seen_is_not_shown",
+    ),
+    guard(
+        "one memory is read with the audience", "memory/queries/memories.py",
+        "return _found(visible(caller=caller).filter(pk=memory_id))",
+        "return _found(Memory.objects.filter(pk=memory_id))",
+        f"{READS}test_a_foreign_memory_is_as_if_it_did_not_exist",
+    ),
+    guard(
+        "a memory is changed with the audience", "memory/queries/memories.py",
+        'rows = visible(caller=caller).select_for_update(of=("self",))',
+        'rows = Memory.objects.select_for_update(of=("self",))',
+        f"{GUARDS}test_what_cannot_be_seen_cannot_be_locked",
+    ),
+    guard(
+        "earlier versions stay with their readers", "memory/queries/memories.py",
+        "if _could_see(version, sight)", "if sight",
+        f"{GUARDS}test_earlier_versions_stay_with_their_readers",
+    ),
+    guard(
+        "milestones ask for the audience", "memory/queries/connections.py",
+        "visible(caller=caller)", "Memory.objects",
+        f"{GUARDS}test_milestones_tell_nothing_of_what_cannot_be_seen",
+    ),
+    guard(
+        "work is its author's to see", "accounts/queries/work.py",
+        "return rows.filter(created_by=principal(caller=caller))", "return rows",
+        "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
+    ),
+)  # fmt: skip
