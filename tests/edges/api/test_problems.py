@@ -43,12 +43,8 @@ def test_a_request_id_given_is_kept_and_a_wrong_one_replaced(api: Api) -> None:
 
 
 def test_what_is_logged_for_a_request_carries_its_id(
-    api: Api, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
-    logger = logging.getLogger("django.request")  # servers run in this process set up logs too
-    monkeypatch.setattr(logger, "disabled", False)
-    monkeypatch.setattr(logger, "propagate", False)
-    monkeypatch.setattr(logger, "handlers", [caplog.handler])
     caplog.set_level(logging.WARNING, logger="django.request")
     caplog.handler.setFormatter(LineFormatter())
 
