@@ -195,7 +195,7 @@ def _copied(model: type[models.Model], replaced: Mapping[str, str]) -> sql.Compo
         if not isinstance(field, models.AutoField)
     ]
     values = [sql.SQL(replaced.get(name, f't."{name}"')) for name in columns]
-    words = " CROSS JOIN LATERAL to_tsvector('english', made.content) AS words(found)"
+    words = " CROSS JOIN LATERAL words_of(made.content) AS words(found)"
     joined = sql.SQL(JOINED + (words if model is MemoryKeyword else "")).format(
         every=sql.Literal(NARROW_EVERY),
         narrow=sql.Literal(PROJECTS[1]),
