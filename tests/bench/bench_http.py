@@ -1,10 +1,12 @@
 """Pages and single writes over HTTP, on one uvicorn process.
 
 Run: `.venv/bin/python -m tests.bench.bench_http 10000`. One client, one connection, kept alive;
-ratios are to the search of the same server.
+ratios are to the search of the same server. Processor time is that of the server and of Postgres.
 """
 
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import httpx
@@ -16,6 +18,15 @@ from tests.support import people
 
 PAGES = ("/o/http/", "/o/http/p/bench/", "/o/http/p/bench/memories")
 ROUNDS = 40
+WARMING = 5  # calls before those that count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """Milliseconds of each call."""
+
+    clock: list[float]
+    processor: list[float]
 
 
 def main(*, count: int) -> None:
@@ -24,24 +35,37 @@ def main(*, count: int) -> None:
     organization, caller = serving.place(slug="http")
     with people.entered(organization=organization):
         made.load(caller=caller, count=count)
-        with serving.served():
-            _measure(caller, serving.token(caller=caller))
+        with serving.served() as server:
+            _measure(caller, serving.token(caller=caller), server.pid)
 
 
-def _measure(caller: Caller, token: str) -> None:
+def _measure(caller: Caller, token: str, server_id: int) -> None:
+    texts = made.queries(count=WARMING + ROUNDS, seed=1)
     with serving.client(token=token) as client:
-        for text in made.queries(count=5, seed=1):
-            _search(client, text)
-        searches = [
-            measures.timed(partial(_search, client, text)) for text in made.queries(count=ROUNDS)
-        ]
-        adds = [measures.timed(partial(_add, client, number)) for number in range(ROUNDS)]
-    measures.show("search", searches, searches)
-    measures.show("add one", adds, searches)
+        searches = _taken([partial(_search, client, text) for text in texts], server_id)
+        adds = [partial(_add, client, number) for number in range(WARMING + ROUNDS)]
+        _show("search", searches, searches)
+        _show("add one", _taken(adds, server_id), searches)
     with serving.browser(caller=caller) as browser:
         for path in PAGES:
-            times = [measures.timed(partial(_page, browser, path)) for _ in range(ROUNDS)]
-            measures.show(path, times[5:], searches)
+            rounds = [partial(_page, browser, path)] * (WARMING + ROUNDS)
+            _show(path, _taken(rounds, server_id), searches)
+
+
+def _taken(calls: list[Callable[[], None]], server_id: int) -> _Taken:
+    """Make each call; keep its time by the clock, and of the server's and Postgres' processor."""
+    clock, spent = [], []
+    for call in calls:
+        workers = (server_id, *measures.backends())
+        before = measures.processor(process_ids=workers)
+        clock.append(measures.timed(call))
+        spent.append(measures.processor(process_ids=workers) - before)
+    return _Taken(clock=clock[WARMING:], processor=spent[WARMING:])
+
+
+def _show(name: str, taken: _Taken, base: _Taken) -> None:
+    measures.show(name, taken.clock, base.clock)
+    measures.show("its processor time", taken.processor, base.processor)
 
 
 def _page(client: httpx.Client, path: str) -> None:
