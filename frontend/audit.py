@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any, Final
 from uuid import UUID
 
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -152,7 +153,8 @@ def _detail(entry: Entry) -> str:
         return _role(told["role"])
     if "memories" in told:
         count = int(told["memories"])
-        return ngettext("%(n)s memory", "%(n)s memories", count) % {"n": count}
+        text = ngettext("%(number)s memory", "%(number)s memories", count)
+        return text % {"number": intcomma(count)}
     return ""
 
 

@@ -5,3 +5,6 @@ import "./dialogs.js";
 import "./shortcuts.js";
 import "./list.js";
 import "./texts.js";
+
+// On a phone the tabs are wider than the page: the one that is open is brought into view.
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
