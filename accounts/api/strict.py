@@ -97,7 +97,7 @@ def _whole(digits: str) -> int | _Refused:
 
 def _fraction(digits: str) -> float | _Refused:
     number = float(digits) if len(digits) <= LONGEST_NUMBER else float("inf")
-    if abs(number) != float("inf"):
+    if abs(number) < LARGEST_WHOLE:  # Postgres gives 1e19 back as a whole number
         return number
     return _Refused(code="number_too_large", detail="A number is out of range.")
 

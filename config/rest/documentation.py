@@ -36,7 +36,7 @@ FAULTS: Final = {
 SAYS: Final = (
     "Team memory for AI coding agents. JSON in UTF-8, each key once, at most 32 levels deep; a "
     "text holds no NUL and no half of a character, one that must be there is not blank, and a "
-    "whole number has at most 64 bits."
+    "number without a fraction has at most 64 bits, however it is written."
 )
 PROBLEM: Final = {
     **record(

@@ -37,7 +37,7 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "refused_by_gate": "the intake gates judge what a text says",
     "unstorable_text@": "the document says once for all texts that they hold no NUL",
     "blank@": "the document says once for all texts that they are not blank",
-    "number_too_large@": "the document says once for all whole numbers that they have 64 bits",
+    "number_too_large@": "the document says once for all numbers that they have 64 bits",
     "cursor@/cursor": "a cursor is signed, so only the server makes one",
     "words@/q": "the query box has a grammar of its own",
     "filter@/q": "the query box has a grammar of its own",

@@ -88,6 +88,7 @@ REFUSED: Final = (
     Value(name="beyond floats", raw=b"1e999"),
     Value(name="4,000 digits", raw=b"9" * 4_000),
     Value(name="10 to the 20", raw=b"100000000000000000000"),
+    Value(name="10 to the 20, written short", raw=b"1e20"),
     Value(name="4,000 decimals", raw=b"0." + b"1" * 4_000),
     Value(name="leading zero", raw=b"007"),
     Value(name="plus sign", raw=b"+1"),

@@ -31,6 +31,7 @@ BODIES: dict[str, bytes] = {  # whole bodies; values in fields are in tests/edge
     "null": b"null",
     "not JSON": b"<memory/>",
     "half JSON": b'{"content": ',
+    "beyond 64 bits, written short": b'{"attributes": {"n": -1e19}}',
     "unknown field": b'{"no_such_field": 1}',
     "byte order mark": b'\xef\xbb\xbf{"content": "x"}',
     "wrong types": json.dumps(
@@ -73,6 +74,7 @@ def test_no_body_breaks_a_call(
     ("kind", "pointer"),
     [
         ("duplicate keys", "/content"),
+        ("beyond 64 bits, written short", "/attributes/n"),
         ("unknown field", "/no_such_field"),
         ("wrong types", "/content"),
     ],
