@@ -25,6 +25,8 @@ sentences may change.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from accounts.sentences import sentence
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldError:
@@ -171,7 +173,10 @@ class RateLimited(CairnError):
 
     def __init__(self, *, detail: str, retry_after_seconds: int, hint: str = "") -> None:
         """Keep how long to wait, in whole seconds."""
-        super().__init__(detail=detail, hint=hint or f"Try again in {retry_after_seconds} s.")
+        super().__init__(
+            detail=detail,
+            hint=hint or sentence("Try again in {seconds} s.", seconds=retry_after_seconds),
+        )
         self.retry_after_seconds = retry_after_seconds
 
 

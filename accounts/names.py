@@ -5,6 +5,7 @@ import unicodedata
 from typing import Final
 
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 
 NAME_LENGTH: Final = 100  # characters, the column's
 SLUG_LENGTH: Final = 48
@@ -19,7 +20,7 @@ def checked_name(name: str) -> str:
     stripped = name.strip()
     if 0 < len(stripped) <= NAME_LENGTH and stripped.isprintable():
         return stripped
-    detail = f"The name needs 1 to {NAME_LENGTH} printable characters."
+    detail = sentence("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
     raise wrong_field(pointer="/name", detail=detail)
 
 
@@ -27,8 +28,10 @@ def checked_slug(slug: str) -> str:
     """Return an address part that can be used. Raises InvalidInput pointing at /slug."""
     if SLUG.match(slug) and slug not in RESERVED:
         return slug
-    length = f"1 to {SLUG_LENGTH}"
-    detail = f"The address needs {length} lower-case letters, digits and inner hyphens."
+    detail = sentence(
+        "The address needs 1 to {most} lower-case letters, digits and inner hyphens.",
+        most=SLUG_LENGTH,
+    )
     raise wrong_field(pointer="/slug", detail=detail)
 
 

@@ -2,6 +2,7 @@
 
 from accounts.errors import QuotaExceeded
 from accounts.models import Membership, Organization
+from accounts.sentences import sentence
 
 
 def check_room(*, organization: Organization) -> None:
@@ -10,6 +11,8 @@ def check_room(*, organization: Organization) -> None:
     if limit is None or Membership.objects.filter(organization=organization).count() < limit:
         return
     raise QuotaExceeded(
-        detail=f"The plan of {organization.name} has room for {limit} members.",
+        detail=sentence(
+            "The plan of {name} has room for {most} members.", name=organization.name, most=limit
+        ),
         hint="Remove a member or choose a larger plan.",
     )

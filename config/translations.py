@@ -1,7 +1,8 @@
 """Catalogs of the pages' languages: extract, check and compile with Babel (spec 9).
 
 No GNU gettext is needed. `check` fails on every text of the sources that a language lacks, has only
-as a guess (fuzzy), or translates with other placeholders; `compile_all` writes what Django loads.
+as a guess (fuzzy), or translates with other placeholders, and on every sentence of a refusal that
+no catalog can have (`config.sentences`); `compile_all` writes what Django loads.
 Run as `python -m config.translations check` or `compile`.
 """
 
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from babel.messages.catalog import Catalog
@@ -20,6 +21,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from django.utils.translation.template import templatize
 
+from config import sentences
 from config.env import ROOT
 
 LANGUAGES: Final = ("fr",)
@@ -41,12 +43,17 @@ KEYWORDS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """One text to translate and where it stands; `plural` is empty when there is none."""
+    """One text to translate and where it stands; `plural` is empty when there is none.
+
+    `fault` is what keeps it out of every catalog; a sentence has its places in braces.
+    """
 
     singular: str
     plural: str
     context: str | None
     place: str
+    is_sentence: bool = False
+    fault: str = ""
 
 
 def texts() -> tuple[Text, ...]:
@@ -86,7 +93,9 @@ def complaints(*, catalog: Catalog, wanted: tuple[Text, ...]) -> Iterator[str]:
     """Yield one sentence per text that the catalog lacks, guesses or mangles."""
     for text in wanted:
         message = catalog.get(text.singular, text.context)
-        if message is None or not all(_forms(message.string)):
+        if text.fault:
+            yield f"{text.place}: {text.singular!r} {text.fault}"
+        elif message is None or not all(_forms(message.string)):
             yield f"{text.place}: {text.singular!r} is not translated"
         elif message.fuzzy:
             yield f"{text.place}: {text.singular!r} is only guessed (fuzzy)"
@@ -114,6 +123,10 @@ def main(*, arguments: list[str]) -> int:
 
 
 def _same_places(text: Text, translated: str) -> bool:
+    if text.is_sentence:
+        named = sentences.places(text=text.singular)
+        plain = sentences.is_plain(text=translated)
+        return plain and sentences.places(text=translated) == named
     offered = {*PLACEHOLDER.findall(text.singular), *PLACEHOLDER.findall(text.plural)}
     return set(PLACEHOLDER.findall(translated)) <= offered
 
@@ -125,6 +138,7 @@ def _forms(string: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
 def _of_file(path: Path) -> Iterator[Text]:
     if path.suffix == ".py":
         source = path.read_text(encoding="utf-8")
+        yield from _sentences(path, source)
     elif path.suffix in {".html", ".txt"} and "templates" in path.parts:
         lines = templatize(path.read_text(encoding="utf-8"), origin=str(path)).splitlines()
         source = "\n".join(line.lstrip() for line in lines)
@@ -139,6 +153,21 @@ def _of_file(path: Path) -> Iterator[Text]:
             plural=forms[1] if len(forms) > 1 else "",
             context=context,
             place=f"{path.relative_to(ROOT)}:{line}",
+        )
+
+
+def _sentences(path: Path, source: str) -> Iterator[Text]:
+    place = path.relative_to(ROOT)
+    if not sentences.is_read(path=PurePosixPath(place)):
+        return
+    for found in sentences.of_source(source=source, name=path.name):
+        yield Text(
+            singular=found.text,
+            plural="",
+            context=None,
+            place=f"{place}:{found.line}",
+            is_sentence=found.has_places,
+            fault=found.fault,
         )
 
 

@@ -173,6 +173,24 @@ MISSING: Final[Mapping[str, Name]] = {  # what a search had to do without
     "no_model": _("no model answered"),
 }
 
+SECRETS: Final[Mapping[str, Name]] = {
+    "cairn_token": _("a token of Cairn"),
+    "private_key": _("a private key"),
+    "url_credentials": _("a password in an address"),
+    "authorization_header": _("an Authorization header"),
+    "json_web_token": _("a JSON web token"),
+    "vendor_key": _("a key of a service"),
+    "chat_bot_token": _("a token of a chat bot"),
+    "assigned_secret": _("a password or key"),
+    "secret_in_prose": _("a password in a sentence"),
+    "encoded_secret": _("an encoded secret"),
+}
+
+UNSTORABLE: Final[Mapping[str, Name]] = {
+    "nul": _("NUL"),
+    "lone_surrogate": _("half of a character"),
+}
+
 FILTERS: Final[tuple[tuple[str, Name], ...]] = (
     ("is:review", _("Needs review")),
     ("is:stale", _("Stale")),

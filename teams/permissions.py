@@ -1,6 +1,7 @@
 """Refuse what a caller's role or credential does not allow."""
 
 from accounts.caller import Caller, Role, TokenScope
+from accounts.sentences import sentence
 from teams.errors import RoleNotSufficient
 from teams.roles import Act, allows
 
@@ -12,12 +13,12 @@ def require(*, caller: Caller, act: Act) -> None:
     needed = TokenScope.READ if act in READ_ACTS else TokenScope.WRITE
     if needed not in caller.scopes:
         raise RoleNotSufficient(
-            detail=f"This credential has no {needed} scope.",
-            hint=f"Create a token with the {needed} scope.",
+            detail=sentence("This credential has no {scope} scope.", scope=needed),
+            hint=sentence("Create a token with the {scope} scope.", scope=needed),
         )
     if not allows(role=caller.role, act=act):
-        able = ", ".join(role.value for role in Role if allows(role=role, act=act))
+        able = tuple(role for role in Role if allows(role=role, act=act))
         raise RoleNotSufficient(
-            detail=f"Your role, {caller.role.value}, may not do this.",
-            hint=f"It takes one of these roles: {able}.",
+            detail=sentence("Your role, {role}, may not do this.", role=caller.role),
+            hint=sentence("It takes one of these roles: {roles}.", roles=able),
         )

@@ -25,6 +25,7 @@ from accounts.models import Invitation, Membership, Organization, User
 from accounts.queries import directory, invites
 from accounts.queries.directory import OrganizationView
 from accounts.queries.invites import InvitationView, invitation_view
+from accounts.sentences import sentence
 
 log = logging.getLogger(__name__)
 
@@ -132,13 +133,16 @@ def _take_in(row: Invitation, *, user: User, now: datetime) -> None:
 def _clear_the_way(organization: Organization, address: str, *, now: datetime) -> None:
     members = Membership.objects.filter(organization=organization)
     if members.filter(user__email__iexact=address).exists():
-        raise Conflict(detail=f"{address} is a member already.", hint="Change the role instead.")
+        raise Conflict(
+            detail=sentence("{address} is a member already.", address=address),
+            hint="Change the role instead.",
+        )
     earlier = Invitation.objects.filter(
         organization=organization, email__iexact=address, accepted_at=None, revoked_at=None
     )
     if earlier.filter(expires_at__gt=now).exists():
         raise Conflict(
-            detail=f"{address} has been invited already.",
+            detail=sentence("{address} has been invited already.", address=address),
             hint="Send the invitation again, or revoke it first.",
         )
     earlier.update(revoked_at=now)

@@ -19,6 +19,7 @@ from accounts.identifiers import new_id
 from accounts.models import Membership, Organization
 from accounts.queries import directory
 from accounts.queries.directory import OrganizationView
+from accounts.sentences import sentence
 from accounts.sql import doors
 
 MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
@@ -53,7 +54,7 @@ def change_organization(
     rights.check_manages(caller=caller)
     checked = names.checked_name(name)
     if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:
-        detail = f"Tokens live 1 to {MAXIMUM_DAYS} days at most."
+        detail = sentence("Tokens live 1 to {most} days at most.", most=MAXIMUM_DAYS)
         raise wrong_field(pointer="/longest_token_days", detail=detail)
     with audit.caller_unit(caller=caller):
         row = Organization.objects.get(pk=caller.organization_id)
@@ -116,7 +117,8 @@ def _reserve(
 def _insert_given(row: Organization, *, slug: str) -> None:
     if not _insert(row, slug=slug):
         raise AddressTaken(
-            detail=f"The address {slug} is taken.", hint="Choose another one, or leave it out."
+            detail=sentence("The address {slug} is taken.", slug=slug),
+            hint="Choose another one, or leave it out.",
         )
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from accounts.errors import FieldError, InvalidInput
 from accounts.models import User
+from accounts.sentences import sentence
 
 LANGUAGES: Final = ("", "en", "fr")  # empty: what the browser asks for
 THEMES: Final = ("", "light", "dark")  # empty: what the system shows
@@ -24,15 +25,16 @@ class Preferences:
 
 def save_preferences(*, user_id: UUID, preferences: Preferences) -> None:
     """Keep a person's choices. Raises InvalidInput naming the field."""
+    no_language = sentence("Language cannot be that.")
     faults = (
-        ("/name", len(preferences.name) > NAME_LENGTH or not _printable(preferences.name)),
-        ("/language", preferences.language not in LANGUAGES),
-        ("/theme", preferences.theme not in THEMES),
+        ("/name", sentence("Name cannot be that."), not _is_name(preferences.name)),
+        ("/language", no_language, preferences.language not in LANGUAGES),
+        ("/theme", sentence("Theme cannot be that."), preferences.theme not in THEMES),
     )
-    for pointer, is_wrong in faults:
+    for pointer, detail, is_wrong in faults:
         if is_wrong:
             raise InvalidInput(
-                detail=f"{pointer[1:].capitalize()} cannot be that.",
+                detail=detail,
                 hint="Choose one of the offered values; a name has up to 100 characters.",
                 errors=(FieldError(pointer=pointer, detail="not possible", code="choice"),),
             )
@@ -51,5 +53,5 @@ def save_theme(*, user_id: UUID, theme: str) -> None:
     User.objects.filter(pk=user_id).update(theme=theme)
 
 
-def _printable(name: str) -> bool:
-    return name == "" or name.isprintable()
+def _is_name(name: str) -> bool:
+    return len(name) <= NAME_LENGTH and (name == "" or name.isprintable())

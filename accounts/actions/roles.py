@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 
 from accounts.errors import Conflict
+from accounts.sentences import sentence
 from accounts.sql import walls
 
 PASSWORD_BYTES: Final = 24  # 192 bits, 32 characters
@@ -43,7 +44,10 @@ def make_application_role(*, name: str) -> MadeRole:
     with connection.as_owner():  # type: ignore[attr-defined]
         if walls.powers().role == chosen:
             raise Conflict(
-                detail=f"{chosen} owns the tables, so it cannot be the application's role too.",
+                detail=sentence(
+                    "{role} owns the tables, so it cannot be the application's role too.",
+                    role=chosen,
+                ),
                 hint="Give the two addresses two roles, or choose another name.",
             )
         password = str(given["PASSWORD"]) if knows_owner else _new_password(chosen)

@@ -20,6 +20,7 @@ from accounts.errors import Conflict, NotFound, wrong_field
 from accounts.models import Token
 from accounts.queries import credentials, directory
 from accounts.queries.credentials import Credential, TokenView, token_view
+from accounts.sentences import sentence
 
 DEFAULT_DAYS: Final = 90  # spec: reliability, tokens
 MAXIMUM_DAYS: Final = 365  # which an organization can lower
@@ -94,7 +95,7 @@ def rotate_token(
     """
     rights.check_holds_tokens(caller=caller)
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
-        detail = f"The overlap is 0 to {OVERLAP_HOURS} hours."
+        detail = sentence("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
         raise wrong_field(pointer="/overlap_hours", detail=detail)
     with audit.caller_unit(caller=caller):
         old = _locked(credentials.own(caller=caller), token_id)
@@ -166,7 +167,7 @@ def _life(new: NewToken, *, longest_days: int) -> timedelta:
     if new.expires_in_days is None:
         return timedelta(days=min(DEFAULT_DAYS, longest_days))
     if not 1 <= new.expires_in_days <= longest_days:
-        detail = f"A token of this organization lives 1 to {longest_days} days."
+        detail = sentence("A token of this organization lives 1 to {most} days.", most=longest_days)
         raise wrong_field(pointer="/expires_in_days", detail=detail)
     return timedelta(days=new.expires_in_days)
 
@@ -214,10 +215,10 @@ def _check_replaceable(old: Token, *, now: datetime) -> None:
 def _check_fields(new: NewToken) -> None:
     name = new.name.strip()
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = f"The name needs 1 to {NAME_LENGTH} printable characters."
+        detail = sentence("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
         raise wrong_field(pointer="/name", detail=detail)
     if new.source_interface not in INTERFACES:
-        detail = f"The interface is one of: {', '.join(INTERFACES)}."
+        detail = sentence("The interface is one of: {names}.", names=tuple(INTERFACES))
         raise wrong_field(pointer="/source_interface", detail=detail)
 
 

@@ -16,6 +16,7 @@ from accounts import rights, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job
+from accounts.sentences import sentence
 
 MAXIMUM_PAGE: Final = 200  # spec 10.5
 STATES: Final = tuple(Job.State.values)
@@ -59,7 +60,7 @@ def jobs(
     Raises InvalidInput for an unknown state, a cursor not of ours, or a limit outside 1..200.
     """
     if not 1 <= limit <= MAXIMUM_PAGE:
-        raise _invalid("/limit", f"The limit is 1 to {MAXIMUM_PAGE}.")
+        raise _invalid("/limit", sentence("The limit is 1 to {most}.", most=MAXIMUM_PAGE))
     rows = _of(caller).order_by("-created_at", "id")
     if state is not None:
         rows = rows.filter(state=_known(state))
@@ -89,7 +90,7 @@ def _of(caller: Caller) -> QuerySet[Job]:
 
 def _known(state: str) -> str:
     if state not in STATES:
-        raise _invalid("/state", f"The state is one of {', '.join(STATES)}.")
+        raise _invalid("/state", sentence("The state is one of {names}.", names=tuple(STATES)))
     return state
 
 

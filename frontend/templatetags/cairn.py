@@ -16,7 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
-from frontend import differences, feed, figures, listing, marks, rows, words
+from frontend import differences, feed, figures, listing, marks, rows, sentences, words
 
 register = template.Library()
 
@@ -53,6 +53,18 @@ def icon(name: str, size: int = 20) -> SafeString:
 def type_chip(type: str) -> SafeString:
     """Show a memory's type as a colored chip."""
     return marks.type_chip(type=type)
+
+
+@register.filter
+def said(text: str) -> str:
+    """Say what a refusal says in the language of the page."""
+    return sentences.said(sentence=text)
+
+
+@register.filter
+def secret_names(kinds: Sequence[str]) -> str:
+    """Name what a text seems to hold, with commas."""
+    return ", ".join(str(words.name_of(words.SECRETS, kind)) for kind in kinds)
 
 
 @register.filter

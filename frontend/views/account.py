@@ -4,7 +4,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.actions.preferences import Preferences, save_preferences, save_theme
@@ -47,7 +46,7 @@ def language(request: HttpRequest) -> HttpResponse:
     """Switch the language of the pages outside of an account."""
     chosen = request.POST.get("language", "")
     if chosen not in {"en", "fr"}:
-        error = InvalidInput(detail=_("There is no such language."), hint="en, fr")
+        error = InvalidInput(detail="There is no such language.", hint="Choose one from the list.")
         return base.refusal(request=request, error=error)
     following = request.POST.get("next", "/")
     if not url_has_allowed_host_and_scheme(following, allowed_hosts=None):

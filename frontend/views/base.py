@@ -18,7 +18,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone, translation
-from django.utils.translation import gettext as _
 
 from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
@@ -168,8 +167,8 @@ def _check_text(request: HttpRequest) -> None:
     sent = (*request.GET.lists(), *request.POST.lists())
     if any("\x00" in value for _name, values in sent for value in values):
         raise InvalidInput(
-            detail=_("The text contains a character that cannot be stored (NUL)."),
-            hint=_("Remove it and send the text again."),
+            detail="The text contains a character that cannot be stored (NUL).",
+            hint="Remove it and send the text again.",
         )
 
 

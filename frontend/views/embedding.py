@@ -2,7 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from accounts.errors import CairnError, InvalidInput
 from accounts.rights import manages
@@ -44,7 +43,7 @@ def _change(request: HttpRequest, frame: Frame) -> None:
     elif verb == "drop" and key:
         switching.drop(caller=frame.caller, key=key)
     else:
-        raise InvalidInput(detail=_("There is no such model."), hint=_("Choose one from the list."))
+        raise InvalidInput(detail="There is no such model.", hint="Choose one from the list.")
 
 
 def _shown(frame: Frame) -> dict[str, object]:

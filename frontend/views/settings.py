@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.actions.invitations import invite as send_invitation
@@ -173,7 +172,7 @@ def _role(text: str) -> Role:
         return Role(text)
     except ValueError as error:
         raise InvalidInput(
-            detail=_("There is no such role."), hint=_("Choose one from the list.")
+            detail="There is no such role.", hint="Choose one from the list."
         ) from error
 
 

@@ -5,7 +5,6 @@ from typing import Final
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
@@ -95,5 +94,5 @@ def _ids(texts: list[str]) -> tuple[UUID, ...]:
         return tuple(UUID(text) for text in texts)
     except ValueError as error:
         raise InvalidInput(
-            detail=_("A selected memory has no valid id."), hint=_("Reload the list and try again.")
+            detail="A selected memory has no valid id.", hint="Reload the list and try again."
         ) from error

@@ -4,7 +4,7 @@ Everything a caller may narrow a search by stands here; `search` and what it cal
 interfaces make it of what they are sent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
+from accounts.sentences import sentence
 from memory.actions.embedding import Embedded
 from memory.intake.text import check_text
 from memory.retrieval import paths, scoring
@@ -154,32 +155,42 @@ def _codes(request: SearchRequest) -> tuple[int, ...] | None:
 
 
 def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
-    profiles, reranks = " or ".join(PROFILES), ", ".join(Rerank)
-    yield "/query", not request.query.strip(), "Write what to look for."
-    yield "/query", bool(check_text(text=request.query)), "Leave out unstorable characters."
-    yield "/query", len(request.query) > LONGEST_QUERY, f"Use at most {LONGEST_QUERY} characters."
-    yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, f"Use 1 to {LARGEST_LIMIT}."
-    yield "/profile", request.profile not in {None, *PROFILES}, f"Use {profiles}."
-    yield "/threshold", not 0 <= (request.threshold or 0) <= 1, "Use a number from 0 to 1."
-    yield "/mode", request.mode not in set(Mode), f"Use one of {', '.join(Mode)}."
-    yield "/rerank", request.rerank not in set(Rerank), f"Use one of {reranks}."
-    yield "/phase", request.phase not in {None, *Phase}, f"Use one of {', '.join(Phase)}."
+    too_long = sentence("Use at most {most} characters.", most=LONGEST_QUERY)
+    limits = sentence("Use 1 to {most}.", most=LARGEST_LIMIT)
+    share = sentence("Use a number from 0 to 1.")
+    unstorable = sentence("Leave out unstorable characters.")
+    yield "/query", not request.query.strip(), sentence("Write what to look for.")
+    yield "/query", bool(check_text(text=request.query)), unstorable
+    yield "/query", len(request.query) > LONGEST_QUERY, too_long
+    yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, limits
+    yield "/profile", request.profile not in {None, *PROFILES}, _one_of(PROFILES)
+    yield "/threshold", not 0 <= (request.threshold or 0) <= 1, share
+    yield "/mode", request.mode not in set(Mode), _one_of(Mode)
+    yield "/rerank", request.rerank not in set(Rerank), _one_of(Rerank)
+    yield "/phase", request.phase not in {None, *Phase}, _one_of(Phase)
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return sentence("Use one of: {names}.", names=tuple(names))
 
 
 def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     known = {item.value for item in MemoryType}
     wrong_type = next((name for name in request.types if name not in known), None)
-    yield "/types", wrong_type is not None, f"{wrong_type!r} is not a type of memory."
+    no_type = sentence("{name!r} is not a type of memory.", name=wrong_type or "")
+    too_many = sentence("Name at most {most} of them.", most=LARGEST_FILTER)
+    globbed = sentence("Use at most {most} of them with * or ?.", most=paths.MOST_GLOBS)
+    yield "/types", wrong_type is not None, no_type
     for name in ("tags", "files", "projects"):
         values = getattr(request, name)
         wrong = any(not value.strip() or check_text(text=value) for value in values)
-        yield f"/{name}", len(values) > LARGEST_FILTER, f"Name at most {LARGEST_FILTER} of them."
-        yield f"/{name}", wrong, "Leave out empty values and unstorable characters."
+        yield f"/{name}", len(values) > LARGEST_FILTER, too_many
+        yield f"/{name}", wrong, sentence("Leave out empty values and unstorable characters.")
     globs = sum(paths.is_glob(text=file) for file in request.files)
-    yield "/files", globs > paths.MOST_GLOBS, f"Use at most {paths.MOST_GLOBS} of them with * or ?."
+    yield "/files", globs > paths.MOST_GLOBS, globbed
     author = request.author
     wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
-    yield "/author", wrong, "Name a person's id, an agent or a tool."
+    yield "/author", wrong, sentence("Name a person's id, an agent or a tool.")
     since, until = request.since, request.until
     late = since is not None and until is not None and since >= until
-    yield "/until", late, "Let “until” come after “since”."
+    yield "/until", late, sentence("Let “until” come after “since”.")

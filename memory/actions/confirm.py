@@ -5,6 +5,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
+from accounts.sentences import sentence
 from memory.actions import store
 from memory.errors import NotActive
 from memory.models import Memory
@@ -51,6 +52,6 @@ def check_active(*, row: Memory) -> None:
     if row.status == Status.ACTIVE:
         return
     raise NotActive(
-        detail=f"This memory is {row.status}.",
+        detail=sentence("This memory is {status}.", status=Status(row.status)),
         hint="Restore it first, or work with the memory that replaced it.",
     )

@@ -18,6 +18,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.actions.lay_out import item_of
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
 from memory.queries import methodologies, relations
@@ -151,8 +152,10 @@ def _check_budget(given: int | None) -> None:
         return
     raise wrong_field(
         pointer="/budget_tokens",
-        detail=f"A budget of {given} tokens cannot be kept.",
-        hint=f"Use 1 to {LARGEST_BUDGET:,}, or leave it out for the phase's own.",
+        detail=sentence("A budget of {given} tokens cannot be kept.", given=given),
+        hint=sentence(
+            "Use 1 to {most:,}, or leave it out for the phase's own.", most=LARGEST_BUDGET
+        ),
         code="range",
     )
 

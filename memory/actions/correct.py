@@ -7,6 +7,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.actions import store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import NewMemory
@@ -114,7 +115,7 @@ def _check_kind(kind: str) -> None:
         return
     raise wrong_field(
         pointer="/kind",
-        detail=f"{kind!r} is not what can be wrong with a memory.",
-        hint=f"Use one of: {', '.join(KINDS)}.",
+        detail=sentence("{kind!r} is not what can be wrong with a memory.", kind=kind),
+        hint=sentence("Use one of: {names}.", names=tuple(KINDS)),
         code="choice",
     )

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
 from memory.intake import classify, secrets
@@ -130,9 +131,11 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
     if scope is Scope.ORGANIZATION and _may_found(caller):
         return caller.organization_id
     reasons = {
-        Scope.PROJECT: "A memory of a project needs the project; name it in “project”.",
-        Scope.PERSONAL: "This credential belongs to no person; use the scope project.",
-        Scope.ORGANIZATION: "Only a steward, in the dashboard, writes for the whole organization.",
+        Scope.PROJECT: sentence("A memory of a project needs the project; name it in “project”."),
+        Scope.PERSONAL: sentence("This credential belongs to no person; use the scope project."),
+        Scope.ORGANIZATION: sentence(
+            "Only a steward, in the dashboard, writes for the whole organization."
+        ),
     }
     raise wrong_field(pointer="/scope", detail=reasons[scope], code="scope")
 

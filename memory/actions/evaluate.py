@@ -11,6 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.actions.asking import Rerank
 from memory.actions.search import PROFILES, Hit, SearchAnswer, SearchRequest, search
 from memory.actions.trial import Tell, Trial, trial
@@ -59,7 +60,7 @@ def evaluate(
 def _chosen(judged: JudgedSet, profiles: tuple[str, ...], split: Split | None) -> JudgedSet:
     unknown = next((name for name in profiles if name not in PROFILES), None)
     if unknown is not None or not profiles:
-        detail = f"Name profiles among: {', '.join(PROFILES)}."
+        detail = sentence("Name profiles among: {names}.", names=tuple(PROFILES))
         raise wrong_field(pointer="/profiles", detail=detail, code="choice")
     queries = tuple(query for query in judged.queries if split in {None, query.split})
     if not queries:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts.errors import FieldError, InvalidInput
+from accounts.sentences import sentence
 from memory.intake import attributes as payloads
 from memory.intake import secrets
 from memory.intake import text as texts
@@ -82,7 +83,7 @@ def check_reason(*, reason: str) -> None:
     """Check the sentence that says why something was changed. Raises InvalidInput."""
     errors = list(_text_errors("/reason", reason))
     if len(reason) > LONGEST_REASON:
-        detail = f"Use at most {LONGEST_REASON} characters."
+        detail = sentence("Use at most {most} characters.", most=LONGEST_REASON)
         errors.append(_fault("/reason", detail, "length"))
     errors += _secret_error("/reason", reason)
     if errors:
@@ -132,20 +133,22 @@ def _is_deeper(value: Any, *, than: int) -> bool:
 
 def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
     if _is_deeper(new.attributes, than=DEEPEST):
-        return (_fault("/attributes", f"Nest at most {DEEPEST} levels.", "depth"),)
+        return (
+            _fault("/attributes", sentence("Nest at most {most} levels.", most=DEEPEST), "depth"),
+        )
     try:
         written = json.dumps(new.attributes, allow_nan=False)
     except (TypeError, ValueError):
         return (_fault("/attributes", "Use texts, finite numbers, lists and objects.", "shape"),)
     if len(written) > LONGEST_ATTRIBUTES:
-        detail = f"Use at most {LONGEST_ATTRIBUTES} characters of JSON."
+        detail = sentence("Use at most {most} characters of JSON.", most=LONGEST_ATTRIBUTES)
         return (_fault("/attributes", detail, "length"),)
     return ()
 
 
 def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
     return tuple(
-        _fault(pointer, f"The text has a {fault.kind} character.", "text")
+        _fault(pointer, sentence("The text has a {kind} character.", kind=fault.kind), "text")
         for fault in texts.check_text(text=text)[:1]
     )
 
@@ -153,22 +156,26 @@ def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
 def _length_errors(new: NewMemory) -> Iterator[FieldError]:
     for name, longest in LONGEST.items():
         if len(getattr(new, name) or "") > longest:
-            yield _fault(f"/{name}", f"Use at most {longest} characters.", "length")
+            detail = sentence("Use at most {most} characters.", most=longest)
+            yield _fault(f"/{name}", detail, "length")
     for name, (most, longest) in LISTS.items():
         entries = getattr(new, name)
         if len(entries) > most:
-            yield _fault(f"/{name}", f"At most {most} are allowed.", "too_many")
+            detail = sentence("At most {most} are allowed.", most=most)
+            yield _fault(f"/{name}", detail, "too_many")
         for position, entry in enumerate(entries):
             if not 0 < len(entry) <= longest:
-                yield _fault(f"/{name}/{position}", f"Use 1 to {longest} characters.", "length")
+                detail = sentence("Use 1 to {most} characters.", most=longest)
+                yield _fault(f"/{name}/{position}", detail, "length")
 
 
 def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
     for name, known in CHOICES.items():
         value = getattr(new, name)
         if value and value not in set(known):
-            names = ", ".join(item.value for item in known)
-            yield _fault(f"/{name}", f"{value!r} is not one of: {names}.", "choice")
+            names = tuple(item.value for item in known)
+            detail = sentence("{value!r} is not one of: {names}.", value=value, names=names)
+            yield _fault(f"/{name}", detail, "choice")
 
 
 def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
@@ -194,7 +201,11 @@ def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
 
 def _secret_error(pointer: str, text: str) -> tuple[FieldError, ...]:
     return tuple(
-        _fault(pointer, f"The text holds what looks like a secret: {found.kind}.", "secret")
+        _fault(
+            pointer,
+            sentence("The text holds what looks like a secret: {kind}.", kind=found.kind),
+            "secret",
+        )
         for found in secrets.find_secrets(text=text)[:1]
     )
 

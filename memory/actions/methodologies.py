@@ -7,6 +7,7 @@ from typing import Any, Final
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
+from accounts.sentences import sentence
 from memory.models import Methodology as Row
 from memory.queries.methodologies import MethodologyView
 from memory.retrieval import methodology
@@ -68,7 +69,7 @@ def _check_room(name: str) -> None:
         return
     raise wrong_field(
         pointer="/name",
-        detail=f"An organization has at most {MOST} methodologies of its own.",
+        detail=sentence("An organization has at most {most} methodologies of its own.", most=MOST),
         hint="Remove one first.",
         code="too_many",
     )

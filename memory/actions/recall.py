@@ -12,6 +12,7 @@ from typing import Final
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
 from memory.intake.text import check_text
@@ -84,6 +85,8 @@ def _check_path(path: str) -> None:
     raise wrong_field(
         pointer="/path",
         detail="This is not a path of a file.",
-        hint=f"Name a file like src/cart/prices.py, in at most {paths.LONGEST} characters.",
+        hint=sentence(
+            "Name a file like src/cart/prices.py, in at most {most} characters.", most=paths.LONGEST
+        ),
         code="path",
     )

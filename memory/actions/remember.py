@@ -14,6 +14,7 @@ from django.db import transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict
+from accounts.sentences import sentence
 from memory.actions import confirm, embedding, revise, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
 from memory.actions.embedding import Embedded
@@ -140,13 +141,17 @@ def replace_content(
     locked = lock_memory(caller=caller, memory_id=row.id)
     if locked.content_hash == drafted.content_hash:
         view = to_view(locked, now=now)
-        return Outcome(outcome="confirmed", memory=view, reason="It says the same already.")
+        return Outcome(
+            outcome="confirmed", memory=view, reason=sentence("It says the same already.")
+        )
     if twin_id is not None and twin_id != row.id:
         return Outcome(
             outcome="refused",
             memory=None,
             gate=Gate.EXACT_DUPLICATE.value,
-            reason=f"Memory {twin_id} says the same under another external id or none.",
+            reason=sentence(
+                "Memory {id} says the same under another external id or none.", id=str(twin_id)
+            ),
             hint="Archive one of the two, then send this again.",
         )
     view = revise.apply(

@@ -14,6 +14,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
+from accounts.sentences import sentence
 from memory.actions import confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
 from memory.actions.remember import (
@@ -67,7 +68,10 @@ def remember_all(
     """
     require(caller=caller, act=Act.WRITE)
     if len(new) > MOST:
-        raise TooLarge(detail=f"{len(new)} memories were sent.", hint=f"Send at most {MOST}.")
+        raise TooLarge(
+            detail=sentence("{count} memories were sent.", count=len(new)),
+            hint=sentence("Send at most {most}.", most=MOST),
+        )
     drafts = tuple(_drafted(caller, item) for item in new)
     try:
         with tenancy.unit(), transaction.atomic():

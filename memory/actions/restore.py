@@ -5,6 +5,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, principal
+from accounts.sentences import sentence
 from memory.actions import embedding, store
 from memory.actions.revise import is_author
 from memory.errors import NotActive
@@ -27,7 +28,9 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
             require(caller=caller, act=Act.RESTORE)
         if row.status != Status.ARCHIVED:
             raise NotActive(
-                detail=f"This memory is {row.status}, not archived.",
+                detail=sentence(
+                    "This memory is {status}, not archived.", status=Status(row.status)
+                ),
                 hint="Only archived memories are restored.",
             )
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None

@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
+from accounts.sentences import sentence
 from memory.actions import drafts, embedding, store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
@@ -64,7 +65,10 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     check_agent_may_change(caller=caller, row=row)
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
-        raise InvalidInput(detail=f"{unknown[0]} cannot be changed.", hint=", ".join(CHANGEABLE))
+        raise InvalidInput(
+            detail=sentence("{name} cannot be changed.", name=unknown[0]),
+            hint=sentence("Possible: {names}.", names=tuple(CHANGEABLE)),
+        )
     drafted = _redraft(caller, row, changes)
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
@@ -85,7 +89,9 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
     if if_version is None or row.version == if_version:
         return
     raise PreconditionFailed(
-        detail=f"The memory is at version {row.version}, not {if_version}.",
+        detail=sentence(
+            "The memory is at version {number}, not {asked}.", number=row.version, asked=if_version
+        ),
         hint="Read it again, merge your change, and send it with the new ETag.",
     )
 
@@ -189,12 +195,18 @@ def _check_move(caller: Caller, row: Memory, scope: Scope) -> None:
     if row.scope in {Scope.PERSONAL, Scope.TEAM}:
         if not is_person(caller=caller):
             raise Forbidden(
-                detail=f"Only a person moves a {row.scope} memory to the scope {scope}.",
+                detail=sentence(
+                    "Only a person moves a {old} memory to the scope {scope}.",
+                    old=Scope(row.scope),
+                    scope=scope,
+                ),
                 hint="Share it in the dashboard.",
             )
     elif scope is not Scope.ORGANIZATION and not _may_narrow(caller, row):
         raise Forbidden(
-            detail=f"Only its author or a steward narrows a memory to the scope {scope}.",
+            detail=sentence(
+                "Only its author or a steward narrows a memory to the scope {scope}.", scope=scope
+            ),
             hint="Archive it, or dispute it, if not everyone should see it.",
         )
 

@@ -17,6 +17,7 @@ from accounts import audit as origins
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, wrong_field
+from accounts.sentences import sentence
 from memory.actions import embedding
 from memory.errors import NotSwitchable
 from memory.models import EmbeddingModel
@@ -148,10 +149,12 @@ def forget(*, actor: origins.Actor, key: str) -> UUID | None:
     with tenancy.unit():
         row = _locked().filter(key=key).first()
         if row is None:
-            raise wrong_field(pointer="/key", detail=f"There are no vectors of {key!r} here.")
+            detail = sentence("There are no vectors of {key!r} here.", key=key)
+            raise wrong_field(pointer="/key", detail=detail)
         if row.active or row.filling:
             raise NotSwitchable(
-                detail=f"{key} is in use.", hint="Switch to another model, or cancel the switch."
+                detail=sentence("{key} is in use.", key=key),
+                hint="Switch to another model, or cancel the switch.",
             )
         EmbeddingModel.objects.filter(pk=row.pk).update(activated_at=None)
         _note(actor, "dropped", row)
@@ -178,7 +181,8 @@ def _begin(
         filling = _locked().filter(filling=True).first()
         if active.id == row.id:
             raise NotSwitchable(
-                detail=f"{row.key} is the active model already.", hint="Nothing is to be done."
+                detail=sentence("{key} is the active model already.", key=row.key),
+                hint="Nothing is to be done.",
             )
         if filling is None or filling.pk != row.pk:
             changes = {"filling": True, "chosen": chosen, "overlap": None}
@@ -198,7 +202,11 @@ def _known(key: str) -> Model:
     if len(model.key) > LONGEST_KEY or model.dimensions > MOST_DIMENSIONS:
         raise wrong_field(
             pointer="/key",
-            detail=f"A key has at most {LONGEST_KEY} characters and {MOST_DIMENSIONS} dimensions.",
+            detail=sentence(
+                "A key has at most {characters} characters and {dimensions} dimensions.",
+                characters=LONGEST_KEY,
+                dimensions=MOST_DIMENSIONS,
+            ),
             code="too_long",
         )
     return model

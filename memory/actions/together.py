@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput, TooLarge
+from accounts.sentences import sentence
 from memory.actions import archive, confirm, pin, store
 from memory.queries.memories import lock_memory
 from teams.permissions import require
@@ -55,11 +56,14 @@ def do_all(*, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: date
     if chosen is None or not memory_ids:
         raise InvalidInput(
             detail="There is nothing to do.",
-            hint=f"Choose memories, and one of: {', '.join(VERBS)}.",
+            hint=sentence("Choose memories, and one of: {names}.", names=tuple(VERBS)),
             errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
         )
     if len(memory_ids) > MOST:
-        raise TooLarge(detail=f"{len(memory_ids)} memories.", hint=f"Choose at most {MOST}.")
+        raise TooLarge(
+            detail=sentence("{count} memories.", count=len(memory_ids)),
+            hint=sentence("Choose at most {most}.", most=MOST),
+        )
     require(caller=caller, act=chosen.needs)
     with tenancy.unit():
         for memory_id in memory_ids:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.errors import FieldError
+from accounts.sentences import sentence
 from memory.taxonomy import MemoryType
 
 
@@ -87,7 +88,7 @@ def _check_fields(
     unknown = tuple(
         FieldError(
             pointer=f"{at}/{name}",
-            detail=f"Unknown field; known are {', '.join(sorted(known))}.",
+            detail=sentence("Unknown field; known are {names}.", names=tuple(sorted(known))),
             code="unknown",
         )
         for name in given
@@ -108,7 +109,8 @@ def _check_value(holds: str, value: object, *, at: str) -> tuple[FieldError, ...
     is_right, expected = _CHECKS[holds]
     if is_right(value):
         return ()
-    return (FieldError(pointer=at, detail=f"Expected {expected}.", code="wrong_type"),)
+    detail = sentence("Expected {what}.", what=expected)
+    return (FieldError(pointer=at, detail=detail, code="wrong_type"),)
 
 
 def _check_steps(value: object, *, at: str) -> tuple[FieldError, ...]:
@@ -157,10 +159,10 @@ def _is_moment(value: object) -> bool:
 
 
 _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
-    "text": (_is_text, "a text that is not empty"),
-    "texts": (_is_texts, "a list of texts"),
-    "count": (_is_count, "a whole number of 0 or more"),
-    "amount": (_is_amount, "a number of 0 or more"),
-    "flag": (_is_flag, "true or false"),
-    "moment": (_is_moment, "an ISO 8601 moment with its time zone"),
+    "text": (_is_text, sentence("a text that is not empty")),
+    "texts": (_is_texts, sentence("a list of texts")),
+    "count": (_is_count, sentence("a whole number of 0 or more")),
+    "amount": (_is_amount, sentence("a number of 0 or more")),
+    "flag": (_is_flag, sentence("true or false")),
+    "moment": (_is_moment, sentence("an ISO 8601 moment with its time zone")),
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from accounts.sentences import sentence
 from memory.formulas.surprise import NEUTRAL
 from memory.intake import statements
 from memory.intake import text as texts
@@ -115,7 +116,7 @@ def run(
         return GateResult(
             outcome=GateOutcome.ACCEPTED,
             gate=None,
-            reason="All gates passed.",
+            reason=sentence("All gates passed."),
             hint="",
             confirmed_id=None,
             surprise=neighborhood.surprise,
@@ -137,13 +138,21 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
     if length < thresholds.minimum_length:
         return _refusal(
             Gate.LENGTH,
-            f"The content has {length} characters; {thresholds.minimum_length} are the least.",
+            sentence(
+                "The content has {length} characters; {least} are the least.",
+                length=length,
+                least=thresholds.minimum_length,
+            ),
             "Write a full sentence that will still make sense in another session.",
         )
     if len(content) > thresholds.maximum_length:
         return _refusal(
             Gate.LENGTH,
-            f"The content has {len(content)} characters; at most {thresholds.maximum_length} fit.",
+            sentence(
+                "The content has {length} characters; at most {most} fit.",
+                length=len(content),
+                most=thresholds.maximum_length,
+            ),
             "Add the document as a source note; its facts are extracted from there.",
         )
     return None
@@ -152,10 +161,13 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
 def _secrets(findings: tuple[Finding, ...]) -> _Verdict | None:
     if not findings:
         return None
-    places = ", ".join(f"{found.kind} at {found.start}..{found.end}" for found in findings)
+    places = tuple(
+        sentence("{kind} at {start}..{end}", kind=one.kind, start=one.start, end=one.end)
+        for one in findings
+    )
     return _refusal(
         Gate.SECRETS,
-        f"The content holds what looks like a secret: {places}.",
+        sentence("The content holds what looks like a secret: {places}.", places=places),
         "Say where the secret is kept instead of what it is, and send the memory again.",
     )
 
@@ -166,7 +178,7 @@ def _exact_duplicate(neighborhood: Neighborhood) -> _Verdict | None:
     return _Verdict(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.EXACT_DUPLICATE,
-        reason="The same text is already known; that memory was confirmed.",
+        reason=sentence("The same text is already known; that memory was confirmed."),
         confirmed_id=neighborhood.exact_duplicate_id,
     )
 
@@ -186,7 +198,10 @@ def _near_duplicate(
     return _Verdict(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.NEAR_DUPLICATE,
-        reason=f"Nearly the same is known (cosine {best.cosine:.2f}); that memory was confirmed.",
+        reason=sentence(
+            "Nearly the same is known (cosine {cosine:.2f}); that memory was confirmed.",
+            cosine=best.cosine,
+        ),
         confirmed_id=best.id,
     )
 

@@ -13,6 +13,7 @@ import jsonschema
 import numpy as np
 import numpy.typing as npt
 
+from accounts.sentences import sentence
 from memory.providers.contracts import EmbeddingModel, Vectors
 from memory.providers.errors import ProviderInvalidAnswer
 
@@ -37,22 +38,27 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
     try:
         array: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise _invalid(model.provider, "vectors that are not equally long rows of figures") from (
-            error
-        )
+        raise _invalid(
+            model.provider, sentence("vectors that are not equally long rows of figures")
+        ) from (error)
     if count == 0 and array.size == 0:
         return np.zeros((0, model.dimensions), dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != count:
         raise _invalid(
-            model.provider, f"{len(array) if array.ndim else 0} vectors for {count} texts"
+            model.provider,
+            sentence(
+                "{vectors} vectors for {texts} texts",
+                vectors=len(array) if array.ndim else 0,
+                texts=count,
+            ),
         )
     if array.shape[1] != model.dimensions:
         raise _other_dimensions(model, array.shape[1])
     if not (np.abs(array) < LARGEST_FIGURE).all():
-        raise _invalid(model.provider, "a vector with NaN or infinite figures")
+        raise _invalid(model.provider, sentence("a vector with NaN or infinite figures"))
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
     if (lengths < SMALLEST_LENGTH).any():
-        raise _invalid(model.provider, "a zero vector")
+        raise _invalid(model.provider, sentence("a zero vector"))
     scaled: Vectors = (array / lengths).astype(np.float32)
     return scaled
 
@@ -67,9 +73,11 @@ def scores_in_order(
     """
     by_index = {relevance.index: relevance.score for relevance in relevances}
     if len(relevances) != count or by_index.keys() != set(range(count)):
-        raise _invalid(provider, f"scores that do not match the {count} texts one to one")
+        raise _invalid(
+            provider, sentence("scores that do not match the {texts} texts one to one", texts=count)
+        )
     if not all(0.0 <= score <= 1.0 for score in by_index.values()):
-        raise _invalid(provider, "a score outside 0 to 1")
+        raise _invalid(provider, sentence("a score outside 0 to 1"))
     return tuple(by_index[index] for index in range(count))
 
 
@@ -82,9 +90,9 @@ def json_object(*, text: str, provider: str) -> Mapping[str, object]:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise _invalid(provider, "text that is not JSON") from error
+        raise _invalid(provider, sentence("text that is not JSON")) from error
     if not isinstance(value, dict):
-        raise _invalid(provider, "JSON that is not an object")
+        raise _invalid(provider, sentence("JSON that is not an object"))
     return value
 
 
@@ -99,7 +107,14 @@ def fitting(
     validator = jsonschema.Draft202012Validator(schema)
     fault = jsonschema.exceptions.best_match(validator.iter_errors(data))
     if fault is not None:
-        raise _invalid(provider, f"JSON that breaks {fault.validator!r} at {fault.json_path}")
+        raise _invalid(
+            provider,
+            sentence(
+                "JSON that breaks {rule!r} at {path}",
+                rule=str(fault.validator),
+                path=fault.json_path,
+            ),
+        )
     return data
 
 
@@ -108,13 +123,25 @@ def _refuse_constant(name: str) -> object:
 
 
 def _invalid(provider: str, what: str) -> ProviderInvalidAnswer:
-    return ProviderInvalidAnswer(detail=f"{provider} answered with {what}.", provider=provider)
+    return ProviderInvalidAnswer(
+        detail=sentence("{provider} answered with {what}.", provider=provider, what=what),
+        provider=provider,
+    )
 
 
 def _other_dimensions(model: EmbeddingModel, dimensions: int) -> ProviderInvalidAnswer:
     return ProviderInvalidAnswer(
-        detail=f"{model.key} answered with {dimensions} dimensions instead of {model.dimensions}.",
+        detail=sentence(
+            "{key} answered with {dimensions} dimensions instead of {wanted}.",
+            key=model.key,
+            dimensions=dimensions,
+            wanted=model.dimensions,
+        ),
         provider=model.provider,
-        hint=f"Set the provider's dimensions to {dimensions}, or choose a model that can be asked "
-        f"for {model.dimensions}.",
+        hint=sentence(
+            "Set the provider's dimensions to {dimensions}, or choose a model that can be asked "
+            "for {wanted}.",
+            dimensions=dimensions,
+            wanted=model.dimensions,
+        ),
     )

@@ -12,6 +12,7 @@ import httpx
 from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
+from accounts.sentences import sentence
 from memory.providers import deadline, statuses
 from memory.providers.answers import Relevance
 from memory.providers.contracts import EmbeddingModel, Provider
@@ -122,13 +123,17 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except httpx.TimeoutException as error:
-        raise ProviderTimeout(detail=f"{NAME} did not answer in time.", provider=NAME) from error
+        raise ProviderTimeout(
+            detail=sentence("{provider} did not answer in time.", provider=NAME), provider=NAME
+        ) from error
     except deadline.AnswerTooLong as error:
         raise ProviderInvalidAnswer(
-            detail=f"{NAME} answered without end.", provider=NAME
+            detail=sentence("{provider} answered without end.", provider=NAME), provider=NAME
         ) from error
     except httpx.HTTPError as error:
-        raise ProviderUnavailable(detail=f"{NAME} cannot be reached.", provider=NAME) from error
+        raise ProviderUnavailable(
+            detail=sentence("{provider} cannot be reached.", provider=NAME), provider=NAME
+        ) from error
     except ApiError as error:
         raise _refused(error) from error
     except (ValueError, TypeError, AttributeError) as error:  # the client checks no shapes
@@ -143,4 +148,6 @@ def _refused(error: ApiError) -> ProviderError:
 
 
 def _unreadable() -> ProviderInvalidAnswer:
-    return ProviderInvalidAnswer(detail=f"{NAME} gave an unreadable answer.", provider=NAME)
+    return ProviderInvalidAnswer(
+        detail=sentence("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
+    )

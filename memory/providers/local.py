@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from threading import Lock
 
+from accounts.sentences import sentence
 from memory.providers import encoder_files
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
@@ -63,9 +64,14 @@ class LocalEmbedder:
         tokenizer = self._folder / encoder_files.TOKENIZER_FILE
         if graph is None or not tokenizer.is_file():
             raise ProviderUnavailable(
-                detail=f"The local embedder has no model in {self._folder}.",
+                detail=sentence(
+                    "The local embedder has no model in {folder}.", folder=str(self._folder)
+                ),
                 provider=Provider.LOCAL,
-                hint="Run: python -m memory.providers.weights "
-                f"--into {self._folder.parent} (CAIRN_MODELS names the folder).",
+                hint=sentence(
+                    "Run: python -m memory.providers.weights --into {folder} "
+                    "(CAIRN_MODELS names the folder).",
+                    folder=str(self._folder.parent),
+                ),
             )
         return SentenceEncoder(graph=graph, tokenizer=tokenizer, threads=self._threads)

@@ -6,6 +6,7 @@ puts it is ProviderInvalidAnswer.
 
 from collections.abc import Mapping, Sequence
 
+from accounts.sentences import sentence
 from memory.providers import answers
 from memory.providers.contracts import ChatAnswer, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
@@ -31,7 +32,7 @@ def embeddings(*, body: str, model: str) -> Metered[Sequence[object]]:
             raise _lacks(f"data[{place}].embedding")
         rows[entry.get("index", place)] = entry["embedding"]
     if rows.keys() != set(range(len(data))):
-        raise _lacks("one index for each embedding")
+        raise _lacks(sentence("one index for each embedding"))
     ordered = tuple(rows[place] for place in range(len(data)))
     return Metered(value=ordered, tokens=_tokens(answer, "total_tokens"))
 
@@ -53,7 +54,7 @@ def chat(*, body: str) -> ChatAnswer:
             detail="The model declined to answer.", provider=NAME, hint="Ask in another way."
         )
     if choice.get("finish_reason") == "length":
-        raise _lacks("its end: the output limit cut it off")
+        raise _lacks(sentence("its end: the output limit cut it off"))
     content = message.get("content")
     if not isinstance(content, str):
         raise _lacks("choices[0].message.content")
@@ -76,7 +77,9 @@ def _check_model(answered: str, asked: str) -> None:
     """Accept a version or tag behind the name ("name-2", "name:latest"), nothing else."""
     if answered and not answered.startswith(asked) and not asked.startswith(answered):
         raise ProviderInvalidAnswer(
-            detail=f"{NAME} embedded with another model than {asked!r}.",
+            detail=sentence(
+                "{provider} embedded with another model than {asked!r}.", provider=NAME, asked=asked
+            ),
             provider=NAME,
             hint="Vectors of two models must not be mixed: set the name that the server answers.",
         )
@@ -89,4 +92,5 @@ def _tokens(answer: Mapping[str, object], name: str) -> int:
 
 
 def _lacks(what: str) -> ProviderInvalidAnswer:
-    return ProviderInvalidAnswer(detail=f"The answer of {NAME} lacks {what}.", provider=NAME)
+    detail = sentence("The answer of {provider} lacks {what}.", provider=NAME, what=what)
+    return ProviderInvalidAnswer(detail=detail, provider=NAME)

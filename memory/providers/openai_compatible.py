@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import openai
 
+from accounts.sentences import sentence
 from memory.providers import addresses, deadline, openai_answers, statuses
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderTimeout, ProviderUnavailable
@@ -119,7 +120,9 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except openai.APITimeoutError as error:
-        raise ProviderTimeout(detail=f"{NAME} did not answer in time.", provider=NAME) from error
+        raise ProviderTimeout(
+            detail=sentence("{provider} did not answer in time.", provider=NAME), provider=NAME
+        ) from error
     except openai.APIConnectionError as error:
         raise _unreachable(error) from error
     except openai.APIStatusError as error:
@@ -131,13 +134,17 @@ def _translated() -> Iterator[None]:
         ) from error
     except openai.APIError as error:
         raise ProviderInvalidAnswer(
-            detail=f"{NAME} gave an unreadable answer.", provider=NAME
+            detail=sentence("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
         ) from error
 
 
 def _unreachable(error: openai.APIConnectionError) -> ProviderInvalidAnswer | ProviderUnavailable:
     if isinstance(error.__cause__, deadline.AnswerTooLong):
-        return ProviderInvalidAnswer(detail=f"{NAME} answered without end.", provider=NAME)
+        return ProviderInvalidAnswer(
+            detail=sentence("{provider} answered without end.", provider=NAME), provider=NAME
+        )
     return ProviderUnavailable(
-        detail=f"{NAME} cannot be reached.", provider=NAME, hint="Check the base address."
+        detail=sentence("{provider} cannot be reached.", provider=NAME),
+        provider=NAME,
+        hint="Check the base address.",
     )

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from accounts.sentences import sentence
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import POTION
@@ -87,9 +88,14 @@ class StaticEmbedder:
         weights, tokens = (self._folder / file.name for file in POTION.files)
         if not (weights.is_file() and tokens.is_file()):
             raise ProviderUnavailable(
-                detail=f"The static embedder has no model in {self._folder}.",
+                detail=sentence(
+                    "The static embedder has no model in {folder}.", folder=str(self._folder)
+                ),
                 provider=Provider.STATIC,
-                hint=f"Run: python -m memory.providers.weights --into {self._folder.parent}",
+                hint=sentence(
+                    "Run: python -m memory.providers.weights --into {folder}",
+                    folder=str(self._folder.parent),
+                ),
             )
         tokenizer = Tokenizer.from_file(str(tokens))
         tokenizer.no_truncation()

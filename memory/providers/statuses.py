@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
+from accounts.sentences import sentence
 from memory.providers.errors import (
     ProviderError,
     ProviderRateLimited,
@@ -25,7 +26,9 @@ def error_of(
 ) -> ProviderError:
     """Return the error for a status of 400 or more."""
     plain = f" ({code})" if PLAIN_CODE.fullmatch(code) else ""
-    said = f"{provider} answered with status {status}{plain}."
+    said = sentence(
+        "{provider} answered with status {status}.", provider=provider, status=f"{status}{plain}"
+    )
     if code in QUOTA_CODES or status == 402:
         return ProviderRefused(
             detail=said, provider=provider, hint="The account has no credit left; add some there."

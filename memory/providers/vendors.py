@@ -10,6 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import TypeVar, cast
 
+from accounts.sentences import sentence
 from memory.providers import builders
 from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
@@ -45,7 +46,7 @@ class Vendors:
         if local is not None:
             inner = self._once("embedder", whole, partial(local, self.settings))
             return CheckedEmbedder(inner=inner)
-        build, name = _remote("embedder", whole, builders.REMOTE_EMBEDDERS)
+        build, name = _remote(sentence("embedder"), whole, builders.REMOTE_EMBEDDERS)
         remote = self._once("embedder", whole, partial(build, self.settings, name))
         return GuardedEmbedder(inner=remote, guarding=self._guarding(tenant))
 
@@ -61,7 +62,7 @@ class Vendors:
         local = builders.LOCAL_RERANKERS.get(key)
         if local is not None:
             return self._once("reranker", key, partial(local, self.settings))
-        build, name = _remote("reranker", key, builders.REMOTE_RERANKERS)
+        build, name = _remote(sentence("reranker"), key, builders.REMOTE_RERANKERS)
         remote = self._once("reranker", key, partial(build, self.settings, name))
         return GuardedReranker(inner=remote, guarding=self._guarding(tenant))
 
@@ -70,7 +71,7 @@ class Vendors:
         if not self.settings.openai_chat_model:
             return None
         key = f"{Provider.OPENAI_COMPATIBLE}/{self.settings.openai_chat_model}"
-        build, name = _remote("chat model", key, builders.CHAT_MODELS)
+        build, name = _remote(sentence("chat model"), key, builders.CHAT_MODELS)
         remote = self._once("chat", key, partial(build, self.settings, name))
         return GuardedChatModel(inner=remote, guarding=self._guarding(tenant))
 
@@ -91,10 +92,12 @@ class Vendors:
 def _remote(what: str, key: str, table: Mapping[str, Built]) -> tuple[Built, str]:
     provider, _, name = key.partition("/")
     if provider not in table or not name:
-        known = ", ".join(sorted(table))
         raise ProviderUnavailable(
-            detail=f"No {what} is called {key!r}.",
-            hint=f'Use "provider/model" with one of {known}, or a model of this machine: '
-            f"{', '.join(sorted(builders.LOCAL_EMBEDDERS))}.",
+            detail=sentence("No {what} is called {key!r}.", what=what, key=key),
+            hint=sentence(
+                'Use "provider/model" with one of {known}, or a model of this machine: {local}.',
+                known=tuple(sorted(table)),
+                local=tuple(sorted(builders.LOCAL_EMBEDDERS)),
+            ),
         )
     return table[provider], name

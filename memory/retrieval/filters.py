@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from accounts.errors import FieldError, InvalidInput
+from accounts.sentences import sentence
 from memory.taxonomy import MemoryType, Status
 
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
@@ -84,7 +85,7 @@ def chips(*, filters: Filters) -> tuple[Chip, ...]:
 def _values(key: str, value: str) -> tuple[str, ...]:
     values = tuple(item for item in value.split(",") if item)
     if not values:
-        raise _wrong(key, value, f"write something after {key}:")
+        raise _wrong(key, value, sentence("Write something after {key}:.", key=key))
     return values
 
 
@@ -104,7 +105,7 @@ def _with(filters: Filters, key: str, value: str) -> Filters:
 def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
     for value in values:
         if value not in STATES:
-            raise _wrong("is", value, f"use one of {', '.join(STATES)}")
+            raise _wrong("is", value, sentence("Use one of: {names}.", names=tuple(STATES)))
     flags = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}
     chosen: dict[str, Any] = {flags[value]: True for value in values if value in flags}
     kept = tuple(dict.fromkeys(value for value in values if value not in flags))
@@ -116,7 +117,7 @@ def _types(values: tuple[str, ...]) -> tuple[str, ...]:
     known = {item.value for item in MemoryType}
     for value in values:
         if value not in known:
-            raise _wrong("type", value, "use a type such as gotcha, decision or fact")
+            raise _wrong("type", value, "Use a type such as gotcha, decision or fact.")
     return values
 
 
@@ -127,7 +128,7 @@ def _with_confidence(filters: Filters, value: str) -> Filters:
     except ValueError:
         number = -1.0
     if not 0 <= number <= 1:
-        raise _wrong("conf", value, "write conf:>0.7 or conf:<0.4")
+        raise _wrong("conf", value, "Write conf:>0.7 or conf:<0.4.")
     field = "minimum_confidence" if sign == ">" else "maximum_confidence"
     bound: dict[str, Any] = {field: number}
     return replace(filters, **bound)
@@ -172,8 +173,9 @@ def _quoted(key: str, value: str) -> str:
 
 
 def _wrong(key: str, value: str, hint: str) -> FilterError:
+    term = f"{key}:{value}"
     return FilterError(
-        detail=f"{key}:{value} is not a filter.",
-        hint=f"{hint[0].upper()}{hint[1:]}.",
-        errors=(FieldError(pointer="/q", detail=f"{key}:{value}", code="wrong_filter"),),
+        detail=sentence("{term} is not a filter.", term=term),
+        hint=hint,
+        errors=(FieldError(pointer="/q", detail=term, code="wrong_filter"),),
     )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from accounts.errors import InvalidInput, wrong_field
+from accounts.sentences import sentence
 from memory.intake.text import check_text
 from memory.retrieval.phases import METHODOLOGIES, Phase
 
@@ -47,14 +48,14 @@ def checked(*, name: str, phases: Mapping[str, Any]) -> Methodology:
     if not NAME.match(name):
         raise wrong_field(
             pointer="/name",
-            detail=f"{name[:60]!r} cannot be the name of a methodology.",
+            detail=sentence("{name!r} cannot be the name of a methodology.", name=name[:60]),
             hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
             code="name",
         )
     if not 1 <= len(phases) <= MOST_PHASES:
         raise wrong_field(
             pointer="/phases",
-            detail=f"A methodology has 1 to {MOST_PHASES} phases.",
+            detail=sentence("A methodology has 1 to {most} phases.", most=MOST_PHASES),
             hint="Name each of its phases with the one of the six that it is.",
             code="length",
         )
@@ -65,26 +66,25 @@ def _checked_phase(key: str, value: Any) -> Phase:
     if not key.strip() or len(key) > LONGEST_NAME or check_text(text=key):
         raise wrong_field(
             pointer="/phases",
-            detail=f"{key[:60]!r} cannot be the name of a phase.",
-            hint=f"Use 1 to {LONGEST_NAME} characters.",
+            detail=sentence("{name!r} cannot be the name of a phase.", name=key[:60]),
+            hint=sentence("Use 1 to {most} characters.", most=LONGEST_NAME),
             code="name",
         )
     if not isinstance(value, str) or value not in set(Phase):
         raise wrong_field(
             pointer=f"/phases/{key}",
-            detail=f"{str(value)[:60]!r} is none of the six phases.",
-            hint=f"Use one of: {', '.join(Phase)}.",
+            detail=sentence("{name!r} is none of the six phases.", name=str(value)[:60]),
+            hint=sentence("Use one of: {names}.", names=tuple(Phase)),
             code="unknown_phase",
         )
     return Phase(value)
 
 
 def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:
-    listed = ", ".join(sorted(known))
     what = pointer.removeprefix("/")
     return wrong_field(
         pointer=pointer,
-        detail=f"There is no {what} {given[:60]!r}.",
-        hint=f"Use one of: {listed}.",
+        detail=sentence("There is no {what} {name!r}.", what=what, name=given[:60]),
+        hint=sentence("Use one of: {names}.", names=tuple(sorted(known))),
         code=f"unknown_{what}",
     )

@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from accounts import names, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from teams import audit, changes, visibility
 from teams.errors import NotBoundToProject, SlugTaken
 from teams.models import Project, ProjectMember
@@ -78,7 +79,7 @@ def _check_slug(slug: str) -> None:
         return
     raise wrong_field(
         pointer="/slug",
-        detail=f"{slug!r} cannot be the short name of a project.",
+        detail=sentence("{slug!r} cannot be the short name of a project.", slug=slug),
         hint="Use 1 to 64 lower-case letters, digits and inner hyphens.",
         code="slug",
     )
@@ -86,7 +87,7 @@ def _check_slug(slug: str) -> None:
 
 def _check_description(description: str) -> None:
     if len(description) > DESCRIPTION_LENGTH:
-        detail = f"The description has at most {DESCRIPTION_LENGTH} characters."
+        detail = sentence("The description has at most {most} characters.", most=DESCRIPTION_LENGTH)
         raise wrong_field(pointer="/description", detail=detail, code="length")
 
 
@@ -96,5 +97,6 @@ def _insert(row: Project) -> None:
             row.save(force_insert=True)
     except IntegrityError as error:
         raise SlugTaken(
-            detail=f"There is a project {row.slug!r} already.", hint="Choose another short name."
+            detail=sentence("There is a project {slug!r} already.", slug=row.slug),
+            hint="Choose another short name.",
         ) from error

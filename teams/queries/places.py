@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from accounts.sentences import sentence
 from teams import visibility
 from teams.models import Change, Project
 
@@ -68,7 +69,7 @@ def find_project(*, caller: Caller, ref: str) -> Project:
     row = _visible_projects(caller).filter(**wanted).first() if ref.isprintable() else None
     if row is None:
         raise NotFound(
-            detail=f"There is no project {ref!r}.",
+            detail=sentence("There is no project {ref!r}.", ref=ref),
             hint="GET /api/v1/projects lists the projects you can see; POST creates one.",
         )
     return row

@@ -81,3 +81,12 @@ def test_limits_are_said_in_headers(api: Api) -> None:
 
     assert int(second["RateLimit-Remaining"]) == int(first["RateLimit-Remaining"]) - 1
     assert int(first["RateLimit-Reset"]) <= 60
+
+
+def test_programs_are_refused_in_english_whatever_language_they_ask_for(api: Api) -> None:
+    sent = {"content": "ok", "project": "shop"}
+
+    problem = api.post("memories", sent, Accept_Language="fr").json()
+
+    assert problem["detail"] == "The content has 2 characters; 20 are the least."
+    assert problem["title"] == "Not stored"

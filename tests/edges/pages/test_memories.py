@@ -78,7 +78,7 @@ def test_a_search_without_vectors_says_so(
 @pytest.mark.parametrize(
     ("query", "hint"),
     [
-        ("is:purple", "Use one of active"),
+        ("is:purple", "Use one of: active"),
         ("type:nothing", "Use a type such as"),
         ("conf:>7", "Write conf:&gt;0.7"),
         ("tag:", "Write something after tag:"),

@@ -1,0 +1,49 @@
+"""What refusals say, in the reader's language (spec 9).
+
+A refusal comes in English (`accounts.sentences`); the catalog has the French of every sentence that
+the sources raise, which `config.translations` checks. Programs are always answered in English.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
+from accounts.caller import Role, TokenScope
+from accounts.sentences import Sentence, Value
+from frontend import words
+from memory.intake.secrets import SecretKind
+from memory.intake.text import TextFaultKind
+from memory.taxonomy import Scope, Status
+
+NAMES: Final[Mapping[type, Mapping[str, words.Name]]] = {
+    Role: words.ROLES,
+    TokenScope: words.TOKEN_SCOPES,
+    Scope: words.SCOPES,
+    Status: words.STATUSES,
+    SecretKind: words.SECRETS,
+    TextFaultKind: words.UNSTORABLE,
+}
+
+
+def said(*, sentence: str) -> str:
+    """Return a sentence in the language of the page; one that no catalog has stays as it is."""
+    if not sentence:
+        return ""  # gettext says the head of the catalog for it
+    if not isinstance(sentence, Sentence):
+        return gettext(sentence)
+    template = gettext(sentence.template)
+    if template == sentence.template:
+        return str(sentence)
+    return template.format_map({name: _shown(value) for name, value in sentence.values.items()})
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_shown(one) for one in value)
+    if isinstance(value, Sentence):
+        return said(sentence=value)
+    if isinstance(value, str):
+        return str(words.name_of(NAMES[type(value)], value)) if type(value) in NAMES else value
+    return str(number_format(value, use_l10n=True, force_grouping=True))

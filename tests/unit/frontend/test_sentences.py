@@ -1,0 +1,63 @@
+"""Refusals are said in the language of the page, with their values put in afterwards."""
+
+import pytest
+from django.utils import translation
+
+from accounts.caller import Role, TokenScope
+from accounts.sentences import sentence
+from frontend.sentences import NAMES, said
+
+NB = "\u00a0"
+
+
+def _french(text: str) -> str:
+    with translation.override("fr"):
+        return said(sentence=text)
+
+
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        ("There is no such memory.", "Ce souvenir n’existe pas."),
+        (sentence("The address {slug} is taken.", slug="a"), "L’adresse a est déjà prise."),
+        (
+            sentence("Use at most {most} characters.", most=20_000),
+            f"Utilisez au plus 20{NB}000 caractères.",
+        ),
+        (
+            sentence("Your role, {role}, may not do this.", role=Role.VIEWER),
+            f"Votre rôle, «{NB}Lecteur{NB}», ne le permet pas.",
+        ),
+        (
+            sentence("Possible: {names}.", names=(TokenScope.READ, TokenScope.WRITE)),
+            f"Possible{NB}: Lire, Écrire.",
+        ),
+        (
+            sentence("Expected {what}.", what=sentence("a list of texts")),
+            f"Attendu{NB}: une liste de textes.",
+        ),
+        ("", ""),
+    ],
+)
+def test_sentence_is_said_in_french(english: str, french: str) -> None:
+    assert _french(english) == french
+
+
+def test_english_pages_show_the_sentence_itself() -> None:
+    with translation.override("en"):
+        assert said(sentence=sentence("Use {most:,} of them.", most=1_000)) == "Use 1,000 of them."
+
+
+def test_what_no_catalog_has_stays_english() -> None:
+    assert _french(sentence("Nobody wrote {this}.", this="that")) == "Nobody wrote that."
+
+
+def test_braces_in_what_people_wrote_are_left_alone() -> None:
+    told = sentence("There is no project {ref!r}.", ref="{slug}")
+
+    assert _french(told) == f"Il n’y a pas de projet «{NB}{{slug}}{NB}»."
+
+
+def test_every_value_with_a_name_is_named() -> None:
+    for kind, names in NAMES.items():
+        assert set(kind) == set(names)  # type: ignore[call-overload]
