@@ -149,6 +149,7 @@ SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "dense": _("by meaning"),
     "keyword": _("by words"),
     "graph": _("by relation"),
+    "entities": _("by name"),
 }
 
 SCORE_PARTS: Final[Mapping[str, Name]] = {

@@ -140,6 +140,7 @@ def question(
         until=request.until,
         author=request.author,
         near=(*asked.identifiers, *request.files),
+        named=asked.named,
     )
 
 

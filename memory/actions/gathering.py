@@ -212,4 +212,6 @@ def _scores(item: Found) -> dict[str, float]:
         scores[Path.KEYWORD.value] = item.bm25
     if item.graph > 0:
         scores[Path.GRAPH.value] = item.graph
+    if item.entities > 0:
+        scores[Path.ENTITIES.value] = item.entities
     return scores

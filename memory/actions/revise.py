@@ -15,11 +15,12 @@ from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
-from memory.intake import gates
+from memory.intake import gates, names
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
 from memory.queries.memories import AUDIENCE, lock_memory
 from memory.queries.views import MemoryView, to_view
+from memory.sql import entities
 from memory.taxonomy import Governance, Scope, may_be_forgotten_by_agent, type_row
 from teams import changes as feed
 from teams.permissions import require
@@ -76,6 +77,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     _bring_to(caller, row, drafted)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
+    entities.rewrite(row=row)
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
@@ -174,6 +176,7 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.related_files, row.related_modules = list(seen.files), list(seen.modules)
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
+    row.names = names.names_of(spans=seen.entities)
 
 
 def _move(caller: Caller, row: Memory, where: Place) -> None:

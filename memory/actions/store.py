@@ -14,9 +14,10 @@ from accounts.errors import Conflict
 from memory.actions import embedding
 from memory.actions.drafts import Draft, Place
 from memory.formulas import importance
+from memory.intake import names
 from memory.intake import text as texts
 from memory.models import Memory, MemoryUsage
-from memory.sql import retrieval
+from memory.sql import entities, retrieval
 from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
 from teams import audit, changes
 from teams.models import Change
@@ -30,7 +31,7 @@ def new_row(
     confidence = DEFAULT_CONFIDENCE if new.confidence is None else new.confidence
     value = importance.importance_at_intake(surprise=surprise, confidence=confidence)
     source = source_row(source=Source(new.source))
-    return Memory(
+    row = Memory(
         project=place.project,
         external_id=new.external_id,
         type=seen.type.value,
@@ -68,6 +69,8 @@ def new_row(
         author_user=caller.user_id,
         author_agent=caller.agent,
     )
+    row.names = names.names_of(spans=seen.entities)
+    return row
 
 
 def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
@@ -83,6 +86,7 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
         raise _not_unique() from error
     table_rows.insert_all(rows=[MemoryUsage(memory=row) for row in rows])
     index_words(rows=rows)
+    entities.write(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)
 
 

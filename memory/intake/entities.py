@@ -1,4 +1,5 @@
-"""Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions.
+"""Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions,
+tools, services, quoted names.
 
 The `fast` strategy of spec 2.6; the accurate one runs nightly elsewhere. Each kind is one
 expression that can start only at a word's beginning, so a scan is linear in the text. Where spans
@@ -6,8 +7,12 @@ overlap the highest confidence wins, then the longest.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+from memory.intake.tools import WORDS
 
 
 class EntityKind(StrEnum):
@@ -21,6 +26,9 @@ class EntityKind(StrEnum):
     VERSION = "version"
     MENTION = "mention"
     TAG = "tag"
+    TOOL = "tool"
+    SERVICE = "service"
+    QUOTED = "quoted"
 
 
 class EntityType(StrEnum):
@@ -45,6 +53,9 @@ ENTITY_TYPES: dict[EntityKind, EntityType] = {
     EntityKind.VERSION: EntityType.OTHER,
     EntityKind.MENTION: EntityType.PERSON,
     EntityKind.TAG: EntityType.OTHER,
+    EntityKind.TOOL: EntityType.SYSTEM,
+    EntityKind.SERVICE: EntityType.SYSTEM,
+    EntityKind.QUOTED: EntityType.OTHER,
 }
 
 
@@ -64,6 +75,19 @@ _EXTENSION = (
     r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
     r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
 )
+_SERVICES = (
+    "service", "server", "worker", "gateway", "daemon", "api", "db", "proxy", "scheduler", "queue",
+    "cluster", "bot", "job", "client", "cache", "store", "app", "ui", "web", "backend", "frontend",
+)  # fmt: skip
+_NO_NAMES = (  # which words before “service” say which one without naming it; ours
+    r"(?:same|other|whole|new|old|remote|local|first|second|last|next|single|own|web|main|entire"
+    r"|given|current|external|internal|public|private|of|in|to|and|or|a)"
+)
+_SIGNALS = (
+    r"(?:E(?:ACCES|ADDRINUSE|AGAIN|BADF|BUSY|CONNABORTED|CONNREFUSED|CONNRESET|EXIST|HOSTUNREACH"
+    r"|INTR|INVAL|IO|ISDIR|LOOP|MFILE|NETUNREACH|NOENT|NOMEM|NOSPC|NOTDIR|NOTFOUND|PERM|PIPE"
+    r"|TIMEDOUT)|SIG(?:ABRT|CHLD|HUP|INT|KILL|PIPE|QUIT|SEGV|STOP|TERM|USR[12]))"
+)
 _DIGITS = tuple("0123456789")
 _PATTERNS: tuple[tuple[EntityKind, float, str, tuple[str, ...]], ...] = (
     # confidences: ours; of the last, one stands in each ASCII text that has such an entity
@@ -79,7 +103,7 @@ _PATTERNS: tuple[tuple[EntityKind, float, str, tuple[str, ...]], ...] = (
     (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}", _DIGITS),
     (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", ("/",)),
     (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", ()),
-    (EntityKind.CODE, 0.85, r"(?<=`)[^`\n]{2,80}(?=`)", ("`",)),
+    (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", ("`",)),
     (
         EntityKind.VERSION,
         0.80,
@@ -93,11 +117,32 @@ _PATTERNS: tuple[tuple[EntityKind, float, str, tuple[str, ...]], ...] = (
     (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", ()),
     (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", ("_",)),
     (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGITS),
+    (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", ("E", "SIG")),
+    (
+        EntityKind.SERVICE,
+        0.66,
+        rf"(?<![\w./-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:{'|'.join(_SERVICES)})(?![\w/-])",
+        tuple(f"-{name}" for name in _SERVICES),
+    ),
+    (
+        EntityKind.SERVICE,
+        0.64,
+        rf"(?<=[Tt]he )(?!{_NO_NAMES} )[a-z]{{2,20}} (?:service|gateway)(?!\w)",
+        (" service", " gateway"),
+    ),
+    (
+        EntityKind.QUOTED,
+        0.60,
+        r"(?<=[\"“«])[A-Z][\w-]{1,30}(?: [\w-]{1,30}){0,3}(?=[\"”»])",
+        ('"',),
+    ),
 )
 _COMPILED = tuple(
     (kind, sure, re.compile(pattern), hints) for kind, sure, pattern, hints in _PATTERNS
 )
 _TRAILING = ".,;:!?"
+_WORD: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9]+")
+_TOOL_SURE: Final = 0.62  # ours
 
 
 def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
@@ -108,7 +153,7 @@ def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
         if _may_have(text, hints)
         for match in pattern.finditer(text)
     ]
-    return resolve_overlaps(spans=tuple(spans))
+    return resolve_overlaps(spans=(*spans, *_tools(text)))
 
 
 def resolve_overlaps(*, spans: tuple[EntitySpan, ...]) -> tuple[EntitySpan, ...]:
@@ -124,6 +169,15 @@ def resolve_overlaps(*, spans: tuple[EntitySpan, ...]) -> tuple[EntitySpan, ...]
             kept.append(span)
             taken.update(places)
     return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def _tools(text: str) -> Iterator[EntitySpan]:
+    """Find the tools that a word of the text names; a word is letters and digits."""
+    if WORDS.isdisjoint(_WORD.findall(text.lower())):
+        return
+    for match in _WORD.finditer(text):
+        if match.group().lower() in WORDS:
+            yield _span(EntityKind.TOOL, match, _TOOL_SURE)
 
 
 def _may_have(text: str, hints: tuple[str, ...]) -> bool:

@@ -268,15 +268,17 @@ $$;
 -- that its plan is kept: a statement is planned anew whenever search_path differs from its last use.
 -- `+ 0` keeps the exact scan away from a vector index, which loses rows under narrow filters.
 -- Tags, files and author are looked up once, and only where one is given; what lies around files is
--- worth less the more memories hold the file, and what is linked to it half of that. Where a vector
+-- worth less the more memories hold the file, and what is linked to it half of that; a thing that the
+-- question names, likewise, the more memories name it. Where a vector
 -- index stands, or for a small part, 0002_scale.sql answers instead of the scans of everything,
 -- except for moments of the past.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
-    by_files text[], by_globs text[], by_author text, near text[], dense_limit int,
-    keyword_limit int, graph_limit int)
-RETURNS TABLE (memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8)
+    by_files text[], by_globs text[], by_author text, near text[], named text[], dense_limit int,
+    keyword_limit int, graph_limit int, named_limit int)
+RETURNS TABLE (
+    memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8)
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -287,6 +289,7 @@ DECLARE
     of_files uuid[] := CASE WHEN in_files
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
+    too_common CONSTANT int := 200;  -- memories that name a thing, likewise
     at_scale boolean := moment IS NULL
         AND (is_indexed(model) OR is_small_part(audiences, bound, projects));
     reached reached := CASE WHEN at_scale THEN reached_at_scale(
@@ -360,9 +363,21 @@ graph AS MATERIALIZED (
         JOIN memory_memorylink AS l ON l.target_id = a.memory_id
         JOIN seen AS s ON s.memory_id = l.source_id
     ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
+naming AS MATERIALIZED (
+    SELECT n.name, n.memory_id, count(*) OVER (PARTITION BY n.name) AS namers
+    FROM naming(named, audiences, bound, too_common) AS n),
+naming_seen AS MATERIALIZED (
+    SELECT n.name, s.memory_id, (s.weights <#> asked.weights) AS distance
+    FROM naming AS n JOIN seen AS s ON s.memory_id = n.memory_id CROSS JOIN asked
+    WHERE n.namers < too_common),
+entities AS MATERIALIZED (
+    SELECT n.memory_id, sum(1 / (1 + ln(n.namers))) AS score, min(n.distance) AS distance
+    FROM (SELECT *, count(*) OVER (PARTITION BY name) AS namers FROM naming_seen) AS n
+    GROUP BY 1),
 found AS (
     SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword
     UNION SELECT memory_id FROM graph
+    UNION (SELECT memory_id FROM entities ORDER BY score DESC, distance, memory_id LIMIT named_limit)
     UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword))
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
@@ -370,9 +385,11 @@ SELECT found.memory_id,
        coalesce((SELECT sum(best.idf) FROM (
            SELECT max(e.idf) AS idf FROM each_word AS e WHERE (k.weights <#> e.axis) < 0
            GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0),
-       coalesce(g.score, 0)::float8
+       coalesce(g.score, 0)::float8,
+       coalesce(e.score, 0)::float8
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model
-LEFT JOIN graph AS g ON g.memory_id = found.memory_id;
+LEFT JOIN graph AS g ON g.memory_id = found.memory_id
+LEFT JOIN entities AS e ON e.memory_id = found.memory_id;
 END $$;

@@ -1,6 +1,7 @@
 """Models of memories and what is derived from them (tenant schema)."""
 
 from memory.models.memories import Memory, MemoryLink, MemoryVersion
+from memory.models.mentions import Mention
 from memory.models.methodologies import Methodology
 from memory.models.search import (
     AccessLog,
@@ -21,5 +22,6 @@ __all__ = [
     "MemoryUsage",
     "MemoryVector",
     "MemoryVersion",
+    "Mention",
     "Methodology",
 ]

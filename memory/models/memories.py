@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.identifiers import new_id
+from memory.intake.names import Name
 
 LONGEST_TAG = 64  # characters, spec 10.5
 
@@ -88,6 +89,8 @@ class Memory(models.Model):
     source_line = models.PositiveIntegerField(null=True, blank=True)
     author_user = models.UUIDField(null=True, blank=True)
     author_agent = models.CharField(max_length=120, blank=True)
+
+    names: tuple[Name, ...] = ()  # what a new text names, on its way to the mentions
 
     class Meta:
         constraints = (

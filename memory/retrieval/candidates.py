@@ -12,6 +12,7 @@ class Path(StrEnum):
     DENSE = "dense"
     KEYWORD = "keyword"
     GRAPH = "graph"
+    ENTITIES = "entities"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

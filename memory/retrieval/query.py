@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory.intake import entities
+from memory.intake import entities, names
 from memory.intake import text as texts
 from memory.intake.entities import EntityKind
 
@@ -36,29 +36,31 @@ class QueryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A query understood: `normalized` is embedded, `keyword_text` goes to BM25."""
+    """A query understood: `normalized` is embedded, `keyword_text` goes to BM25.
+
+    `named` are the keys of things it may name.
+    """
 
     normalized: str
     kind: QueryKind
     keyword_text: str
     terms: tuple[str, ...]
     identifiers: tuple[str, ...]
+    named: tuple[str, ...] = ()
 
 
 def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
     """Understand a query and the agent's latest tool calls; an empty query is semantic."""
     normalized = texts.normalized(text=text)
-    identifiers = tuple(
-        span.text
-        for span in entities.find_entities(text=normalized)
-        if span.kind in _IDENTIFIER_KINDS
-    )
+    spans = entities.find_entities(text=normalized)
+    identifiers = tuple(span.text for span in spans if span.kind in _IDENTIFIER_KINDS)
     return Query(
         normalized=normalized,
         kind=_kind(normalized, identifiers, recent_tools),
         keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
         terms=tuple(dict.fromkeys(_WORD.findall(normalized.lower()))),
         identifiers=identifiers,
+        named=names.keys_asked(text=normalized, spans=spans),
     )
 
 

@@ -16,6 +16,7 @@ from memory.sql import named, spaces
 from teams.visibility import Sight, parameters
 
 GRAPH_LIMIT: Final = 15  # spec 3.1
+NAMED_LIMIT: Final = 15  # ours
 PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
 MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 
@@ -24,7 +25,8 @@ MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones
 class Found:
     """A candidate: cosine -1..1 or None without a vector, BM25 >= 0, share of the words asked.
 
-    `graph` >= 0 says how much it has to do with the files asked about, 0 when nothing.
+    `graph` >= 0 says how much it has to do with the files asked about, 0 when nothing; `entities`
+    how rare the things are that the question names and it too, likewise.
     """
 
     memory_id: UUID
@@ -32,6 +34,7 @@ class Found:
     bm25: float
     matched: float
     graph: float = 0.0
+    entities: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,8 @@ class Question:
 
     Filters that are empty let everything through: `tags` all of, `files` any of (paths, ends of
     paths, globs), learned at or after `since` and before `until`, `author` a person's id, agent or
-    tool. `near` are paths and code names around which the graph path looks.
+    tool. `near` are paths and code names around which the graph path looks, `named` the keys of
+    things that may be named.
     """
 
     model: str
@@ -52,12 +56,14 @@ class Question:
     dense_limit: int
     keyword_limit: int
     graph_limit: int = GRAPH_LIMIT
+    named_limit: int = NAMED_LIMIT
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     author: str | None = None
     near: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,12 +91,21 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         dense_limit=question.dense_limit * (PREFIX_SURPLUS if is_long else 1),
         keyword_limit=question.keyword_limit,
         graph_limit=question.graph_limit,
+        named_limit=question.named_limit,
+        named=list(question.named),
         near=[name for name in question.near if len(name) <= paths.LONGEST][:MOST_NEAR],
         **_filters(question),
         **parameters(sight=sight),
     )
     found = tuple(
-        Found(memory_id=row[1], cosine=row[2], bm25=row[3], matched=row[4], graph=row[5])
+        Found(
+            memory_id=row[1],
+            cosine=row[2],
+            bm25=row[3],
+            matched=row[4],
+            graph=row[5],
+            entities=row[6],
+        )
         for row in rows
         if row[1] is not None
     )

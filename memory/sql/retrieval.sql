@@ -1,10 +1,11 @@
 -- name: candidates
--- The candidates of one search: at most dense_limit + keyword_limit + graph_limit rows. Exact scans
+-- The candidates of one search: at most the sum of the limits. Exact scans
 -- over the live rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at
 -- 10,000 rows. Files and tags by index memory_kw_facets.
 -- Every row says the active model, and there is one even when nothing was found; a query's vector of
 -- another model is not compared with anything.
-SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0), c.graph
+SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0), c.graph,
+       c.entities
 FROM (VALUES (1)) AS always
 LEFT JOIN (SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1) AS active ON true
 LEFT JOIN LATERAL "{schema}".find_candidates(
@@ -12,7 +13,7 @@ LEFT JOIN LATERAL "{schema}".find_candidates(
     %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
     %(moment)s::timestamptz, %(since)s::timestamptz, %(until)s::timestamptz, %(tags)s::text[],
     %(files)s::text[], %(globs)s::text[], %(author)s::text, %(near)s::text[],
-    %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s) AS c ON true
+    %(named)s::text[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.

@@ -15,9 +15,11 @@ import numpy as np
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import embedding
+from memory.intake.entities import EntityType
+from memory.intake.names import Name
 from memory.models import EmbeddingModel, Memory
 from memory.retrieval import query
-from memory.sql import retrieval
+from memory.sql import entities, retrieval
 from memory.sql.retrieval import Found, Question
 from teams import visibility
 from teams.models import Project
@@ -72,8 +74,11 @@ def make_projects(*names: str) -> tuple[UUID, ...]:
 
 
 def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> None:
-    """Store a crowd for the whole organization, with words and vectors. In a unit."""
-    Memory.objects.bulk_create([_row(one, caller, now) for one in members])
+    """Store a crowd for the whole organization, with words, names and vectors. In a unit."""
+    rows = Memory.objects.bulk_create([_row(one, caller, now) for one in members])
+    for row in rows:
+        row.names = tuple(named(word) for word in row.content.split())
+    entities.write(rows=rows)
     retrieval.write_keywords(
         rows=tuple((one.id, embedding.code_of(one.type), one.text) for one in members)
     )
@@ -96,6 +101,11 @@ def ask(*, caller: Caller, **wanted: Any) -> tuple[Found, ...]:
     }  # fmt: skip
     sight = visibility.sight_of(caller=caller)
     return retrieval.candidates(question=Question(**given), sight=sight).found
+
+
+def named(key: str, type: EntityType = EntityType.OTHER) -> Name:
+    """Return a name that is written like its key."""
+    return Name(type=type, key=key, written=key)
 
 
 def a_vector(*numbers: float) -> Any:

@@ -21,10 +21,11 @@ from accounts.caller import Caller, Role
 from memory.actions import embedding
 from memory.models import Memory
 from memory.queries.views import visible
-from memory.sql import retrieval
+from memory.sql import entities, retrieval
 from memory.sql.retrieval import Question
 from teams import visibility
 from teams.models import Project, ProjectMember, Team, TeamMember
+from tests.support import crowds
 
 SPACE = UUID(int=0x7)
 PEOPLE = ("ada", "bob", "cleo")
@@ -154,13 +155,15 @@ def _store(rows: dict[UUID, Stored], caller: Caller, now: datetime) -> None:
     for key, one in rows.items():
         project_id = None if one.project is None else an_id(one.project)
         audience = {"organization": caller.organization_id, "project": an_id(str(one.project))}
-        Memory.objects.create(
+        row = Memory.objects.create(
             id=key, scope=one.scope, audience=audience.get(one.scope, an_id(one.of)),
             project_id=project_id, content=f"lantern {key}",
             content_hash=key.hex, citation="", type="fact", created_at=now, updated_at=now,
             valid_from=now, source="import", source_interface="import",
             status="deleted" if one.deleted else "active",
         )  # fmt: skip
+        row.names = (crowds.named("lantern"),)
+        entities.write(rows=(row,))
     if rows:
         code = embedding.code_of("fact")
         retrieval.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
@@ -177,11 +180,11 @@ def by_sql(sight: visibility.Sight) -> set[UUID]:
         return {row[0] for row in cursor.fetchall()}
 
 
-def by_search(sight: visibility.Sight) -> set[UUID]:
+def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
     """Ask the search function."""
     question = Question(
-        model=embedding.active_model().key, vector=None, words="lantern", projects=None,
-        type_codes=None, moment=None, dense_limit=MANY, keyword_limit=MANY,
+        model=embedding.active_model().key, vector=None, projects=None, type_codes=None,
+        moment=None, dense_limit=MANY, keyword_limit=MANY, **asked,
     )  # fmt: skip
     answer = retrieval.candidates(question=question, sight=sight)
     return {found.memory_id for found in answer.found}
@@ -202,7 +205,8 @@ def test_every_form_of_the_predicate_says_what_the_spec_says(
 
         assert {row.id for row in visible(caller=asker)} == expected
         assert by_sql(sight) == expected
-        assert by_search(sight) == expected
+        assert by_search(sight, words="lantern") == expected
+        assert by_search(sight, words="", named=("lantern",)) == expected
 
 
 @pytest.mark.usefixtures("in_organization")

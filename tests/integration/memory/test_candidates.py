@@ -19,6 +19,12 @@ from tests.support.crowds import Member
 
 SIZE = 300
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+BY_PATH: dict[str, dict[str, Any]] = {
+    "dense": {"vector": ASKED},
+    "keyword": {"words": " ".join(crowds.WORDS)},
+    "graph": {"near": ("parser.py", "app.tsx", ".env"), "graph_limit": 1_000},
+    "entities": {"named": ("lantern", "no such"), "named_limit": 1_000},
+}
 OFTEN = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -81,13 +87,18 @@ def filters(projects: tuple[UUID, ...], now: datetime) -> st.SearchStrategy[dict
     )
 
 
+def reaches(path: str, one: Member) -> bool:
+    """Say whether a path without a filter finds a memory."""
+    return {"graph": bool(one.files), "entities": "lantern" in one.text}.get(path, True)
+
+
 def ids(found: tuple[Found, ...]) -> set[UUID]:
     return {one.memory_id for one in found}
 
 
 @OFTEN
 @given(data=st.data())
-@pytest.mark.parametrize("path", ["dense", "keyword", "graph"])
+@pytest.mark.parametrize("path", ["dense", "keyword", "graph", "entities"])
 def test_filtering_inside_a_path_is_filtering_everything_afterwards(
     caller: Caller,
     projects: tuple[UUID, ...],
@@ -97,15 +108,10 @@ def test_filtering_inside_a_path_is_filtering_everything_afterwards(
     path: str,
 ) -> None:
     wanted = data.draw(filters(projects, now))
-    asked: dict[str, Any] = {
-        "dense": {"vector": ASKED},
-        "keyword": {"words": " ".join(crowds.WORDS)},
-        "graph": {"near": ("parser.py", "app.tsx", ".env"), "graph_limit": 1_000},
-    }[path]
-    reached = {one.id for one in members if path != "graph" or one.files}
+    reached = {one.id for one in members if reaches(path, one)}
 
     with tenancy.unit():
-        found = crowds.ask(caller=caller, **asked, **wanted)
+        found = crowds.ask(caller=caller, **BY_PATH[path], **wanted)
 
     assert ids(found) == {one.id for one in members if passes(one, wanted)} & reached
 

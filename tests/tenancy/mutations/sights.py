@@ -94,6 +94,18 @@ VISIBILITY: Final = (
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     guard(
+        "how rare a named thing is asks for the audience", "memory/migrations/0004_mentions.sql",
+        "AND n.audience = ANY (audiences)", "AND true",
+        "tests/tenancy/test_named.py::test_what_others_name_for_themselves_changes_nothing",
+    ),
+    guard(
+        "how rare a named thing is keeps to the projects of a credential",
+        "memory/migrations/0004_mentions.sql",
+        "(bound IS NULL OR n.project_id = ANY (bound))", "true",
+        "tests/tenancy/test_named.py"
+        "::test_what_other_projects_name_changes_nothing_for_a_bound_token",
+    ),
+    guard(
         "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",

@@ -1,0 +1,54 @@
+"""Which memory names which thing."""
+
+from pathlib import Path
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+SCRIPT = Path(__file__).with_name("0004_mentions.sql").read_text(encoding="utf-8")
+
+
+class Migration(migrations.Migration):
+    """Create their table and the function that searches ask."""
+
+    dependencies = (("memory", "0003_methodologies"),)
+    operations = (
+        migrations.CreateModel(
+            name="Mention",
+            fields=[
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "memory_id",
+                        "type_code",
+                        "key",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="mentions",
+                        to="memory.memory",
+                    ),
+                ),
+                ("type_code", models.SmallIntegerField()),
+                ("key", models.CharField(max_length=120)),
+                ("name", models.CharField(max_length=120)),
+                ("audience", models.UUIDField()),
+                ("project_id", models.UUIDField(null=True)),
+            ],
+            options={
+                "ordering": ("memory_id", "type_code", "key"),
+                "indexes": [
+                    models.Index(fields=["key", "audience"], name="memory_mention_named")
+                ],
+            },
+        ),
+        migrations.RunSQL(SCRIPT, migrations.RunSQL.noop),
+    )
