@@ -87,7 +87,7 @@ def written_under_fire(
 ) -> load.Load:
     """Write so many memories while processes are killed; return what was acknowledged."""
     token, url = site.ask("found", ORGANIZATION), site.given["CAIRN_BASE_URL"]
-    with load.running(url=url, token=token, journal=journal, wanted=wanted) as writing:
+    with load.running(url=url, token=token, journal=journal) as writing:
         for number, (name, moment) in enumerate(steps):
             writing.wait(number=wanted * number // (len(steps) + 1), seconds=SETTLE_S)
             strike(site, name, moment)

@@ -2,7 +2,8 @@
 
 Every acknowledged id goes to a file that is synced before the next request, so the file is the
 truth about what the product has promised. A request that fails is sent again until it is answered:
-what was stored already is confirmed then.
+what was stored already is confirmed then. Beyond what was waited for it writes slowly and does not
+stop, so whatever is done to the product is done under load.
 """
 
 import json
@@ -20,18 +21,20 @@ import httpx
 PROJECT = "valves"
 THREADS = 4
 PAUSE_S = 0.1
+SLOW_S = 0.2  # between the requests of one thread that is ahead of what is waited for
 ANSWER_S = 30
+PATIENCE_S = 180  # until a request that is sent again and again has to be acknowledged
 BULK = 20  # memories of every second request
 NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 @dataclass(slots=True, kw_only=True)
 class Load:
-    """What is to be written, and what has been acknowledged."""
+    """What has been sent, what has been acknowledged, and how many may be written at once."""
 
     client: httpx.Client
     journal: Path
-    wanted: int
+    allowed: int = 0
     sent: int = 0
     done: int = 0
     faults: list[str] = field(default_factory=list)
@@ -39,11 +42,15 @@ class Load:
     lock: Lock = field(default_factory=Lock)
 
     def take(self) -> range:
-        """Return the numbers of the memories of the next request."""
+        """Return the numbers of the memories of the next request: one, when it is ahead."""
         with self.lock:
-            size = BULK if self.sent % 3 else 1
-            first, self.sent = self.sent, min(self.wanted, self.sent + size)
-            return range(first, self.sent)
+            is_ahead = self.sent >= self.allowed
+            size = 1 if is_ahead or not self.sent % 3 else BULK
+            numbers = range(self.sent, self.sent + size)
+            self.sent += size
+        if is_ahead:
+            self.stopped.wait(SLOW_S)
+        return numbers
 
     def keep(self, acknowledged: list[dict[str, str]]) -> None:
         """Keep what was acknowledged, and only then count it."""
@@ -56,7 +63,8 @@ class Load:
             self.done += len(acknowledged)
 
     def wait(self, *, number: int, seconds: float) -> None:
-        """Wait until so many are acknowledged. Raises TimeoutError; a fault ends the wait."""
+        """Write until so many are acknowledged. Raises TimeoutError; a fault ends the wait."""
+        self.allowed = number
         deadline = time.monotonic() + seconds
         while self.done < number and not self.faults:
             if time.monotonic() > deadline:
@@ -64,10 +72,10 @@ class Load:
             time.sleep(PAUSE_S)
 
     def run(self) -> None:
-        """Write until everything is acknowledged."""
-        while (numbers := self.take()) and not self.stopped.is_set():
+        """Write until it is stopped, or refused."""
+        while not self.stopped.is_set():
             try:
-                self.keep(self._write([content_of(number) for number in numbers]))
+                self.keep(self._write([content_of(number) for number in self.take()]))
             except AssertionError as fault:
                 self.faults.append(str(fault))
                 return
@@ -86,25 +94,26 @@ class Load:
         ]
 
     def _send(self, path: str, body: dict[str, Any]) -> Any:
-        while not self.stopped.is_set():
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
             try:
                 answer = self.client.post(path, json=body)
             except httpx.TransportError:
-                self.stopped.wait(PAUSE_S)
+                time.sleep(PAUSE_S)
                 continue
             if answer.is_success:
                 return answer.json()
             assert answer.status_code in {429, 503}, f"{answer.status_code}: {answer.text}"
-            self.stopped.wait(PAUSE_S)
-        raise AssertionError("stopped before it was acknowledged")
+            time.sleep(PAUSE_S)
+        raise AssertionError(f"not acknowledged within {PATIENCE_S} s")
 
 
 @contextmanager
-def running(*, url: str, token: str, journal: Path, wanted: int) -> Iterator[Load]:
-    """Write from several threads until `wanted` memories are acknowledged or the block ends."""
+def running(*, url: str, token: str, journal: Path) -> Iterator[Load]:
+    """Write from several threads until the block ends and their last requests are answered."""
     headers = {"Authorization": f"Bearer {token}"}
     with httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=ANSWER_S) as client:
-        load = Load(client=client, journal=journal, wanted=wanted)
+        load = Load(client=client, journal=journal)
         threads = [Thread(target=load.run, daemon=True) for _ in range(THREADS)]
         for thread in threads:
             thread.start()
