@@ -9,10 +9,12 @@ from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
 from memory.api import browsing, changing, embedders, methodologies, reading, searching, writing
-from teams.api import audit, changes, projects
+from teams.api import audit, changes, people, projects, teams
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
+    *people.ENDPOINTS,
+    *teams.ENDPOINTS,
     *writing.ENDPOINTS,
     *reading.ENDPOINTS,
     *changing.ENDPOINTS,

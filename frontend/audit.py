@@ -37,6 +37,13 @@ ACTS: Final[Mapping[str, Name]] = {
     "token.revoked": gettext_lazy("revoked a token"),
     "token.leaked": gettext_lazy("found a token in the open"),
     "project.created": gettext_lazy("created the project"),
+    "project.changed": gettext_lazy("changed the project"),
+    "project.member_added": gettext_lazy("added somebody to the project"),
+    "project.member_removed": gettext_lazy("took somebody out of the project"),
+    "team.created": gettext_lazy("made a team"),
+    "team.changed": gettext_lazy("changed a team"),
+    "team.member_added": gettext_lazy("added somebody to a team"),
+    "team.member_removed": gettext_lazy("took somebody out of a team"),
     "memory.created": gettext_lazy("stored a memory"),
     "memory.changed": gettext_lazy("changed a memory"),
     "memory.confirmed": gettext_lazy("confirmed a memory"),
@@ -63,6 +70,7 @@ AREAS: Final[Mapping[str, Name]] = {
     "invitation": gettext_lazy("Invitations"),
     "token": gettext_lazy("Tokens"),
     "project": gettext_lazy("Projects"),
+    "team": gettext_lazy("Teams"),
     "memory": gettext_lazy("Memories"),
     "model": gettext_lazy("Embedding models"),
     "job": gettext_lazy("Jobs"),
@@ -103,7 +111,7 @@ class Line:
 
 def lines(*, caller: Caller, entries: tuple[Entry, ...]) -> tuple[Line, ...]:
     """Return entries as lines, in their order."""
-    ids = {entry.actor_user for entry in entries if entry.actor_user is not None}
+    ids = {person for entry in entries for person in (entry.actor_user, _whom(entry)) if person}
     names = people(caller=caller, ids=ids) if ids else {}
     return tuple(_line(entry, names) for entry in entries)
 
@@ -125,7 +133,7 @@ def _line(entry: Entry, names: Mapping[UUID, str]) -> Line:
         who=_who(entry, names),
         agent=entry.agent,
         act=words.name_of(ACTS, entry.act),
-        detail=_detail(entry),
+        detail=_detail(entry, names),
         thing=entry.object_id,
         href=reverse("permalink", args=(entry.object_id,)) if is_memory else "",
         surface=words.name_of(SURFACES, entry.surface),
@@ -142,9 +150,17 @@ def _who(entry: Entry, names: Mapping[UUID, str]) -> str:
     return names.get(entry.actor_user) or gettext("A former member")
 
 
-def _detail(entry: Entry) -> str:
-    """Say what changed, as far as the log keeps it: fields, roles, how many."""
-    told = entry.details
+def _whom(entry: Entry) -> UUID | None:
+    """Return who was added somewhere, or taken out."""
+    user = entry.details.get("user")
+    return None if user is None else UUID(user)
+
+
+def _detail(entry: Entry, names: Mapping[UUID, str]) -> str:
+    """Say what changed, as far as the log keeps it: whom, fields, roles, how many."""
+    told, whom = entry.details, _whom(entry)
+    if whom is not None:
+        return names.get(whom) or gettext("A former member")
     if entry.fields:
         return ", ".join(entry.fields)
     if "to" in told:

@@ -27,6 +27,11 @@ VERBS: Final[Mapping[str, words.Name]] = {
     "memory.archived": gettext_lazy("archived"),
     "memory.restored": gettext_lazy("restored"),
     "project.created": gettext_lazy("created the project"),
+    "project.changed": gettext_lazy("changed the project"),
+    "project.member_added": gettext_lazy("added somebody to the project"),
+    "project.member_removed": gettext_lazy("took somebody out of the project"),
+    "team.member_added": gettext_lazy("added somebody to the team"),
+    "team.member_removed": gettext_lazy("took somebody out of the team"),
     "agent.seen": gettext_lazy("is at work"),
 }
 LEARNED: Final = gettext_lazy("learned")
@@ -82,7 +87,7 @@ def _chip(summary: Mapping[str, Any]) -> str:
 def _href(caller: Caller, change: ChangeView) -> str:
     if change.kind.startswith("memory."):
         return reverse("permalink", args=(change.object_id,))
-    if change.kind == "project.created":
+    if change.kind.startswith("project."):
         slug = str(change.summary.get("slug", ""))
         return reverse("overview", args=(caller.organization_slug, slug)) if slug else ""
     return ""

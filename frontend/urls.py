@@ -17,6 +17,7 @@ from frontend.views import (
     organizations,
     overview,
     palette,
+    places,
     settings,
     teach,
     verbs,
@@ -42,6 +43,8 @@ project: list[URLPattern | URLResolver] = [
     path("connections/steps", connections.steps, name="steps"),
     path("connections/token", connections.token, name="connection_token"),
     path("activity", activity.activity, name="activity"),
+    path("settings", places.project_settings, name="project_settings"),
+    path("settings/people", places.project_people, name="project_people"),
 ]  # fmt: skip
 
 organization: list[URLPattern | URLResolver] = [
@@ -55,6 +58,9 @@ organization: list[URLPattern | URLResolver] = [
     path("settings/members/<uuid:user_id>", settings.member_change, name="member_change"),
     path("settings/invitations/<uuid:invitation_id>", settings.invitation_change,
          name="invitation_change"),
+    path("settings/teams", places.teams, name="settings_teams"),
+    path("settings/teams/<uuid:team_id>", places.team, name="settings_team"),
+    path("settings/teams/<uuid:team_id>/people", places.team_people, name="team_people"),
     path("settings/tokens", settings.tokens, name="settings_tokens"),
     path("settings/tokens/new", settings.new_token, name="new_token"),
     path("settings/tokens/<uuid:token_id>", settings.token_change, name="token_change"),

@@ -9,12 +9,30 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from accounts import audit, rights
+from accounts import audit, identifiers, rights
 from accounts.backend import bell
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import Forbidden, LastOwner, NotFound
 from accounts.models import Membership, Organization, Token
 from accounts.queries.directory import MemberView, member_view
+
+
+def hold_member(*, caller: Caller, ref: str) -> MemberView:
+    """Return a member by id or e-mail address, who cannot be taken out before the open unit ends.
+
+    Raises NotFound.
+    """
+    by_id = identifiers.as_uuid(text=ref)
+    wanted = {"user__email": ref.strip().lower()} if by_id is None else {"user_id": by_id}
+    row = (
+        Membership.objects.select_for_update(of=("self",))
+        .filter(organization_id=caller.organization_id, **wanted)
+        .select_related("user")
+        .first()
+    )
+    if row is None:
+        raise _no_member()
+    return member_view(row)
 
 
 def change_role(*, caller: Caller, user_id: UUID, role: Role) -> MemberView:
@@ -80,10 +98,14 @@ def _locked(caller: Caller, user_id: UUID) -> Membership:
         .first()
     )
     if row is None:
-        raise NotFound(
-            detail="There is no such member.", hint="The list of members shows who belongs."
-        )
+        raise _no_member()
     return row
+
+
+def _no_member() -> NotFound:
+    return NotFound(
+        detail="There is no such member.", hint="The list of members shows who belongs."
+    )
 
 
 def _take_out(row: Membership, *, now: datetime) -> MemberView:

@@ -65,6 +65,15 @@ def members(*, caller: Caller) -> tuple[MemberView, ...]:
         return tuple(member_view(row) for row in rows.order_by("created_at", "id"))
 
 
+def members_among(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, MemberView]:
+    """Return those of `ids` who belong to the caller's organization."""
+    rows = Membership.objects.filter(
+        organization_id=caller.organization_id, user_id__in=set(ids)
+    ).select_related("user")
+    with tenancy.walled(organization_id=caller.organization_id):
+        return {row.user_id: member_view(row) for row in rows.order_by("id")}
+
+
 def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
     """Return display names for those of `ids` who belong to the caller's organization."""
     rows = Membership.objects.filter(

@@ -15,12 +15,13 @@ SOURCES: Final[Mapping[str, tuple[str, str]]] = {  # schema: path it leads to, w
     "Memory": ("memories/{id}", "/id"),
     "Remembered": ("memories/{id}", "/memory/id"),
     "Project": ("projects/{ref}", "/slug"),
+    "Team": ("teams/{ref}", "/slug"),
     "Job": ("jobs/{id}", "/id"),
     "Token": ("tokens/{id}", "/id"),
     "IssuedToken": ("tokens/{id}", "/token/id"),
 }
-TAGGED: Final = frozenset({"Memory", "Remembered"})
-LOCATED: Final = frozenset({"Project", "Remembered"})
+TAGGED: Final = frozenset({"Memory", "Project", "Remembered", "Team"})
+LOCATED: Final = frozenset({"Project", "Remembered", "Team"})
 COUNTED: Final = (
     "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy",
 )  # fmt: skip

@@ -29,7 +29,6 @@ LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
 PROFILES: Final = tuple(scoring.PROFILES)  # names
-THRESHOLD: Final = "relevance_threshold"  # the setting of a project
 
 
 class Mode(StrEnum):
@@ -101,7 +100,7 @@ def place(*, caller: Caller, request: SearchRequest) -> Place:
     """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see."""
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     rows = tuple(places.find_project(caller=caller, ref=ref) for ref in named)
-    set_ = tuple(_share(row.settings.get(THRESHOLD)) for row in rows)
+    set_ = tuple(places.threshold_of(row=row) for row in rows)
     return Place(
         projects=tuple(row.id for row in rows) or None,
         threshold=set_[0] if len(set_) == 1 else None,
@@ -142,11 +141,6 @@ def question(
         near=(*asked.identifiers, *request.files),
         named=asked.named,
     )
-
-
-def _share(value: object) -> float | None:
-    """Return a setting that is a number from 0 to 1; None for anything else."""
-    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _codes(request: SearchRequest) -> tuple[int, ...] | None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import wrong_field
+from accounts.identifiers import as_uuid
 from accounts.sentences import sentence
 from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
@@ -142,7 +143,7 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
 
 def _team(caller: Caller, ref: str | None) -> Team:
     mine = TeamMember.objects.filter(user_id=caller.user_id or UUID(int=0)).values("team_id")
-    by_id = places.as_uuid(ref or "")
+    by_id = as_uuid(text=ref or "")
     wanted = {"slug": ref or ""} if by_id is None else {"id": by_id}
     row = Team.objects.filter(id__in=mine, **wanted).first()
     if row is None:

@@ -1,23 +1,25 @@
-"""Create a project (spec 7.1)."""
+"""Create a project, and change what it is called and how strict its searches are (spec 7.1)."""
 
-import re
+from collections.abc import Mapping
 from datetime import datetime
-
-from django.db import IntegrityError, transaction
+from typing import Any, Final
 
 from accounts import names, tenancy
 from accounts.caller import Caller
-from accounts.errors import wrong_field
+from accounts.errors import InvalidInput, wrong_field
 from accounts.sentences import sentence
 from teams import audit, changes, visibility
-from teams.errors import NotBoundToProject, SlugTaken
+from teams.actions import places
+from teams.errors import NotBoundToProject
 from teams.models import Project, ProjectMember
 from teams.permissions import require
-from teams.queries import ProjectView, project_view
+from teams.queries import ProjectView, find_project, project_view
+from teams.queries.people import check_unbound
+from teams.queries.places import THRESHOLD
 from teams.roles import Act
 
-DESCRIPTION_LENGTH = 400  # characters, the column's
-SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
+DESCRIPTION_LENGTH: Final = 400  # characters, the column's
+CHANGEABLE: Final = ("name", "description", THRESHOLD)
 
 
 def create_project(
@@ -36,7 +38,7 @@ def create_project(
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     _check_unbound(caller)
-    _check_slug(slug)
+    places.check_slug(slug=slug)
     _check_description(description)
     with tenancy.unit():
         row = Project(
@@ -47,22 +49,66 @@ def create_project(
             created_by=caller.user_id,
             created_at=now,
         )
-        _insert(row)
+        places.insert(row=row)
         if caller.user_id is not None:
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
         visibility.forget()
-        audit.append(
-            act="project.created", object_type="project", object_id=str(row.id), caller=caller
-        )
-        changes.append(
-            kind="project.created",
-            object_id=row.id,
-            project_id=row.id,
-            audience=row.id,
-            caller=caller,
-            summary={"slug": slug, "name": row.name},
-        )
+        _tell(caller, row, "project.created")
         return project_view(row)
+
+
+def change_project(
+    *, caller: Caller, ref: str, changes: Mapping[str, Any], if_version: int | None
+) -> ProjectView:
+    """Change a project's name, its description, or the relevance its searches ask for.
+
+    A `relevance_threshold` is 0 to 1, or None for the fitted one. Raises InvalidInput naming the
+    field, PreconditionFailed, RoleNotSufficient, NotBoundToProject, NotFound.
+    """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    with tenancy.unit():
+        found = find_project(caller=caller, ref=ref)
+        check_unbound(caller=caller)
+        row = Project.objects.select_for_update().get(pk=found.pk)
+        places.check_version(row=row, if_version=if_version)
+        changed = _put(row, _checked(changes))
+        if changed:
+            row.version += 1
+            row.save(update_fields=["name", "description", "settings", "version"])
+            _tell(caller, row, "project.changed", fields=changed)
+        return project_view(row)
+
+
+def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(set(changes) - set(CHANGEABLE))
+    if unknown:
+        raise InvalidInput(
+            detail=sentence("{name} cannot be changed.", name=unknown[0]),
+            hint=sentence("Possible: {names}.", names=CHANGEABLE),
+        )
+    given = dict(changes)
+    if "name" in given:
+        given["name"] = names.checked_name(given["name"])
+    if "description" in given:
+        _check_description(given["description"])
+    if given.get(THRESHOLD) is not None and not 0 <= given[THRESHOLD] <= 1:
+        raise wrong_field(
+            pointer=f"/{THRESHOLD}", detail="Use a number from 0 to 1, or nothing.", code="range"
+        )
+    return given
+
+
+def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Put new values into a row; return the names of those that are other than before."""
+    before = project_view(row)
+    changed = tuple(name for name, value in given.items() if value != getattr(before, name))
+    row.name = given.get("name", row.name)
+    row.description = given.get("description", row.description)
+    if THRESHOLD in given:
+        rest = {name: value for name, value in row.settings.items() if name != THRESHOLD}
+        value = given[THRESHOLD]
+        row.settings = rest if value is None else {**rest, THRESHOLD: value}
+    return changed
 
 
 def _check_unbound(caller: Caller) -> None:
@@ -74,29 +120,21 @@ def _check_unbound(caller: Caller) -> None:
     )
 
 
-def _check_slug(slug: str) -> None:
-    if SLUG.match(slug):
-        return
-    raise wrong_field(
-        pointer="/slug",
-        detail=sentence("{slug!r} cannot be the short name of a project.", slug=slug),
-        hint="Use 1 to 64 lower-case letters, digits and inner hyphens.",
-        code="slug",
-    )
-
-
 def _check_description(description: str) -> None:
     if len(description) > DESCRIPTION_LENGTH:
         detail = sentence("The description has at most {most} characters.", most=DESCRIPTION_LENGTH)
         raise wrong_field(pointer="/description", detail=detail, code="length")
 
 
-def _insert(row: Project) -> None:
-    try:
-        with transaction.atomic():
-            row.save(force_insert=True)
-    except IntegrityError as error:
-        raise SlugTaken(
-            detail=sentence("There is a project {slug!r} already.", slug=row.slug),
-            hint="Choose another short name.",
-        ) from error
+def _tell(caller: Caller, row: Project, kind: str, *, fields: tuple[str, ...] = ()) -> None:
+    audit.append(
+        act=kind, object_type="project", object_id=str(row.id), caller=caller, fields=fields
+    )
+    changes.append(
+        kind=kind,
+        object_id=row.id,
+        project_id=row.id,
+        audience=row.id,
+        caller=caller,
+        summary={"slug": row.slug, "name": row.name},
+    )

@@ -3,18 +3,21 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Record, Text, Truth
+from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply
+from accounts.api.nullable import Maybe
+from accounts.api.shapes import Field, Fraction, Record, Text, Truth
 from accounts.caller import TokenScope
+from accounts.errors import InvalidInput
 from teams import queries
-from teams.actions import projects
+from teams.actions import places, projects
+from teams.queries import ProjectView
 
 NEW_PROJECT: Final = Record(
     name="NewProject",
     fields=(
         Field(
             name="slug",
-            shape=Text(largest=64, smallest=1, form=projects.SLUG.pattern.replace(r"\Z", "")),
+            shape=Text(largest=64, smallest=1, form=places.SLUG.pattern.replace(r"\Z", "")),
             says="Its short name in addresses: lower-case letters, digits, hyphens.",
             required=True,
         ),
@@ -28,20 +31,40 @@ NEW_PROJECT: Final = Record(
         ),
     ),
 )
+CHANGES: Final = Record(
+    name="ProjectChanges",
+    partial=True,
+    fields=(
+        Field(name="name", shape=Text(largest=100, smallest=1), says="Its name."),
+        Field(name="description", shape=Text(largest=400), says="What it is."),
+        Field(
+            name="relevance_threshold",
+            shape=Maybe(of=Fraction()),
+            says="Least relevance of what its searches find; null: the fitted one.",
+        ),
+    ),
+)
 EXAMPLE: Final[dict[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a10",
     "slug": "shop",
     "name": "Web shop",
     "description": "",
     "open_to_all": True,
+    "relevance_threshold": None,
     "created_at": "2026-11-20T12:00:00Z",
+    "version": 1,
 }
 
 
 def create(ask: Ask) -> Answer:
     """Create a project."""
     view = projects.create_project(caller=ask.caller, now=ask.now, **ask.body)
-    return Answer(status=201, body=asdict(view), location=f"/api/v1/projects/{view.slug}")
+    return Answer(
+        status=201,
+        body=asdict(view),
+        version=view.version,
+        location=f"/api/v1/projects/{view.slug}",
+    )
 
 
 def index(ask: Ask) -> Answer:
@@ -51,7 +74,25 @@ def index(ask: Ask) -> Answer:
 
 def look(ask: Ask) -> Answer:
     """Return one project by slug or id."""
-    return Answer(body=asdict(queries.project(caller=ask.caller, ref=ask.path["ref"])))
+    return _shown(queries.project(caller=ask.caller, ref=ask.path["ref"]))
+
+
+def edit(ask: Ask) -> Answer:
+    """Change a project's name, its description, or what its searches ask for."""
+    if not ask.body:
+        raise InvalidInput(
+            detail="There is nothing to change.",
+            hint=f"Send one of: {', '.join(part.name for part in CHANGES.fields)}.",
+        )
+    return _shown(
+        projects.change_project(
+            caller=ask.caller, ref=ask.path["ref"], changes=ask.body, if_version=ask.if_version
+        )
+    )
+
+
+def _shown(view: ProjectView) -> Answer:
+    return Answer(body=asdict(view), version=view.version)
 
 
 ENDPOINTS: Final = (
@@ -89,5 +130,22 @@ ENDPOINTS: Final = (
         scope=TokenScope.READ,
         run=look,
         replies=(Reply(status=200, says="The project.", schema="Project", example=EXAMPLE),),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="projects/{ref}",
+        name="edit_project",
+        tag="projects",
+        summary="Change a project",
+        says="Send If-Match with the ETag you read; 412 says that someone was faster.",
+        scope=TokenScope.WRITE,
+        run=edit,
+        body=CHANGES,
+        example={"name": "Web shop", "relevance_threshold": 0.4},
+        edits=Edits.NAMED_VERSION,
+        idempotent=True,
+        replies=(
+            Reply(status=200, says="The project as it is now.", schema="Project", example=EXAMPLE),
+        ),
     ),
 )

@@ -7,6 +7,7 @@ from accounts.api.schemas import (
     FREE,
     ID,
     MOMENT,
+    NUMBER,
     TEXT,
     TRUTH,
     WHOLE,
@@ -19,8 +20,19 @@ from accounts.api.schemas import (
 
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Project": record(
-        id=ID, slug=TEXT, name=TEXT, description=TEXT, open_to_all=TRUTH, created_at=MOMENT
+        id=ID,
+        slug=TEXT,
+        name=TEXT,
+        description=TEXT,
+        open_to_all=TRUTH,
+        relevance_threshold=maybe(NUMBER),
+        created_at=MOMENT,
+        version=WHOLE,
     ),
+    "Person": record(id=ID, name=TEXT, role=TEXT, since=MOMENT),
+    "People": record(items=several(ref("Person"))),
+    "Team": record(id=ID, slug=TEXT, name=TEXT, created_at=MOMENT, version=WHOLE),
+    "Teams": record(items=several(ref("Team"))),
     "Projects": record(items=several(ref("Project"))),
     "Change": record(
         id=WHOLE,

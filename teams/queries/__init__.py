@@ -3,7 +3,6 @@
 from teams.queries.places import (
     ChangeView,
     ProjectView,
-    as_uuid,
     changes_since,
     find_project,
     latest_changes,
@@ -12,12 +11,12 @@ from teams.queries.places import (
     project_view,
     projects,
     surroundings,
+    threshold_of,
 )
 
 __all__ = [
     "ChangeView",
     "ProjectView",
-    "as_uuid",
     "changes_since",
     "find_project",
     "latest_changes",
@@ -26,4 +25,5 @@ __all__ = [
     "project_view",
     "projects",
     "surroundings",
+    "threshold_of",
 ]

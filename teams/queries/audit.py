@@ -27,6 +27,7 @@ AREAS: Final = (
     "invitation",
     "token",
     "project",
+    "team",
     "memory",
     "model",
     "job",

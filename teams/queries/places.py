@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -11,21 +11,29 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from accounts.identifiers import as_uuid
 from accounts.sentences import sentence
 from teams import visibility
 from teams.models import Change, Project
 
+THRESHOLD: Final = "relevance_threshold"  # the setting of a project
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectView:
-    """A project as callers see it."""
+    """A project as callers see it.
+
+    `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted.
+    """
 
     id: UUID
     slug: str
     name: str
     description: str
     open_to_all: bool
+    relevance_threshold: float | None
     created_at: datetime
+    version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +72,7 @@ def project(*, caller: Caller, ref: str) -> ProjectView:
 
 def find_project(*, caller: Caller, ref: str) -> Project:
     """Return the row of a project by slug or id, for actions. Raises NotFound."""
-    by_id = as_uuid(ref)
+    by_id = as_uuid(text=ref)
     wanted = {"slug": ref} if by_id is None else {"id": by_id}
     row = _visible_projects(caller).filter(**wanted).first() if ref.isprintable() else None
     if row is None:
@@ -108,16 +116,16 @@ def project_view(row: Project) -> ProjectView:
         name=row.name,
         description=row.description,
         open_to_all=row.open_to_all,
+        relevance_threshold=threshold_of(row=row),
         created_at=row.created_at,
+        version=row.version,
     )
 
 
-def as_uuid(ref: str) -> UUID | None:
-    """Return a reference as an id, None when it is a short name."""
-    try:
-        return UUID(ref)
-    except ValueError:
-        return None
+def threshold_of(*, row: Project) -> float | None:
+    """Return the least relevance that a project sets, 0 to 1; None when it sets none."""
+    value = row.settings.get(THRESHOLD)
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
 def _visible_projects(caller: Caller) -> QuerySet[Project]:

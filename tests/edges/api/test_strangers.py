@@ -11,11 +11,19 @@ from config.api_urls import ENDPOINTS
 from tests.support.api import Api
 
 CANARY = "Canary: the northern warehouse keeps its master key under the third stone."
-NAMED = tuple(endpoint for endpoint in ENDPOINTS if "{id}" in endpoint.path)
-LISTS = ("memories", "projects", "jobs", "tokens", "changes", "me")
+OURS_AND_THEIRS = ("memories", "jobs", "tokens", "projects", "teams")  # the first part of a path
+NAMED = tuple(
+    endpoint for endpoint in ENDPOINTS
+    if "{" in endpoint.path and endpoint.path.split("/")[0] in OURS_AND_THEIRS
+)  # fmt: skip
+LISTS = ("memories", "projects", "teams", "jobs", "tokens", "changes", "me")
 BODIES: dict[str, Any] = {
     "edit_memory": {"tags": ["mine"]},
     "correct_memory": {"content": "It keeps its master key in the office now."},
+    "edit_project": {"name": "Mine"},
+    "rename_team": {"name": "Mine"},
+    "add_project_member": {"person": "owner@acme.test"},
+    "add_team_member": {"person": "owner@acme.test"},
 }
 
 
@@ -30,6 +38,7 @@ def foreign(other_api: Api, settings: Any) -> dict[str, str]:
         "jobs": answer["job_id"],
         "tokens": token["id"],
         "projects": other_api.get("projects/shop").json()["id"],
+        "teams": other_api.post("teams", {"slug": "canaries"}).json()["id"],
     }
 
 

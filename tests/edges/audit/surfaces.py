@@ -42,6 +42,15 @@ _MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
 
 REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": _rest("projects", "project.created", slug="new", name="New"),
+    "edit_project": _rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
+    "add_project_member": _rest("projects/shop/members", "project.member_added", person="{viewer}"),
+    "remove_project_member": _rest(
+        "projects/shop/members/{member}", "project.member_removed", "DELETE"
+    ),
+    "create_team": _rest("teams", "team.created", slug="new"),
+    "rename_team": _rest("teams/core", "team.changed", "PATCH", name="Core team"),
+    "add_team_member": _rest("teams/core/members", "team.member_added", person="{viewer}"),
+    "remove_team_member": _rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
     "create_memory": _rest("memories", "memory.created", **_MEMORY),
     "create_memories": _rest(
         "memories/bulk",
@@ -105,6 +114,19 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
     "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
+    "project_settings": (_page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
+    "project_people": (
+        _page("p/shop/settings/people", "project.member_added", verb="add", person="{viewer}"),
+        _page("p/shop/settings/people", "project.member_removed", verb="remove", person="{member}"),
+    ),
+    "settings_teams": (_page("settings/teams", "team.created", name="New", slug="new"),),
+    "settings_team": (_page("settings/teams/{team}", "team.changed", name="C", version="1"),),
+    "team_people": (
+        _page("settings/teams/{team}/people", "team.member_added", verb="add", person="{viewer}"),
+        _page(
+            "settings/teams/{team}/people", "team.member_removed", verb="remove", person="{member}"
+        ),
+    ),
     "settings_models": (
         _page("settings/models", "model.switch_begun", verb="switch", key="hashing/turned-384"),
         _page("settings/models", "model.switch_cancelled", verb="cancel"),

@@ -20,9 +20,12 @@ from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.models import EmbeddingModel
 from memory.queries.views import MemoryView
+from teams.actions.people import add_person
 from teams.actions.projects import create_project
+from teams.actions.teams import create_team
 from teams.formulas.chain import Entry
 from teams.queries import audit
+from teams.queries.people import Kind
 from tests.support import people
 from tests.support.api import Api
 
@@ -79,6 +82,9 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
 def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
     with entered(caller):
         create_project(caller=caller, slug="shop", name="Shop", now=now)
+        team = create_team(caller=caller, slug="core")
+        for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):
+            add_person(caller=caller, kind=kind, ref=ref, person=str(who["member"].id))
         memory = _memory(caller, now, "Carts expire after a day, so reminders go out before noon.")
         other = _memory(caller, now, "Invoices are numbered by the ledger and never by the shop.")
         with tenancy.unit():
@@ -94,6 +100,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         "archived": str(gone.id),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
         "failed_job": str(_job(caller, Job.State.FAILED).id),
+        "team": str(team.id),
         "token": str(token.id),
         "invitation": str(sent.invitation.id),
         "secret": sent.link.rpartition("/")[2],

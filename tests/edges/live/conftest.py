@@ -1,6 +1,7 @@
 """A running server, an organization that it can see, and a person with an open page."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import httpx
@@ -48,18 +49,39 @@ def address(place: Place) -> Iterator[str]:
 @pytest.fixture
 def browser(place: Place, address: str) -> Iterator[Browser]:
     """An admin beside the owner, signed in, with an open page."""
+    with (
+        signed_in(place=place, address=address, role=Role.ADMIN) as (person, caller, http),
+        listening(place=place, address=address, http=http) as line,
+    ):
+        line.recv(timeout=PATIENCE_S)  # the change that made the project: the page is settled
+        yield Browser(person=person, caller=caller, http=http, line=line)
+
+
+@contextmanager
+def signed_in(
+    *, place: Place, address: str, role: Role
+) -> Iterator[tuple[User, Caller, httpx.Client]]:
+    """Make a person of the organization, called after their role, and sign them in."""
     organization = Organization.objects.get(pk=place.caller.organization_id)
-    email = f"admin@{organization.slug}.test"
-    person = people.make_person(organization=organization, email=email, role=Role.ADMIN)
-    caller = people.as_caller(organization=organization, user=person, role=Role.ADMIN)
+    email = f"{role}@{organization.slug}.test"
+    person = people.make_person(organization=organization, email=email, role=role)
+    caller = people.as_caller(organization=organization, user=person, role=role)
     with httpx.Client(base_url=address) as http:
         _sign_in(http, email)
-        url = f"{address.replace('http', 'ws')}/ws/o/{organization.slug}/?cursor=0"
-        cookie = {"Cookie": f"cairn={http.cookies['cairn']}"}
-        with connect(url, additional_headers=cookie, origin=address) as line:  # type: ignore[arg-type]
-            line.recv(timeout=PATIENCE_S)  # the change that made the project: the page is settled
-            yield Browser(person=person, caller=caller, http=http, line=line)
+        yield person, caller, http
     person.delete()
+
+
+@contextmanager
+def listening(
+    *, place: Place, address: str, http: httpx.Client, project: str = ""
+) -> Iterator[ClientConnection]:
+    """Open the socket of a page of whoever is signed in."""
+    about = f"&project={project}" if project else ""
+    url = f"{address.replace('http', 'ws')}/ws/o/{place.caller.organization_slug}/?cursor=0{about}"
+    cookie = {"Cookie": f"cairn={http.cookies['cairn']}"}
+    with connect(url, additional_headers=cookie, origin=address) as line:  # type: ignore[arg-type]
+        yield line
 
 
 def _sign_in(http: httpx.Client, email: str) -> None:

@@ -33,6 +33,7 @@ from tests.support.memories import stored
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 ALL = frozenset({"organization", "people", "open", "everyone"})  # everyone of an organization
+MANAGED = ALL | {"closed", "vault", "token", "invited", "job", "coreteam", "opsteam"}
 SEES = {  # places of acme; the stranger owns globex and sees what is there
     "anonymous": frozenset(),
     "outsider": frozenset(),
@@ -41,19 +42,19 @@ SEES = {  # places of acme; the stranger owns globex and sees what is there
     "removed": frozenset(),
     "inactive": frozenset(),
     "viewer": ALL,
-    "member": ALL | {"closed", "core", "personal", "job"},
-    "elsewhere": ALL | {"vault", "ops"},
+    "member": ALL | {"closed", "core", "coreteam", "personal", "job"},
+    "elsewhere": ALL | {"vault", "ops", "opsteam"},
     "steward": ALL,
-    "admin": ALL | {"closed", "vault", "token", "invited", "job"},
-    "owner": ALL | {"closed", "vault", "token", "invited", "job", "private"},
-    "reading": ALL | {"closed", "core", "personal", "job"},
-    "writing": ALL | {"closed", "core", "personal", "job"},
+    "admin": MANAGED,
+    "owner": MANAGED | {"private"},
+    "reading": ALL | {"closed", "core", "coreteam", "personal", "job"},
+    "writing": ALL | {"closed", "core", "coreteam", "personal", "job"},
     "bound": frozenset({"open", "private"}),
     "service": ALL,
 }
 ROLES = tuple(SEES)
-STRANGERS = frozenset({"organization", "people", "open", "everyone", "closed", "core", "personal",
-                       "token", "invited", "job"})  # fmt: skip
+STRANGERS = frozenset({"organization", "people", "open", "everyone", "closed", "core", "coreteam",
+                       "opsteam", "personal", "token", "invited", "job"})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,23 +184,25 @@ def _projects(world: World, tenant: str, owner: Caller, persons: dict[str, User]
 
 def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:
     for name, belongs in (("core", "member"), ("ops", "elsewhere")):
-        mark = canary(f"{tenant}/{name}")
+        mark = canary(f"{tenant}/{name}team")  # who manages it need not see what it shares
         with tenancy.unit():
             team = Team.objects.create(slug=mark, name=f"Name {mark}")
             TeamMember.objects.create(team=team, user_id=persons[belongs].id)
-        _add(world, "team", f"{tenant}/{name}", id=team.id)
+        _add(world, "team", f"{tenant}/{name}team", id=team.id, ref=team.id, slug=mark,
+             team_id=team.id)  # fmt: skip
 
 
 def _memories(world: World, tenant: str) -> None:
     shared = canary(f"{tenant}/open")
+    team = {name: canary(f"{tenant}/{name}team") for name in ("core", "ops")}
     for place, who, given in (
         ("open", "owner", {"project": shared}),
         ("closed", "owner", {"project": canary(f"{tenant}/closed")}),
         ("vault", "owner", {"project": canary(f"{tenant}/vault")}),
         ("personal", "member", {"project": shared, "scope": "personal"}),
         ("private", "owner", {"project": shared, "scope": "personal"}),
-        ("core", "member", {"project": shared, "scope": "team", "team": canary(f"{tenant}/core")}),
-        ("ops", "elsewhere", {"project": shared, "scope": "team", "team": canary(f"{tenant}/ops")}),
+        ("core", "member", {"project": shared, "scope": "team", "team": team["core"]}),
+        ("ops", "elsewhere", {"project": shared, "scope": "team", "team": team["ops"]}),
         ("everyone", "owner", {"scope": "organization"}),
         ("deleted", "owner", {"project": shared}),
     ):

@@ -1,0 +1,206 @@
+"""Settings of a project, teams, and who belongs to either (spec 7.2, 9.2)."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, InvalidInput
+from accounts.queries import members
+from accounts.rights import manages
+from frontend.views import base
+from frontend.views.base import Frame
+from teams.actions import people
+from teams.actions.projects import change_project
+from teams.actions.teams import create_team, rename_team
+from teams.queries.people import Kind, PersonView, people_in
+from teams.queries.people import team as one_team
+from teams.queries.people import teams as team_list
+from teams.roles import Act, allows
+
+PROJECT = "pages/project_settings.html"
+TEAMS = "pages/settings_teams.html"
+TEAM = "pages/settings_team.html"
+
+
+@base.member
+def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show a project's settings and its people, and save the settings."""
+    if request.method != "POST":
+        return base.page(request, PROJECT, _of_project(frame))
+    try:
+        change_project(
+            caller=frame.caller,
+            ref=_ref(frame),
+            changes={
+                "name": request.POST.get("name", ""),
+                "description": request.POST.get("description", "").strip(),
+                "relevance_threshold": _share(request.POST.get("relevance_threshold", "")),
+            },
+            if_version=_version(request),
+        )
+    except CairnError as error:
+        context = _of_project(frame) | {"error": error, "form": request.POST}
+        return base.page(request, PROJECT, context, status=error.status)
+    return base.moved(request, to=base.address("project_settings", frame))
+
+
+@require_POST
+@base.member
+def project_people(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Add somebody to a project, or take them out."""
+    try:
+        _change_people(request, frame, Kind.PROJECT, _ref(frame))
+    except CairnError as error:
+        context = _of_project(frame) | {"people_error": error, "form_people": request.POST}
+        return base.page(request, PROJECT, context, status=error.status)
+    is_over = _has_left(request, frame) and not _sees_without(frame)
+    to = reverse("organization", args=(frame.caller.organization_slug,))
+    return base.moved(request, to=to if is_over else base.address("project_settings", frame))
+
+
+@base.member
+def teams(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the teams, and make one."""
+    if request.method != "POST":
+        return base.page(request, TEAMS, _of_teams(frame))
+    name, slug = request.POST.get("name", "").strip(), request.POST.get("slug", "").strip()
+    try:
+        made = create_team(caller=frame.caller, slug=slug, name=name)
+    except CairnError as error:
+        context = _of_teams(frame) | {"error": error, "form": request.POST}
+        return base.page(request, TEAMS, context, status=error.status)
+    return base.moved(request, to=_team_address(frame, made.id))
+
+
+@base.member
+def team(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpResponse:
+    """Show a team and who is in it, and save its name."""
+    if request.method != "POST":
+        return base.page(request, TEAM, _of_team(frame, team_id))
+    try:
+        rename_team(
+            caller=frame.caller,
+            ref=str(team_id),
+            name=request.POST.get("name", ""),
+            if_version=_version(request),
+        )
+    except CairnError as error:
+        context = _of_team(frame, team_id) | {"error": error, "form": request.POST}
+        return base.page(request, TEAM, context, status=error.status)
+    return base.moved(request, to=_team_address(frame, team_id))
+
+
+@require_POST
+@base.member
+def team_people(request: HttpRequest, frame: Frame, team_id: UUID) -> HttpResponse:
+    """Add somebody to a team, or take them out."""
+    shown = _of_team(frame, team_id)
+    try:
+        _change_people(request, frame, Kind.TEAM, str(team_id))
+    except CairnError as error:
+        context = shown | {"people_error": error, "form_people": request.POST}
+        return base.page(request, TEAM, context, status=error.status)
+    if _has_left(request, frame) and not manages(caller=frame.caller):
+        to = reverse("settings_teams", args=(frame.caller.organization_slug,))
+        return base.moved(request, to=to)
+    return base.moved(request, to=_team_address(frame, team_id))
+
+
+def _change_people(request: HttpRequest, frame: Frame, kind: Kind, ref: str) -> None:
+    verb, person = request.POST.get("verb", ""), request.POST.get("person", "").strip()
+    if verb == "add":
+        people.add_person(caller=frame.caller, kind=kind, ref=ref, person=person)
+    elif verb == "remove":
+        people.remove_person(caller=frame.caller, kind=kind, ref=ref, user_id=_id(person))
+    else:
+        raise InvalidInput(detail=_("There is no such verb."), hint=_("Reload the page."))
+
+
+def _of_project(frame: Frame) -> dict[str, object]:
+    shown = people_in(caller=frame.caller, kind=Kind.PROJECT, ref=_ref(frame))
+    return {
+        "section": "project_settings",
+        "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
+        "people_address": base.address("project_people", frame),
+        **_people(frame, shown),
+    }
+
+
+def _of_teams(frame: Frame) -> dict[str, object]:
+    return {
+        "section": "teams",
+        "may_manage": manages(caller=frame.caller),
+        "teams": team_list(caller=frame.caller),
+    }
+
+
+def _of_team(frame: Frame, team_id: UUID) -> dict[str, object]:
+    view = one_team(caller=frame.caller, ref=str(team_id))
+    shown = people_in(caller=frame.caller, kind=Kind.TEAM, ref=str(team_id))
+    address = reverse("team_people", args=(frame.caller.organization_slug, team_id))
+    return {
+        "section": "teams",
+        "team": view,
+        "people_address": address,
+        **_people(frame, shown),
+    }
+
+
+def _people(frame: Frame, shown: tuple[PersonView, ...]) -> dict[str, object]:
+    """Return who is in a place, and who could be added to it."""
+    may_manage = manages(caller=frame.caller)
+    present = {person.id for person in shown}
+    others = members(caller=frame.caller) if may_manage else ()
+    return {
+        "may_manage": may_manage,
+        "people": shown,
+        "others": tuple(one for one in others if one.user_id not in present),
+        "now": frame.now,
+    }
+
+
+def _has_left(request: HttpRequest, frame: Frame) -> bool:
+    is_oneself = request.POST.get("person", "") == str(frame.caller.user_id)
+    return is_oneself and request.POST.get("verb") == "remove"
+
+
+def _sees_without(frame: Frame) -> bool:
+    """Say whether somebody sees the frame's project who is not in it."""
+    is_open = frame.project is not None and frame.project.open_to_all
+    return is_open or manages(caller=frame.caller)
+
+
+def _ref(frame: Frame) -> str:
+    return "" if frame.project is None else str(frame.project.id)
+
+
+def _id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise InvalidInput(
+            detail=_("There is no such person."), hint=_("Choose one from the list.")
+        ) from error
+
+
+def _share(text: str) -> float | None:
+    """Return a share of 1; None for no text, and -1, which is refused, for what is no number."""
+    if not text.strip():
+        return None
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return -1.0
+
+
+def _version(request: HttpRequest) -> int | None:
+    """Return the version that the form was filled from; 0, which is none, for what is none."""
+    text = request.POST.get("version", "")
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def _team_address(frame: Frame, team_id: UUID) -> str:
+    return reverse("settings_team", args=(frame.caller.organization_slug, team_id))

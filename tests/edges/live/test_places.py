@@ -1,0 +1,127 @@
+"""Who is taken out of a project or a team sees it no longer: open pages, calls that wait."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection
+
+from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import entered
+from accounts.caller import Caller, Role
+from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
+from teams.actions.people import add_person, remove_person
+from teams.actions.projects import change_project, create_project
+from teams.actions.teams import create_team
+from teams.queries.people import Kind
+from tests.edges.live.conftest import listening, signed_in
+from tests.support.live import Place
+from tests.support.memories import stored
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WITHIN_S = 5.0
+PATIENCE_S = 15.0
+NEVER_S = 600.0
+Figure = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Someone:
+    """A member who was added to a closed project and a team, signed in."""
+
+    caller: Caller
+    http: httpx.Client
+
+
+@pytest.fixture
+def someone(place: Place, address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Someone]:
+    """A member in both; pages look only when they are called."""
+    monkeypatch.setattr(ChangesConsumer, "look_again_s", NEVER_S)
+    owner, now = place.caller, datetime.now(UTC)
+    with signed_in(place=place, address=address, role=Role.MEMBER) as (person, caller, http):
+        with entered(owner):
+            create_project(caller=owner, slug="vault", name="Vault", open_to_all=False, now=now)
+            create_team(caller=owner, slug="vault")
+            for kind in Kind:
+                add_person(caller=owner, kind=kind, ref="vault", person=person.email)
+        yield Someone(caller=caller, http=http)
+
+
+def take_out(place: Place, someone: Someone, kind: Kind) -> float:
+    """Take somebody out; return when it was done."""
+    assert someone.caller.user_id is not None
+    with entered(place.caller):
+        remove_person(caller=place.caller, kind=kind, ref="vault", user_id=someone.caller.user_id)
+    return time.monotonic()
+
+
+def heard(line: ClientConnection, kind: str) -> dict[str, object]:
+    """Return the first message of a kind."""
+    while True:
+        message: dict[str, object] = json.loads(line.recv(timeout=PATIENCE_S))
+        if message["kind"] == kind:
+            return message
+
+
+def test_an_open_page_of_the_project_ends(
+    place: Place, address: str, someone: Someone, figure: Figure
+) -> None:
+    with listening(place=place, address=address, http=someone.http, project="vault") as line:
+        heard(line, "project.member_added")
+        began = take_out(place, someone, Kind.PROJECT)
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=PATIENCE_S)
+
+    took = time.monotonic() - began
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == NOT_A_MEMBER
+    assert took < WITHIN_S
+    figure(f"page of a closed project: closed {took * 1000:.0f} ms after its person was taken out")
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_page_of_the_organization_hears_no_more_of_it(
+    place: Place, address: str, someone: Someone, kind: Kind
+) -> None:
+    now, owner = datetime.now(UTC), place.caller
+    given = {"project": "vault"} if kind is Kind.PROJECT else {"scope": "team", "team": "vault"}
+    with listening(place=place, address=address, http=someone.http) as line:
+        with entered(owner):
+            stored(owner, now, "The first stone covers the key of the vault.", **given)
+        heard(line, "memory.created")
+        take_out(place, someone, kind)
+        with entered(owner):
+            stored(owner, now, "The key of the vault is under another stone now.", **given)
+            change_project(
+                caller=owner, ref="shop", changes={"description": "Open."}, if_version=None
+            )
+        kinds = []
+        while "project.changed" not in kinds:
+            kinds.append(json.loads(line.recv(timeout=PATIENCE_S))["kind"])
+
+    assert kinds == ["project.changed"]
+
+
+def test_a_call_that_waits_ends_with_what_it_may_see(
+    place: Place, address: str, someone: Someone
+) -> None:
+    now = datetime.now(UTC)
+    token = create_token(caller=someone.caller, new=NewToken(name="agent"), now=now).text
+    headers = {"Authorization": f"Bearer {token}"}
+    url = f"{address}/api/v1/changes?project=vault&after=1000&wait=20"
+    assert httpx.get(url.replace("wait=20", "wait=0"), headers=headers).status_code == 200
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(httpx.get, url, headers=headers, timeout=30)
+        began = take_out(place, someone, Kind.PROJECT)
+        answer = waiting.result()
+
+    assert answer.status_code == 404
+    assert time.monotonic() - began < WITHIN_S

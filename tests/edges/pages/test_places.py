@@ -1,0 +1,201 @@
+"""Settings of a project, teams, and the people in either, on pages."""
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import Organization, User
+from memory.queries.views import MemoryView
+from teams.actions.people import add_person
+from teams.actions.projects import create_project
+from teams.actions.teams import create_team
+from teams.queries import ProjectView, project
+from teams.queries.people import Kind, TeamView, teams
+from tests.conftest import NOW
+
+SETTINGS = "/o/acme/p/shop/settings"
+TEAMS = "/o/acme/settings/teams"
+FORM = {"name": "Web shop", "description": "Sells.", "relevance_threshold": "0.4", "version": "1"}
+
+
+def here(caller: Caller, ref: str = "shop") -> ProjectView:
+    """Return a project as it is now."""
+    with entered(caller):
+        return project(caller=caller, ref=ref)
+
+
+@pytest.fixture
+def vault(caller: Caller, shop: str) -> str:
+    """The settings of a closed project."""
+    with entered(caller):
+        create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=NOW)
+    return "/o/acme/p/vault/settings"
+
+
+@pytest.fixture
+def core(caller: Caller, shop: str) -> TeamView:
+    """A team of the owner's."""
+    with entered(caller):
+        return create_team(caller=caller, slug="core", name="Core")
+
+
+@pytest.fixture
+def member_pages(member: User) -> Client:
+    """The member's browser."""
+    client = Client(raise_request_exception=False)
+    client.force_login(member, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+def test_settings_of_a_project_are_saved(owner_pages: Client, shop: str, caller: Caller) -> None:
+    answer = owner_pages.post(SETTINGS, FORM)
+    shown = owner_pages.get(SETTINGS).content.decode()
+
+    assert answer["Location"] == SETTINGS
+    changed = here(caller)
+    assert (changed.name, changed.description) == ("Web shop", "Sells.")
+    assert changed.relevance_threshold == 0.4
+    assert 'value="0.4"' in shown
+
+
+@pytest.mark.parametrize(("text", "value"), [("", None), ("0", 0.0), ("0,5", 0.5)])
+def test_a_threshold_is_written_in_either_language(
+    owner_pages: Client, shop: str, caller: Caller, text: str, value: float | None
+) -> None:
+    owner_pages.post(SETTINGS, {**FORM, "relevance_threshold": text})
+
+    assert here(caller).relevance_threshold == value
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "status"),
+    [
+        ("name", "", 422), ("relevance_threshold", "1.5", 422), ("relevance_threshold", "nan", 422),
+        ("relevance_threshold", "much", 422), ("version", "7", 412), ("version", "", 412),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_saved_stays_in_the_form(
+    owner_pages: Client, shop: str, caller: Caller, field: str, text: str, status: int
+) -> None:
+    answer = owner_pages.post(SETTINGS, {**FORM, "description": "Kept here.", field: text})
+
+    assert answer.status_code == status
+    assert b'role="alert"' in answer.content
+    assert b"Kept here." in answer.content
+    assert here(caller).version == 1
+
+
+def test_the_order_says_whose_threshold_it_is(owner_pages: Client, memory: MemoryView) -> None:
+    address = "/o/acme/p/shop/memories?q=token+refresh&why=1"
+    fitted = owner_pages.get(address).content.decode()
+    owner_pages.post(SETTINGS, FORM)
+    own = owner_pages.get(address).content.decode()
+
+    assert [text in fitted for text in ("fitted for the embedding model", "0.40")] == [True, False]
+    assert [text in own for text in ("set for this project", "at least 0.40")] == [True, True]
+
+
+def test_others_see_who_changes_it(viewer_pages: Client, shop: str, caller: Caller) -> None:
+    page = viewer_pages.get(SETTINGS).content.decode()
+
+    assert "Owners and admins change this." in page
+    assert viewer_pages.post(SETTINGS, FORM).status_code == 403
+    assert here(caller).version == 1
+
+
+def test_a_closed_project_is_opened_to_a_person_and_closed_again(
+    owner_pages: Client, member_pages: Client, vault: str, member: User
+) -> None:
+    seen = [member_pages.get(vault).status_code]
+    owner_pages.post(f"{vault}/people", {"verb": "add", "person": "member@acme.test"})
+    seen.append(member_pages.get(vault).status_code)
+    owner_pages.post(f"{vault}/people", {"verb": "remove", "person": str(member.id)})
+    seen.append(member_pages.get(vault).status_code)
+
+    assert seen == [404, 200, 404]
+
+
+def test_who_leaves_a_closed_project_is_led_out_of_it(
+    caller: Caller, member_pages: Client, vault: str, member: User
+) -> None:
+    with entered(caller):
+        add_person(caller=caller, kind=Kind.PROJECT, ref="vault", person=member.email)
+    form = {"verb": "remove", "person": str(member.id)}
+
+    answer = member_pages.post(f"{vault}/people", form)
+
+    assert answer["Location"] == "/o/acme/"
+    assert member_pages.post(f"{vault}/people", form).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({"verb": "add", "person": "stranger@globex.test"}, 404),
+        ({"verb": "remove", "person": "nobody"}, 422),
+        ({"verb": "promote", "person": "member@acme.test"}, 422),
+    ],
+)
+def test_a_person_who_cannot_be_added_is_explained(
+    owner_pages: Client, core: TeamView, stranger: User, form: dict[str, str], status: int
+) -> None:
+    for address in (f"{SETTINGS}/people", f"{TEAMS}/{core.id}/people"):
+        answer = owner_pages.post(address, form)
+
+        assert answer.status_code == status
+        assert b'role="alert"' in answer.content
+
+
+def test_a_team_is_made_renamed_and_filled(
+    owner_pages: Client, member_pages: Client, shop: str, caller: Caller, member: User
+) -> None:
+    made = owner_pages.post(TEAMS, {"name": "Payments", "slug": "payments"})
+    address = made["Location"]
+    owner_pages.post(address, {"name": "Payments & billing", "version": "1"})
+    hidden = member_pages.get(address).status_code
+    owner_pages.post(f"{address}/people", {"verb": "add", "person": member.email})
+
+    assert hidden == 404
+    assert "Payments &amp; billing" in member_pages.get(TEAMS).content.decode()
+    assert member_pages.get(address).status_code == 200
+    left = member_pages.post(f"{address}/people", {"verb": "remove", "person": str(member.id)})
+    assert left["Location"] == TEAMS
+    with entered(caller):
+        assert [team.slug for team in teams(caller=caller)] == ["payments"]
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [({"name": "Core", "slug": "core"}, 409), ({"name": "Core", "slug": "Core!"}, 422)],
+)
+def test_a_team_that_cannot_be_made_is_explained(
+    owner_pages: Client, core: TeamView, form: dict[str, str], status: int
+) -> None:
+    answer = owner_pages.post(TEAMS, form)
+
+    assert answer.status_code == status
+    assert b'role="alert"' in answer.content
+
+
+def test_others_make_no_team_and_see_none(
+    viewer_pages: Client, organization: Organization, core: TeamView
+) -> None:
+    page = viewer_pages.get(TEAMS).content.decode()
+
+    assert "You are in no team." in page
+    assert "core" not in page.partition("<main")[2]
+    assert viewer_pages.post(TEAMS, {"name": "Ops", "slug": "ops"}).status_code == 403
+    for address in (f"{TEAMS}/{core.id}", f"{TEAMS}/{core.id}/people"):
+        assert viewer_pages.post(address, {"name": "Mine", "version": "1"}).status_code == 404
+
+
+def test_pages_of_places_are_in_french(owner_pages: Client, core: TeamView) -> None:
+    owner_pages.post("/me", {"name": "Mia", "language": "fr", "theme": "dark", "shortcuts": "on"})
+
+    for address, text in (
+        (SETTINGS, "Réglages du projet"),
+        (TEAMS, "Nom court"),
+        (f"{TEAMS}/{core.id}", "Retour aux équipes"),
+    ):
+        assert text in owner_pages.get(address).content.decode()

@@ -1,0 +1,211 @@
+"""People are added to closed projects and teams, and see from then on; taken out, no longer."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import NotFound, RoleNotSufficient
+from accounts.models import Organization, User
+from memory.queries import memories
+from teams.actions.members import remove_member
+from teams.actions.people import add_person, remove_person
+from teams.actions.projects import create_project
+from teams.actions.teams import create_team
+from teams.models import AuditEntry
+from teams.queries import changes_since, projects
+from teams.queries.people import Kind, people_in, teams
+from tests.support.memories import stored
+from tests.support.people import outside
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+KINDS = pytest.mark.parametrize("kind", list(Kind))
+SECRET = "The vault opens at seven in the morning with both of the keys."
+
+
+@pytest.fixture
+def places(caller: Caller, in_organization: object, now: datetime) -> dict[Kind, UUID]:
+    """A memory in a closed project, and one of a team; both called `vault`."""
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    create_team(caller=caller, slug="vault", name="Vault")
+    return {
+        Kind.PROJECT: stored(caller, now, SECRET, project="vault").id,
+        Kind.TEAM: stored(caller, now, SECRET, scope="team", team="vault").id,
+    }
+
+
+def sees(caller: Caller, memory_id: UUID, now: datetime) -> bool:
+    """Say whether somebody can read a memory."""
+    return memory_id in memories.by_ids(caller=caller, memory_ids=(memory_id,), now=now)
+
+
+def user_id(caller: Caller) -> UUID:
+    assert caller.user_id is not None
+    return caller.user_id
+
+
+def acts() -> list[str]:
+    with tenancy.unit():
+        return list(AuditEntry.objects.order_by("number").values_list("act", flat=True))
+
+
+@KINDS
+def test_a_person_who_is_added_sees_and_who_is_taken_out_does_not(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime, kind: Kind
+) -> None:
+    seen = [sees(member_caller, places[kind], now)]
+    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+    seen.append(sees(member_caller, places[kind], now))
+    remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
+    seen.append(sees(member_caller, places[kind], now))
+
+    assert seen == [False, True, False]
+
+
+@KINDS
+def test_it_holds_within_one_unit_that_has_looked_before(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], now: datetime, kind: Kind
+) -> None:
+    with tenancy.unit():
+        seen = [sees(member_caller, places[kind], now)]
+        add_person(caller=caller, kind=kind, ref="vault", person=str(member_caller.user_id))
+        seen.append(sees(member_caller, places[kind], now))
+        remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
+        seen.append(sees(member_caller, places[kind], now))
+
+    assert seen == [False, True, False]
+
+
+@KINDS
+def test_places_are_listed_to_those_in_them(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
+) -> None:
+    def listed() -> int:
+        return len(projects(caller=member_caller)) + len(teams(caller=member_caller))
+
+    before = listed()
+    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+
+    assert (before, listed()) == (0, 1)
+    found = people_in(caller=member_caller, kind=kind, ref="vault")
+    assert [person.email for person in found] == ["owner@acme.test", "member@acme.test"]
+
+
+@KINDS
+def test_adding_twice_is_adding_once(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
+) -> None:
+    first = add_person(caller=caller, kind=kind, ref="vault", person="MEMBER@acme.test ")
+    before = acts()
+
+    again = add_person(caller=caller, kind=kind, ref="vault", person=str(member_caller.user_id))
+
+    assert (first[0], first[1], again[1]) == (again[0], True, False)
+    assert acts() == before
+
+
+@KINDS
+def test_both_stand_in_the_log_and_in_the_feed_of_the_place(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
+) -> None:
+    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+    in_feed = [one.kind for one in changes_since(caller=member_caller, after=0, limit=50)]
+    remove_person(caller=caller, kind=kind, ref="vault", user_id=user_id(member_caller))
+
+    assert acts()[-2:] == [f"{kind}.member_added", f"{kind}.member_removed"]
+    assert in_feed[-1] == f"{kind}.member_added"
+    assert changes_since(caller=member_caller, after=0, limit=50) == ()
+    with tenancy.unit():
+        last = AuditEntry.objects.latest("number")
+    assert last.details == {"user": str(member_caller.user_id)}
+
+
+@KINDS
+@pytest.mark.parametrize("role", [Role.STEWARD, Role.MEMBER, Role.VIEWER])
+def test_only_owners_and_admins_add_and_take_out(
+    caller: Caller, places: dict[Kind, UUID], kind: Kind, role: Role
+) -> None:
+    other = replace(caller, user_id=uuid4(), role=role)
+
+    with pytest.raises(RoleNotSufficient):
+        add_person(caller=other, kind=kind, ref="vault", person="owner@acme.test")
+    with pytest.raises(RoleNotSufficient):
+        remove_person(caller=other, kind=kind, ref="vault", user_id=user_id(caller))
+
+
+@KINDS
+@pytest.mark.parametrize(
+    "narrowed", [{"scopes": frozenset({TokenScope.READ, TokenScope.WRITE})}, {"bound_projects": ()}]
+)
+def test_a_token_needs_the_scope_admin_and_no_bounds(
+    caller: Caller, places: dict[Kind, UUID], kind: Kind, narrowed: dict[str, object]
+) -> None:
+    token = replace(caller, token_id=uuid4(), **narrowed)  # type: ignore[arg-type]
+
+    with pytest.raises(RoleNotSufficient):
+        add_person(caller=token, kind=kind, ref="vault", person="owner@acme.test")
+    with pytest.raises(RoleNotSufficient):
+        remove_person(caller=token, kind=kind, ref="vault", user_id=user_id(caller))
+
+
+@KINDS
+def test_a_person_takes_out_themselves_in_person(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind
+) -> None:
+    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+    mine = user_id(member_caller)
+    with pytest.raises(RoleNotSufficient):
+        remove_person(
+            caller=replace(member_caller, token_id=uuid4()), kind=kind, ref="vault", user_id=mine
+        )
+
+    remove_person(caller=member_caller, kind=kind, ref="vault", user_id=mine)
+
+    with pytest.raises(NotFound):
+        people_in(caller=member_caller, kind=kind, ref="vault")
+
+
+@KINDS
+def test_nobody_is_added_who_is_not_of_the_organization(
+    caller: Caller, places: dict[Kind, UUID], kind: Kind, other_organization: Organization,
+    stranger: User,
+) -> None:  # fmt: skip
+    for person in (stranger.email, str(stranger.id), "nobody@acme.test", "", "'; --"):
+        with pytest.raises(NotFound):
+            add_person(caller=caller, kind=kind, ref="vault", person=person)
+
+
+@KINDS
+def test_who_was_taken_out_of_the_organization_is_in_none_of_its_places(
+    caller: Caller, member_caller: Caller, places: dict[Kind, UUID], kind: Kind, now: datetime
+) -> None:
+    add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+
+    remove_member(caller=caller, user_id=user_id(member_caller), now=now)
+
+    assert [one.email for one in people_in(caller=caller, kind=kind, ref="vault")] == [
+        "owner@acme.test"
+    ]
+    with pytest.raises(NotFound):
+        add_person(caller=caller, kind=kind, ref="vault", person="member@acme.test")
+
+
+@KINDS
+def test_a_place_of_another_organization_is_as_if_it_did_not_exist(
+    other_caller: Caller, places: dict[Kind, UUID], kind: Kind, organization: Organization
+) -> None:
+    with outside(), tenancy.enter(
+        organization_id=other_caller.organization_id,
+        slug=other_caller.organization_slug,
+        schema_name=other_caller.schema_name,
+    ):  # fmt: skip
+        with pytest.raises(NotFound):
+            add_person(
+                caller=other_caller, kind=kind, ref="vault", person=str(other_caller.user_id)
+            )
+        with pytest.raises(NotFound):
+            people_in(caller=other_caller, kind=kind, ref="vault")
