@@ -67,15 +67,13 @@ BEGIN
 END $$;
 
 -- The indexes that searches of a large organization read (memory/migrations/0002_scale.sql): a graph
--- over the vectors of one model, an inverted index over words, and one over time.
+-- over the vectors of one model, and one over time.
 CREATE OR REPLACE FUNCTION cairn.search_indexes(place name, model integer, dimensions integer)
 RETURNS TABLE (name text, definition text) LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
     VALUES (format('memory_vector_near_%s', model), format(
         '%I.memory_memoryvector USING hnsw ((unit::public.halfvec(%s)) public.halfvec_ip_ops)'
         ' WITH (m = 16, ef_construction = 64) WHERE live AND model_id = %s', place, dimensions, model)),
-    ('memory_kw_words', format(
-        '%I.memory_memorykeyword USING gin (lexemes) WITH (fastupdate = off) WHERE live', place)),
     ('memory_kw_time', format(
         '%I.memory_memorykeyword USING btree (known_from) WHERE live', place))
 $$;

@@ -132,43 +132,29 @@ $$;
 
 -- The same by hash, with inverse document frequencies; what nobody there wrote is the rarest. The
 -- part of a word in the query is that of the form that is known.
-CREATE FUNCTION query_words(query text, audiences uuid[], bound uuid[])
-RETURNS TABLE (asked text, word bigint, idf float8, is_known boolean) LANGUAGE sql STABLE AS $$
+CREATE FUNCTION asking_of(query text, audiences uuid[], bound uuid[]) RETURNS asking
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    given asking;
+BEGIN
     WITH total AS (
         SELECT coalesce(sum(l.documents), 0)::float8 AS documents FROM memory_lexeme AS l
         WHERE l.word = '' AND l.audience = ANY (audiences)
-          AND (bound IS NULL OR l.project_id = ANY (bound)))
-    SELECT w.asked, (hashtextextended(w.lexeme, 0) & 268435455) + 1,
-           w.worth * ln(1 + (greatest(total.documents, w.documents, 1) - w.documents + 0.5)
-                            / (w.documents + 0.5)),
-           w.documents > 0 AND w.worth = 1
-    FROM asked_words(query, audiences, bound) AS w CROSS JOIN total
-$$;
-
--- The same as one vector, none where no word is known to the language.
-CREATE FUNCTION query_weights(query text, audiences uuid[], bound uuid[]) RETURNS sparsevec
-LANGUAGE sql STABLE AS $$
-    SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
-    FROM (SELECT word, max(idf) AS idf FROM query_words(query, audiences, bound) GROUP BY 1) AS each
-    WHERE idf > 0
-$$;
-
--- The words worth asking an index for: the rarest ones, together in at most `most` memories; where
--- even the rarest is in more, the two rarest at once. What the others add, the weights still count.
-CREATE FUNCTION rare_words(query text, audiences uuid[], bound uuid[], most bigint) RETURNS tsquery
-LANGUAGE sql STABLE AS $$
-    WITH counted AS (
-        SELECT lexeme, max(documents) AS documents FROM asked_words(query, audiences, bound)
-        GROUP BY 1),
-    ranked AS (
-        SELECT quote_literal(lexeme) AS word,
-               row_number() OVER rarest_first AS place, sum(documents) OVER rarest_first AS together
-        FROM counted WINDOW rarest_first AS (ORDER BY documents, lexeme))
-    SELECT coalesce(
-        string_agg(word, '|') FILTER (WHERE together <= most),
-        string_agg(word, '&') FILTER (WHERE place <= 2))::tsquery
-    FROM ranked
-$$;
+          AND (bound IS NULL OR l.project_id = ANY (bound))),
+    each_word AS MATERIALIZED (
+        SELECT w.asked, w.lexeme, w.documents, (hashtextextended(w.lexeme, 0) & 268435455) + 1 AS word,
+               w.worth * ln(1 + (greatest(total.documents, w.documents, 1) - w.documents + 0.5)
+                                / (w.documents + 0.5)) AS idf,
+               w.documents > 0 AND w.worth = 1 AS is_known
+        FROM asked_words(query, audiences, bound) AS w CROSS JOIN total)
+    SELECT array_agg(asked), array_agg(lexeme), array_agg(documents), array_agg(word), array_agg(idf),
+           array_agg(is_known), (
+               SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word)
+                       || '}/268435456')::sparsevec
+               FROM (SELECT word, max(idf) AS idf FROM each_word GROUP BY 1) AS each)
+    INTO given FROM each_word WHERE idf > 0;
+    RETURN given;
+END $$;
 
 -- What a memory can be narrowed by, as numbers in one column: its tags, its files with every end of
 -- their paths, its modules, and who it is from. 64 bits: two of a million values meet once in 40
@@ -264,14 +250,12 @@ RETURNS SETOF uuid LANGUAGE sql STABLE AS $$
 $$;
 
 -- Candidates of one search, from all paths, with what fusion and the page need of each. Visibility
--- and filters stand inside every path, before its limit. It lives in the organization's schema so
--- that its plan is kept: a statement is planned anew whenever search_path differs from its last use.
--- `+ 0` keeps the exact scan away from a vector index, which loses rows under narrow filters.
+-- and filters stand inside every path, before its limit: in 0002_scale.sql for meaning and words, here
+-- for what lies around files. It lives in the organization's schema so that its plan is kept: a
+-- statement is planned anew whenever search_path differs from its last use.
 -- Tags, files and author are looked up once, and only where one is given; what lies around files is
 -- worth less the more memories hold the file, and what is linked to it half of that; a thing that the
--- question names, likewise, the more memories name it. Where a vector
--- index stands, or for a small part, 0002_scale.sql answers instead of the scans of everything,
--- except for moments of the past.
+-- question names, likewise, the more memories name it.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
@@ -284,32 +268,21 @@ LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     wanted bigint[] := ARRAY(SELECT facet('tag', tag) FROM unnest(by_tags) AS tag)
         || ARRAY(SELECT facet('author', lower(by_author)) WHERE by_author IS NOT NULL);
-    in_files boolean := by_files IS NOT NULL OR by_globs IS NOT NULL;
-    narrowed boolean := in_files OR wanted <> '{}';
-    of_files uuid[] := CASE WHEN in_files
+    of_files uuid[] := CASE WHEN by_files IS NOT NULL OR by_globs IS NOT NULL
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
     too_common CONSTANT int := 200;  -- memories that name a thing, likewise
-    at_scale boolean := moment IS NULL
-        AND (is_indexed(model) OR is_small_part(audiences, bound, projects));
-    reached reached := CASE WHEN at_scale THEN reached_at_scale(
-        model, query, words, ROW(audiences, bound, projects, types, since, until, wanted, of_files,
-        NULL)::narrowing, dense_limit, keyword_limit) END;
+    given asking := asking_of(words, audiences, bound);
+    reached reached := reached_by(model, query, given, ROW(audiences, bound, projects, types, moment,
+        since, until, wanted, of_files, NULL)::narrowing, dense_limit, keyword_limit);
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
-    SELECT q.asked, q.word, q.idf, q.is_known, ('{' || q.word || ':1}/268435456')::sparsevec AS axis
-    FROM query_words(words, audiences, bound) AS q WHERE q.idf > 0),
+    SELECT w.asked, w.idf, w.is_known, ('{' || w.word || ':1}/268435456')::sparsevec AS axis
+    FROM unnest(given.asked, given.words, given.idfs, given.known) AS w(asked, word, idf, is_known)),
 asked AS MATERIALIZED (
-    SELECT ('{' || string_agg(word || ':' || round(idf::numeric, 4), ',' ORDER BY word) || '}/268435456')::sparsevec
-               AS weights,
-           (SELECT sum(own.idf) FROM (
-               SELECT coalesce(max(idf) FILTER (WHERE is_known), max(idf)) AS idf
-               FROM each_word GROUP BY asked) AS own) AS mass
-    FROM (SELECT word, max(idf) AS idf FROM each_word GROUP BY 1) AS each),
-passing AS MATERIALIZED (
-    SELECT p.memory_id FROM memory_memorykeyword AS p
-    WHERE p.audience = ANY (audiences) AND p.facets @> wanted
-      AND (of_files IS NULL OR p.memory_id IN (SELECT unnest(of_files)))),
+    SELECT sum(own.idf) AS mass FROM (
+        SELECT coalesce(max(idf) FILTER (WHERE is_known), max(idf)) AS idf
+        FROM each_word GROUP BY asked) AS own),
 seen AS NOT MATERIALIZED (
     SELECT k.memory_id, k.weights FROM memory_memorykeyword AS k
     WHERE k.audience = ANY (audiences)
@@ -319,26 +292,8 @@ seen AS NOT MATERIALIZED (
       AND CASE WHEN moment IS NULL THEN k.live
           ELSE k.known_from <= moment AND (k.known_until IS NULL OR k.known_until > moment) END
       AND (since IS NULL OR k.known_from >= since) AND (until IS NULL OR k.known_from < until)
-      AND (NOT narrowed OR k.facets @> wanted)
+      AND (wanted = '{}' OR k.facets @> wanted)
       AND (of_files IS NULL OR k.memory_id IN (SELECT unnest(of_files)))),
-dense AS MATERIALIZED (
-    SELECT v.memory_id
-    FROM memory_memoryvector AS v
-    WHERE NOT at_scale AND query IS NOT NULL AND v.model_id = model
-      AND v.audience = ANY (audiences)
-      AND (bound IS NULL OR v.project_id = ANY (bound))
-      AND (projects IS NULL OR v.project_id IS NULL OR v.project_id = ANY (projects))
-      AND (types IS NULL OR v.type_code = ANY (types))
-      AND CASE WHEN moment IS NULL THEN v.live
-          ELSE v.known_from <= moment AND (v.known_until IS NULL OR v.known_until > moment) END
-      AND (since IS NULL OR v.known_from >= since) AND (until IS NULL OR v.known_from < until)
-      AND (NOT narrowed OR v.memory_id IN (SELECT memory_id FROM passing))
-    ORDER BY (v.unit <#> query) + 0, v.memory_id LIMIT dense_limit),
-keyword AS MATERIALIZED (
-    SELECT s.memory_id
-    FROM seen AS s, asked
-    WHERE NOT at_scale AND asked.weights IS NOT NULL AND (s.weights <#> asked.weights) < 0
-    ORDER BY (s.weights <#> asked.weights), s.memory_id LIMIT keyword_limit),
 holder AS MATERIALIZED (
     SELECT h.facet, h.memory_id, count(*) OVER (PARTITION BY h.facet) AS holders
     FROM holders(ARRAY(SELECT DISTINCT facet FROM near_facets(near)), audiences, bound, too_many) AS h),
@@ -367,21 +322,20 @@ naming AS MATERIALIZED (
     SELECT n.name, n.memory_id, count(*) OVER (PARTITION BY n.name) AS namers
     FROM naming(named, audiences, bound, too_common) AS n),
 naming_seen AS MATERIALIZED (
-    SELECT n.name, s.memory_id, (s.weights <#> asked.weights) AS distance
-    FROM naming AS n JOIN seen AS s ON s.memory_id = n.memory_id CROSS JOIN asked
+    SELECT n.name, s.memory_id, (s.weights <#> given.weights) AS distance
+    FROM naming AS n JOIN seen AS s ON s.memory_id = n.memory_id
     WHERE n.namers < too_common),
 entities AS MATERIALIZED (
     SELECT n.memory_id, sum(1 / (1 + ln(n.namers))) AS score, min(n.distance) AS distance
     FROM (SELECT *, count(*) OVER (PARTITION BY name) AS namers FROM naming_seen) AS n
     GROUP BY 1),
 found AS (
-    SELECT memory_id FROM dense UNION SELECT memory_id FROM keyword
-    UNION SELECT memory_id FROM graph
+    SELECT memory_id FROM graph
     UNION (SELECT memory_id FROM entities ORDER BY score DESC, distance, memory_id LIMIT named_limit)
     UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword))
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
-       -(k.weights <#> asked.weights)::float8,
+       -(k.weights <#> given.weights)::float8,
        coalesce((SELECT sum(best.idf) FROM (
            SELECT max(e.idf) AS idf FROM each_word AS e WHERE (k.weights <#> e.axis) < 0
            GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0),

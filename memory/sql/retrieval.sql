@@ -1,7 +1,6 @@
 -- name: candidates
--- The candidates of one search: at most the sum of the limits. Exact scans
--- over the live rows of the visible audiences (index memory_vector_live, memory_kw_live); 5 ms at
--- 10,000 rows. Files and tags by index memory_kw_facets.
+-- The candidates of one search: at most the sum of the limits. An exact scan over the vectors of the
+-- visible audiences; words by index memory_kw_words, files and tags by index memory_kw_facets.
 -- Every row says the active model, and there is one even when nothing was found; a query's vector of
 -- another model is not compared with anything.
 SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matched, 0), c.graph,

@@ -49,44 +49,26 @@ VISIBILITY: Final = (
         f"{READS}test_counts_count_what_one_may_see",
     ),
     guard(
-        "search by meaning asks for the audience", "memory/migrations/0002_search.sql",
-        "AND v.audience = ANY (audiences)", "AND true",
+        "search by meaning and by words asks for the audience", "memory/migrations/0002_scale.sql",
+        "'x.audience = ANY (($1).audiences)'", "'true'",
         f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
     ),
     guard(
-        "search by words asks for the audience", "memory/migrations/0002_search.sql",
-        "WHERE k.audience = ANY (audiences)", "WHERE true",
+        "search by meaning and by words keeps to the projects of a credential",
+        "memory/migrations/0002_scale.sql",
+        "'x.project_id = ANY (($1).bound)'", "'true'",
         f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
     ),
     guard(
-        "search by meaning keeps to the projects of a credential",
-        "memory/migrations/0002_search.sql",
-        "AND (bound IS NULL OR v.project_id = ANY (bound))", "AND true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
-    ),
-    guard(
-        "search by words keeps to the projects of a credential",
-        "memory/migrations/0002_search.sql",
-        "AND (bound IS NULL OR k.project_id = ANY (bound))", "AND true",
-        f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
+        "what is linked to a hit asks for the audience", "memory/migrations/0002_search.sql",
+        "WHERE k.audience = ANY (audiences)\n", "WHERE true\n",
+        "tests/integration/memory/test_graph_path.py"
+        "::test_a_link_reaches_nothing_that_filters_or_scopes_leave_out",
     ),
     guard(
         "what a mistyped word may mean asks for the audience", "memory/migrations/0002_search.sql",
         "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
         "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
-    ),
-    guard(
-        "searches over an index ask for the audience", "memory/migrations/0002_scale.sql",
-        "'x.live AND x.audience = ANY (($1).audiences)'", "'x.live'",
-        "tests/integration/memory/test_indexing.py"
-        "::test_what_is_personal_is_not_found_by_others_over_an_index[dense]",
-    ),
-    guard(
-        "searches over an index keep to the projects of a credential",
-        "memory/migrations/0002_scale.sql",
-        "'x.project_id = ANY (($1).bound)'", "'true'",
-        "tests/integration/memory/test_indexing.py"
-        "::test_who_may_not_see_finds_nothing_over_an_index[dense]",
     ),
     guard(
         "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
