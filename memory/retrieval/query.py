@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from memory.intake import entities, names
 from memory.intake import text as texts
-from memory.intake.entities import EntityKind
+from memory.intake.entities import EntityKind, EntitySpan
 
 IDENTIFIER_SHARE = 0.25  # of the words, at least; ours
 GRAPH_TOOLS = frozenset({"graph_search", "analyze_impact", "get_dependencies", "get_causal_chain"})
@@ -22,6 +22,11 @@ _GRAPH_WORDS = re.compile(
     r"|impact of|affect(?:s|ed)? by|breaks? if|blast radius|connected to|related files|path from"
     r")\b",
     re.IGNORECASE,
+)
+_OPAQUE = re.compile(  # made by programs and looked up as they stand: UUIDs, hashes, tickets
+    r"(?<![\w-])(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+    r"|(?=[a-fA-F]*\d)(?=\d*[a-fA-F])[0-9a-fA-F]{7,64}"
+    r"|[A-Z][A-Z0-9]{1,9}-\d+(?:-\d+)*)(?![\w-])"
 )
 _WORD = re.compile(r"[^\W_][\w'-]*")
 
@@ -53,7 +58,7 @@ def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
     """Understand a query and the agent's latest tool calls; an empty query is semantic."""
     normalized = texts.normalized(text=text)
     spans = entities.find_entities(text=normalized)
-    identifiers = tuple(span.text for span in spans if span.kind in _IDENTIFIER_KINDS)
+    identifiers = _identifiers(normalized, spans)
     return Query(
         normalized=normalized,
         kind=_kind(normalized, identifiers, recent_tools),
@@ -62,6 +67,12 @@ def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
         identifiers=identifiers,
         named=names.keys_asked(text=normalized, spans=spans),
     )
+
+
+def _identifiers(normalized: str, spans: tuple[EntitySpan, ...]) -> tuple[str, ...]:
+    named = (span.text for span in spans if span.kind in _IDENTIFIER_KINDS)
+    opaque = (match.group() for match in _OPAQUE.finditer(normalized))
+    return tuple(dict.fromkeys((*named, *opaque)))
 
 
 def _kind(
