@@ -4,7 +4,6 @@ Each query goes through `search()` with each profile in turns, so that no profil
 machine; `trial` fills the organization and leaves nothing of it.
 """
 
-import math
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -17,12 +16,11 @@ from memory.actions.search import PROFILES, Hit, SearchAnswer, SearchRequest, se
 from memory.actions.trial import Tell, Trial, trial
 from memory.evaluation.judged import JudgedQuery, JudgedSet, Split
 from memory.evaluation.outcomes import Asked, Evaluation, K, System
-from memory.retrieval import packing, phases
+from memory.retrieval import packing, packing_tokens, phases
 from memory.retrieval.packing import Packable
 from memory.retrieval.phases import Phase
 from memory.taxonomy import MemoryType
 
-CHARACTERS_A_TOKEN: Final = 4  # ours: English prose and code
 PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given, spec 3.1
 SHOW_EVERY: Final = 100  # queries between two lines of progress
 
@@ -120,5 +118,5 @@ def _asked(
 
 
 def _packable(hit: Hit) -> Packable:
-    tokens = math.ceil(len(hit.memory.content) / CHARACTERS_A_TOKEN)
+    tokens = packing_tokens.count(text=hit.memory.content)
     return Packable(memory_id=hit.memory.id, type=MemoryType(hit.memory.type), tokens=tokens)

@@ -19,6 +19,7 @@ from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query, QueryKind
 from memory.retrieval.ranking import Standing, Task
 from memory.retrieval.relevance import Calibration, Observed, Relevance
+from memory.retrieval.wording import wording_of
 from memory.sql import retrieval
 from memory.sql.retrieval import Found
 from memory.taxonomy import MemoryType
@@ -133,7 +134,11 @@ def judged(
 ) -> tuple[tuple[Standing, Relevance], ...]:
     """Return those that are relevant enough, with their relevance, in order."""
     observed = (*_observed(pool), *_observed_beside(pool))
-    signs = relevances.signs_of(observed=observed, usual=pool.calibration.rivals)
+    signs = relevances.signs_of(
+        observed=observed,
+        usual=pool.calibration.rivals,
+        wording=wording_of(text=pool.asked.normalized),
+    )
     values = (
         (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
         for one in standings

@@ -27,7 +27,8 @@ from memory.actions.drafts import NewMemory
 from memory.actions.remember_all import MOST, remember_all
 from memory.evaluation.judged import JudgedMemory, JudgedSet, merged
 from memory.evaluation.outcomes import Refusal
-from memory.models import Memory
+from memory.models import Memory, MemoryKeyword, MemoryVector
+from memory.sql import retrieval
 from memory.taxonomy import Source, Status
 from teams.actions.projects import create_project
 
@@ -76,6 +77,21 @@ def trial(
             embedded=embedded,
             refused=refused,
         )
+
+
+@contextmanager
+def taken_out(*, filled: Trial, names: frozenset[str]) -> Iterator[None]:
+    """Have the searches of a trial go without these memories of the set until the block ends."""
+    ids = tuple(id for id, name in filled.names.items() if name in names)
+    with transaction.atomic():
+        try:
+            with tenancy.unit():
+                MemoryKeyword.objects.filter(memory_id__in=ids).delete()
+                MemoryVector.objects.filter(memory_id__in=ids).delete()
+                retrieval.refresh_lexicon()
+            yield
+        finally:
+            transaction.set_rollback(True)
 
 
 @contextmanager

@@ -62,18 +62,25 @@ class Reliability:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
     """What a threshold does to queries: share of the unanswerable met with silence, and withheld
-    of the answerable.
+    of the answerable. `taken_out`: of answerable ones whose answers were taken out of the store.
     """
 
     recall: float
     withheld: float
+    taken_out: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A fitted calibration, and by half how reliable it is and what its threshold does."""
+    """A fitted calibration, and by half how reliable it is and what its threshold does.
+
+    `unseen`: what it does to queries of the train half that had no part in the fit; `parting`: how
+    often such an answerable query has the higher relevance of two, 0..1.
+    """
 
     calibration: Calibration
+    parting: float
+    unseen: Silence
     reliability: Mapping[Split, Reliability]
     silence: Mapping[Split, Silence]
 
@@ -97,10 +104,30 @@ def fit(*, key: str, pairs: Sequence[Pair], signs: tuple[Sign, ...]) -> Calibrat
     free = Calibration(
         key=key, intercept=intercept, slopes=slopes, threshold=0.0, rivals=_rivals(pairs)
     )
-    best = _best(pairs, free)
-    answered = [value for id, value in best.items() if _answerable(pairs)[id]]
-    threshold = float(np.quantile(answered, WITHHELD, method="lower"))
-    return replace(free, threshold=max(LEAST, _cut(threshold, DIGITS)))
+    answered, _ = parted(pairs=pairs, best=best_of(pairs=pairs, calibration=free))
+    return replace(free, threshold=threshold_of(answered=answered))
+
+
+def threshold_of(*, answered: Sequence[float]) -> float:
+    """Return the relevance below which WITHHELD of these answerable queries are, or LEAST."""
+    return max(LEAST, _cut(float(np.quantile(answered, WITHHELD, method="lower")), DIGITS))
+
+
+def best_of(*, pairs: Sequence[Pair], calibration: Calibration) -> dict[str, float]:
+    """Return the relevance of the best hit of each query."""
+    best: dict[str, float] = {}
+    for pair in pairs:
+        best[pair.query_id] = max(best.get(pair.query_id, 0.0), _value(pair, calibration))
+    return best
+
+
+def parted(
+    *, pairs: Sequence[Pair], best: Mapping[str, float]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the best relevances of the answerable queries, and of the others."""
+    answerable = {pair.query_id: pair.answerable for pair in pairs}
+    answered = tuple(value for id, value in best.items() if answerable[id])
+    return answered, tuple(value for id, value in best.items() if not answerable[id])
 
 
 def reliability(*, pairs: Sequence[Pair], calibration: Calibration) -> Reliability:
@@ -126,14 +153,16 @@ def reliability(*, pairs: Sequence[Pair], calibration: Calibration) -> Reliabili
 
 def silence(*, pairs: Sequence[Pair], calibration: Calibration, threshold: float) -> Silence:
     """Return what silence below a threshold does to the queries that have candidates."""
-    answerable = _answerable(pairs)
-    silent = {id: value < threshold for id, value in _best(pairs, calibration).items()}
-    lost = [silent[id] for id, has_answer in answerable.items() if has_answer]
-    kept = [silent[id] for id, has_answer in answerable.items() if not has_answer]
+    answered, others = parted(pairs=pairs, best=best_of(pairs=pairs, calibration=calibration))
     return Silence(
-        recall=sum(kept) / len(kept) if kept else 0.0,
-        withheld=sum(lost) / len(lost) if lost else 0.0,
+        recall=below(values=others, limit=threshold),
+        withheld=below(values=answered, limit=threshold),
     )
+
+
+def below(*, values: Sequence[float], limit: float) -> float:
+    """Return the share of values below a limit; 0 without values."""
+    return sum(value < limit for value in values) / len(values) if values else 0.0
 
 
 def _fitted(
@@ -172,17 +201,6 @@ def _rivals(pairs: Sequence[Pair]) -> Rivals:
 def _mean_rival(pairs: Sequence[Pair], sign: Sign, lead: Sign) -> float:
     values = [pair.signs[sign] - pair.signs[lead] for pair in pairs if lead in pair.signs]
     return round(float(np.mean(values or [0.0])), DIGITS)
-
-
-def _best(pairs: Sequence[Pair], calibration: Calibration) -> dict[str, float]:
-    best: dict[str, float] = {}
-    for pair in pairs:
-        best[pair.query_id] = max(best.get(pair.query_id, 0.0), _value(pair, calibration))
-    return best
-
-
-def _answerable(pairs: Sequence[Pair]) -> dict[str, bool]:
-    return {pair.query_id: pair.answerable for pair in pairs}
 
 
 def _value(pair: Pair, calibration: Calibration) -> float:

@@ -83,12 +83,19 @@ def _calibration(row: Checked) -> Iterator[str]:
     slopes = ", ".join(f"Sign.{sign.name}: {slope}" for sign, slope in fitted.slopes.items())
     rest = f"{fitted.threshold}, {fitted.rivals.cosine}, {fitted.rivals.matched}"
     yield f'("{fitted.key}", {fitted.intercept}, {{{slopes}}}, {rest}),'
+    yield (
+        f"  unseen of train: silence recall {row.unseen.recall:.3f}, withheld "
+        f"{row.unseen.withheld:.3f}, an answerable query is above one that is not in "
+        f"{row.parting:.3f}"
+    )
     for split, checked in row.reliability.items():
         effect = row.silence[split]
         yield (
             f"  {split}: Brier {checked.brier:.4f}, of the base rate {checked.base_brier:.4f}; "
             f"silence recall {effect.recall:.3f}, withheld {effect.withheld:.3f}"
         )
+        if effect.taken_out is not None:
+            yield f"    silence where the answers were taken out {effect.taken_out:.3f}"
         for one in checked.bins:
             yield f"    {one.count:4} pairs: said {one.said:.2f}, so in {one.true:.2f}"
 

@@ -53,7 +53,8 @@ class Command(BaseCommand):
         compare.add_argument("second", type=Path)
         compare.add_argument("--of", dest="compared", default=PROFILES[0])
         steps.add_parser("fit-weights", help="fit the weights of fusion on the train half")
-        steps.add_parser("fit-relevance", help="fit the table of calibrations on the train half")
+        relevance = steps.add_parser("fit-relevance", help="fit the calibrations on the train half")
+        relevance.add_argument("--held", action="store_true", help="check them on the held half")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do one of them; refuse in a sentence."""
@@ -63,7 +64,7 @@ class Command(BaseCommand):
             elif options["step"] == "compare":
                 self._compare(options["first"], options["second"], options["compared"])
             elif options["step"] == "fit-relevance":
-                self._fit_relevance(options["folder"])
+                self._fit_relevance(options["folder"], options["held"])
             elif options["step"] == "fit-weights":
                 self._fit_weights(options["folder"])
             else:
@@ -114,8 +115,10 @@ class Command(BaseCommand):
         found = fit_weights(judged=_set(folder), now=timezone.now(), tell=self._tell)
         self.stdout.write(report.choices(rows=found))
 
-    def _fit_relevance(self, folder: str) -> None:
-        found = fit_relevance(judged=_set(folder), now=timezone.now(), tell=self._tell)
+    def _fit_relevance(self, folder: str, with_held: bool) -> None:
+        found = fit_relevance(
+            judged=_set(folder), with_held=with_held, now=timezone.now(), tell=self._tell
+        )
         self.stdout.write(report.calibrations(rows=found))
 
     def _tell(self, line: str) -> None:

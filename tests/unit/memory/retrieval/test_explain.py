@@ -13,9 +13,11 @@ from memory.retrieval.query import QueryKind
 from memory.retrieval.ranking import Task
 from memory.retrieval.relevance import Observed
 from memory.retrieval.scoring import PROFILES
+from memory.retrieval.wording import Wording
 from memory.taxonomy import MemoryType, Source
 
 ID = UUID(int=1)
+WORDING = Wording(words=3, is_french=False)
 ROW = CALIBRATIONS[NO_VECTORS]
 
 
@@ -25,7 +27,7 @@ def _explained(profile: str) -> dict[str, object]:
     task = Task(kind=QueryKind.SEMANTIC, profile=PROFILES[profile])
     (standing,) = ranking.rank(candidates=(candidate,), evidence={ID: known}, task=task)
     observed = (Observed(memory_id=ID, cosine=None, matched=0.5),)
-    signs = relevances.signs_of(observed=observed, usual=ROW.rivals)[ID]
+    signs = relevances.signs_of(observed=observed, usual=ROW.rivals, wording=WORDING)[ID]
     value = relevances.relevance(signs=signs, calibration=ROW)
     return dict(explain.of(standing=standing, relevance=value, threshold=0.3, calibration=ROW))
 
@@ -53,5 +55,5 @@ def test_relevance_is_shown_beside_the_threshold_and_what_it_was_made_of() -> No
     shown = _explained("plain")["relevance"]
 
     assert (shown["threshold"], shown["calibration"]) == (0.3, NO_VECTORS)  # type: ignore[index]
-    assert set(shown["parts"]) == {"intercept", "matched", "matched_lead", "missing"}  # type: ignore[index]
+    assert set(shown["parts"]) == {"intercept", *(sign.value for sign in ROW.slopes)}  # type: ignore[index]
     assert relevances.logistic(sum(shown["parts"].values())) == pytest.approx(shown["value"])  # type: ignore[index]

@@ -11,10 +11,12 @@ from memory.retrieval import calibrations
 from memory.retrieval import relevance as relevances
 from memory.retrieval.calibrations import ANY, CALIBRATIONS, NO_VECTORS
 from memory.retrieval.relevance import Calibration, Observed, Rivals, Sign
+from memory.retrieval.wording import Wording
 
 SHARES = st.floats(0, 1)
 ROWS = st.sampled_from(tuple(CALIBRATIONS.values()))
 USUAL = Rivals(cosine=0.2, matched=0.1)
+ENGLISH = Wording(words=4, is_french=False)
 MINILM = CALIBRATIONS["local/all-minilm-l6-v2"]
 
 
@@ -25,8 +27,10 @@ def _observed(*evidence: tuple[float | None, float]) -> tuple[Observed, ...]:
     )
 
 
-def _first(observed: tuple[Observed, ...], row: Calibration) -> relevances.Relevance:
-    signs = relevances.signs_of(observed=observed, usual=row.rivals)
+def _first(
+    observed: tuple[Observed, ...], row: Calibration, wording: Wording = ENGLISH
+) -> relevances.Relevance:
+    signs = relevances.signs_of(observed=observed, usual=row.rivals, wording=wording)
     return relevances.relevance(signs=signs[observed[0].memory_id], calibration=row)
 
 
@@ -77,11 +81,52 @@ def test_the_only_memory_of_a_store_can_be_relevant_and_noise_is_not(row: Calibr
 def test_signs_are_relative_to_the_rivals() -> None:
     observed = _observed(*((0.9, 0.5),) * 3, *((0.3, 0.1),) * 9)
 
-    signs = relevances.signs_of(observed=observed, usual=USUAL)[UUID(int=0)]
+    signs = relevances.signs_of(observed=observed, usual=USUAL, wording=ENGLISH)[UUID(int=0)]
 
     assert signs[Sign.COSINE_LEAD] == pytest.approx(0.6)
     assert signs[Sign.MATCHED_LEAD] == pytest.approx(0.4)
     assert signs[Sign.COSINE_STANDING] == pytest.approx((0.9 - 0.45) / (0.2598076 + 0.03))
+    assert signs[Sign.COSINE_WORDS] == pytest.approx(3.6)
+
+
+def test_those_equally_close_are_equally_the_closest() -> None:
+    observed = _observed((0.5, 0.0), (0.9, 0.0), (0.5, 0.0), (None, 0.0))
+
+    found = relevances.signs_of(observed=observed, usual=USUAL, wording=ENGLISH)
+
+    assert [found[UUID(int=id)].get(Sign.CLOSEST) for id in range(4)] == [1 / 2, 1.0, 1 / 2, None]
+
+
+@given(evidence=st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=20), data=st.data())
+def test_the_order_of_candidates_does_not_matter(
+    evidence: list[tuple[float, float]], data: st.DataObject
+) -> None:
+    observed = _observed(*evidence)
+    mixed = tuple(data.draw(st.permutations(observed)))
+
+    found, other = (
+        relevances.signs_of(observed=some, usual=USUAL, wording=ENGLISH)
+        for some in (observed, mixed)
+    )
+
+    assert found.keys() == other.keys()
+    assert all(found[id] == pytest.approx(other[id]) for id in found)
+
+
+def test_what_is_as_far_from_a_french_query_is_more_relevant() -> None:
+    observed = _observed((0.4, 0.1), *((0.2, 0.0),) * 20)
+
+    french = _first(observed, MINILM, Wording(words=4, is_french=True))
+
+    assert french.value > _first(observed, MINILM).value
+
+
+def test_what_is_as_close_to_a_longer_query_is_more_relevant() -> None:
+    observed = _observed((0.4, 0.1), *((0.2, 0.0),) * 20)
+
+    longer = _first(observed, MINILM, Wording(words=8, is_french=False))
+
+    assert longer.value > _first(observed, MINILM).value
 
 
 def test_slopes_point_the_way_their_signs_mean() -> None:
@@ -104,4 +149,4 @@ def test_impossible_evidence_is_refused(cosine: float, matched: float | None) ->
     value = float("nan") if matched is None else matched
 
     with pytest.raises(ValueError, match="must be within"):
-        relevances.signs_of(observed=_observed((cosine, value)), usual=USUAL)
+        relevances.signs_of(observed=_observed((cosine, value)), usual=USUAL, wording=ENGLISH)
