@@ -161,6 +161,8 @@ def _observed(pool: Pool) -> tuple[Observed, ...]:
 
 def _observed_beside(pool: Pool) -> tuple[Observed, ...]:
     """Return the episodes that only their neighbors brought here: as close as by those, in part."""
+    if not pool.turns:
+        return ()
     found = {item.memory_id: item for item in pool.found}
     scores = {one.memory_id: one.scores for one in candidates_of(pool=pool)}
     return tuple(

@@ -17,7 +17,7 @@ class Factor:
 
 def total(*, factors: tuple[Factor, ...]) -> float:
     """Add the parts exactly (Shewchuk's sum, so their order does not matter)."""
-    return math.fsum(factor.value for factor in factors)
+    return math.fsum([factor.value for factor in factors])
 
 
 def checked_share(*, name: str, value: float) -> float:

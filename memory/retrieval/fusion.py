@@ -9,8 +9,10 @@ by id. Source of reciprocal rank fusion: Cormack, Clarke & Buettcher (2009).
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from memory.retrieval.candidates import Candidate, Path
@@ -51,11 +53,16 @@ class Fused:
     contributions: tuple[Contribution, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranked:
-    score: float | None
+class _Place(NamedTuple):
+    """Where a candidate stands on a path: which one it is, its value and score, its rank from 0."""
+
+    index: int
     order: float
+    score: float | None
     rank: int
+
+
+Values = Callable[[list[_Place]], list[float]]
 
 
 def minmax(
@@ -66,10 +73,7 @@ def minmax(
     On a path whose scores are all equal each of them counts 1. Raises ValueError for a path without
     a weight, a score that is not finite, or a memory given twice.
     """
-    by_path = _by_path(candidates)
-    scaled = _scaled(weights[kind], by_path)
-    values = {path: _normalized(ranked) for path, ranked in by_path.items()}
-    return _fused(candidates, by_path, scaled, values)
+    return _fused(candidates, weights[kind], _normalized)
 
 
 def reciprocal_rank(
@@ -84,34 +88,35 @@ def reciprocal_rank(
     This is w / (k + rank + 1) times a constant, so that the best possible score is 1 instead of
     0.016. Raises ValueError as `minmax` does.
     """
-    by_path = _by_path(candidates)
-    scaled = _scaled(weights[kind], by_path)
-    values = {
-        path: {id: (k + 1) / (k + found.rank + 1) for id, found in ranked.items()}
-        for path, ranked in by_path.items()
-    }
-    return _fused(candidates, by_path, scaled, values)
+    return _fused(
+        candidates, weights[kind], lambda places: [(k + 1) / (k + one.rank + 1) for one in places]
+    )
 
 
-def _by_path(candidates: tuple[Candidate, ...]) -> dict[str, dict[UUID, _Ranked]]:
+def _by_path(candidates: tuple[Candidate, ...]) -> dict[str, list[_Place]]:
+    """Return the places of each path, best first."""
     if len({candidate.memory_id for candidate in candidates}) != len(candidates):
         raise ValueError("a memory is among the candidates twice")
-    paths = {path for each in candidates for path in (*each.scores, *each.ranks)}
-    return {path: _ranked(path, candidates) for path in sorted(paths)}
+    found: dict[str, list[int]] = defaultdict(list)
+    for index, each in enumerate(candidates):
+        for path in {**each.scores, **each.ranks} if each.ranks else each.scores:
+            found[path].append(index)
+    return {path: _places(path, candidates, found[path]) for path in sorted(found)}
 
 
-def _ranked(path: str, candidates: Iterable[Candidate]) -> dict[UUID, _Ranked]:
-    found = [each for each in candidates if path in each.scores or path in each.ranks]
-    order = {each.memory_id: _order(path, each) for each in found}
-    best_first = sorted(found, key=lambda each: (-order[each.memory_id], each.memory_id))
-    return {
-        each.memory_id: _Ranked(
-            score=each.scores.get(path),
-            order=order[each.memory_id],
-            rank=each.ranks.get(path, position),
+def _places(path: str, candidates: tuple[Candidate, ...], found: list[int]) -> list[_Place]:
+    best_first = sorted(
+        (-_order(path, candidates[index]), candidates[index].memory_id, index) for index in found
+    )
+    return [
+        _Place(
+            index=index,
+            order=-negative,
+            score=candidates[index].scores.get(path),
+            rank=candidates[index].ranks.get(path, position),
         )
-        for position, each in enumerate(best_first)
-    }
+        for position, (negative, _, index) in enumerate(best_first)
+    ]
 
 
 def _order(path: str, candidate: Candidate) -> float:
@@ -131,32 +136,35 @@ def _scaled(weights: Mapping[str, float], paths: Iterable[str]) -> dict[str, flo
     return {path: weight / whole for path, weight in present.items()}
 
 
-def _normalized(ranked: Mapping[UUID, _Ranked]) -> dict[UUID, float]:
-    orders = [found.order for found in ranked.values()]
-    low, span = min(orders), max(orders) - min(orders)
-    return {id: (found.order - low) / span if span else 1.0 for id, found in ranked.items()}
+def _normalized(places: list[_Place]) -> list[float]:
+    high, low = places[0].order, places[-1].order
+    span = high - low
+    return [(one.order - low) / span if span else 1.0 for one in places]
 
 
 def _fused(
-    candidates: tuple[Candidate, ...],
-    by_path: Mapping[str, Mapping[UUID, _Ranked]],
-    weights: Mapping[str, float],
-    values: Mapping[str, Mapping[UUID, float]],
+    candidates: tuple[Candidate, ...], weights: Mapping[str, float], values: Values
 ) -> tuple[Fused, ...]:
-    fused = []
-    for candidate in candidates:
-        id = candidate.memory_id
-        contributions = tuple(
-            Contribution(
-                path=path,
-                score=ranked[id].score,
-                rank=ranked[id].rank,
-                weight=weights[path],
-                value=weights[path] * values[path][id],
+    by_path = _by_path(candidates)
+    scaled = _scaled(weights, by_path)
+    parts: list[list[Contribution]] = [[] for _ in candidates]
+    for path, places in by_path.items():
+        for one, value in zip(places, values(places), strict=True):
+            parts[one.index].append(
+                Contribution(
+                    path=path,
+                    score=one.score,
+                    rank=one.rank,
+                    weight=scaled[path],
+                    value=scaled[path] * value,
+                )
             )
-            for path, ranked in by_path.items()
-            if id in ranked
+    fused = (
+        Fused(
+            memory_id=candidate.memory_id,
+            score=math.fsum([part.value for part in own]),
+            contributions=tuple(own),
         )
-        score = math.fsum(part.value for part in contributions)
-        fused.append(Fused(memory_id=id, score=score, contributions=contributions))
+        for candidate, own in zip(candidates, parts, strict=True)
+    )
     return tuple(sorted(fused, key=lambda each: (-each.score, each.memory_id)))

@@ -73,6 +73,7 @@ def rank(
                 fusion=item.score,
                 cosine=cosines[item.memory_id],
                 phase=task.phase,
+                profile=task.profile,
             ),
             task.profile,
         )
@@ -97,9 +98,9 @@ def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
 
 def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:
     scored = scoring.score(profile=profile, inputs=inputs)
-    whole = math.prod(factor.value for factor in scored.multipliers)
+    whole = math.prod([factor.value for factor in scored.multipliers])
     share = profile.terms.get(Term.FUSION, 0.0) * whole
-    others = tuple(factor for factor in scored.factors if factor.name != Term.FUSION)
+    others = tuple([factor for factor in scored.factors if factor.name != Term.FUSION])
     factors = (*_paths(fused, boost, share), *others) if share else others
     return Standing(
         memory_id=fused.memory_id,
@@ -113,7 +114,9 @@ def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profil
 
 def _paths(fused: Fused, boost: Boost | None, share: float) -> tuple[Factor, ...]:
     """Return the fusion's part as one a path and one for the neighborhood."""
-    paths = tuple(Factor(name=part.path, value=part.value * share) for part in fused.contributions)
+    paths = tuple(
+        [Factor(name=part.path, value=part.value * share) for part in fused.contributions]
+    )
     if boost is None:
         return paths
     return (*paths, Factor(name=NEIGHBORHOOD, value=boost.value * share))

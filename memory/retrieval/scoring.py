@@ -7,7 +7,7 @@ Which one is the default is decided by evaluation.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -80,6 +80,7 @@ class Score:
     multipliers: tuple[Factor, ...] = ()
 
 
+_NAMES: Final = {name: name.value for name in (*Term, *Multiplier)}  # read often
 _ALWAYS: Final = frozenset({Multiplier.PHASE})  # 1 when the request names no phase
 PROFILES: Final[Mapping[str, Profile]] = {
     profile.name: profile
@@ -109,47 +110,77 @@ DEFAULT: Final = PROFILES["plain"]
 
 
 def inputs_of(
-    *, evidence: Evidence, fusion: float, cosine: float | None, phase: Phase | None
+    *,
+    evidence: Evidence,
+    fusion: float,
+    cosine: float | None,
+    phase: Phase | None,
+    profile: Profile | None = None,
 ) -> Inputs:
-    """Turn what is known of a candidate into terms and multipliers.
+    """Turn what is known of a candidate into terms and multipliers, those of a profile or all.
 
     recency = exp(-idle days · volatility), use = ln(1 + n) / ln(101), activation = A / 10 with
     A = ln(n / 0.5) - 0.5 · ln(hours) above the layer's floor, n counting the creation; a missing or
     negative cosine counts 0. Raises ValueError for negative ages and counts.
     """
-    idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
-    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
-    base = activation.base_level(
-        accesses=accesses + 1, lifetime_hours=evidence.age_days * HOURS_A_DAY
-    )
-    belief = checked_share(name="confidence", value=evidence.confidence)
+    terms = _TERMS if profile is None else profile.terms
+    wanted = _MULTIPLIERS if profile is None else profile.multipliers
     return Inputs(
-        terms={
-            Term.FUSION: checked_share(name="fusion", value=min(fusion, 1.0)),
-            Term.COSINE: max(cosine or 0.0, 0.0),
-            Term.RECENCY: math.exp(-idle * VOLATILITY),
-            Term.USE: math.log1p(accesses) / math.log(USE_SCALE),
-            Term.ACTIVATION: max(base, evidence.activation_floor) / ACTIVATION_SCALE,
-            Term.CONFIDENCE: belief,
-        },
-        multipliers={
-            Multiplier.PHASE: phases.weight(phase=phase, type=evidence.type),
-            Multiplier.TRUST: source_row(source=evidence.source).trust_multiplier,
-            Multiplier.BELIEF: belief,
-        },
+        terms={term: _TERMS[term](evidence, fusion, cosine) for term in terms},
+        multipliers={name: _MULTIPLIERS[name](evidence, phase) for name in wanted},
     )
 
 
 def score(*, profile: Profile, inputs: Inputs) -> Score:
     """Compute (Σ weight · term) · Π multiplier."""
     used = tuple(
-        Factor(name=name.value, value=inputs.multipliers[name])
-        for name in Multiplier
-        if name in profile.multipliers
+        [
+            Factor(name=_NAMES[name], value=inputs.multipliers[name])
+            for name in _MULTIPLIERS
+            if name in profile.multipliers
+        ]
     )
-    whole = math.prod(factor.value for factor in used)
+    whole = math.prod([factor.value for factor in used])
     factors = tuple(
-        Factor(name=term.value, value=weight * inputs.terms[term] * whole)
-        for term, weight in profile.terms.items()
+        [
+            Factor(name=_NAMES[term], value=weight * inputs.terms[term] * whole)
+            for term, weight in profile.terms.items()
+        ]
     )
     return Score(value=total(factors=factors), factors=factors, multipliers=used)
+
+
+def _activation(evidence: Evidence) -> float:
+    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    hours = evidence.age_days * HOURS_A_DAY
+    base = activation.base_level(accesses=accesses + 1, lifetime_hours=hours)
+    return max(base, evidence.activation_floor) / ACTIVATION_SCALE
+
+
+def _recency(evidence: Evidence) -> float:
+    idle = checked_not_negative(name="idle_days", value=evidence.idle_days)
+    return math.exp(-idle * VOLATILITY)
+
+
+def _use(evidence: Evidence) -> float:
+    accesses = int(checked_not_negative(name="accesses", value=evidence.accesses))
+    return math.log1p(accesses) / math.log(USE_SCALE)
+
+
+def _belief(evidence: Evidence) -> float:
+    return checked_share(name="confidence", value=evidence.confidence)
+
+
+_TERMS: Final[Mapping[Term, Callable[[Evidence, float, float | None], float]]] = {
+    Term.FUSION: lambda _, fusion, __: checked_share(name="fusion", value=min(fusion, 1.0)),
+    Term.COSINE: lambda _, __, cosine: max(cosine or 0.0, 0.0),
+    Term.RECENCY: lambda evidence, _, __: _recency(evidence),
+    Term.USE: lambda evidence, _, __: _use(evidence),
+    Term.ACTIVATION: lambda evidence, _, __: _activation(evidence),
+    Term.CONFIDENCE: lambda evidence, _, __: _belief(evidence),
+}
+_MULTIPLIERS: Final[Mapping[Multiplier, Callable[[Evidence, Phase | None], float]]] = {
+    Multiplier.PHASE: lambda evidence, phase: phases.weight(phase=phase, type=evidence.type),
+    Multiplier.TRUST: lambda evidence, _: source_row(source=evidence.source).trust_multiplier,
+    Multiplier.BELIEF: lambda evidence, _: _belief(evidence),
+}
