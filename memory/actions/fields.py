@@ -32,6 +32,7 @@ LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each, 
     "related_modules": (64, 200),
 }
 CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": Source}
+KNOWN: Final = {name: frozenset(known) for name, known in CHOICES.items()}
 LARGEST_LINE: Final = 2_147_483_647  # of an integer column
 LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
 DEEPEST: Final = 32  # levels of nesting, spec 10.5
@@ -172,7 +173,7 @@ def _length_errors(new: NewMemory) -> Iterator[FieldError]:
 def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
     for name, known in CHOICES.items():
         value = getattr(new, name)
-        if value and value not in set(known):
+        if value and value not in KNOWN[name]:
             names = tuple(item.value for item in known)
             detail = sentence("{value!r} is not one of: {names}.", value=value, names=names)
             yield _fault(f"/{name}", detail, "choice")

@@ -88,58 +88,59 @@ _SIGNALS = (
     r"|INTR|INVAL|IO|ISDIR|LOOP|MFILE|NETUNREACH|NOENT|NOMEM|NOSPC|NOTDIR|NOTFOUND|PERM|PIPE"
     r"|TIMEDOUT)|SIG(?:ABRT|CHLD|HUP|INT|KILL|PIPE|QUIT|SEGV|STOP|TERM|USR[12]))"
 )
-_DIGITS = tuple("0123456789")
-_PATTERNS: tuple[tuple[EntityKind, float, str, tuple[str, ...]], ...] = (
-    # confidences: ours; of the last, one stands in each ASCII text that has such an entity
-    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", ("://",)),
-    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", ("@",)),
+_DIGIT, _HUMP = r"\d", r"[a-z0-9][A-Z]"
+_PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
+    # confidences: ours; the last is found, at once, in each text that has such an entity
+    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", "://"),
+    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "@"),
     (
         EntityKind.DATE,
         0.92,
         r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?",
-        _DIGITS,
+        _DIGIT,
     ),
-    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}", _DIGITS),
-    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}", _DIGITS),
-    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", ("/",)),
-    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", ()),
-    (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", ("`",)),
+    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}", _DIGIT),
+    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}", _DIGIT),
+    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", "/"),
+    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", r"\.[a-z]"),
+    (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", "`"),
     (
         EntityKind.VERSION,
         0.80,
         r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)",
-        _DIGITS,
+        _DIGIT,
     ),
-    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])", ("@",)),
-    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+", ("#",)),
-    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", ("()",)),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", ()),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", ()),
-    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", ("_",)),
-    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGITS),
-    (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", ("E", "SIG")),
+    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])", "@"),
+    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+", "#"),
+    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", r"\(\)"),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", _HUMP),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", _HUMP),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", "_"),
+    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGIT),
+    (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", "E[A-Z]|SIG"),
     (
         EntityKind.SERVICE,
         0.66,
         rf"(?<![\w./-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:{'|'.join(_SERVICES)})(?![\w/-])",
-        tuple(f"-{name}" for name in _SERVICES),
+        f"-(?:{'|'.join(_SERVICES)})",
     ),
     (
         EntityKind.SERVICE,
         0.64,
         rf"(?<=[Tt]he )(?!{_NO_NAMES} )[a-z]{{2,20}} (?:service|gateway)(?!\w)",
-        (" service", " gateway"),
+        " (?:service|gateway)",
     ),
     (
         EntityKind.QUOTED,
         0.60,
         r"(?<=[\"“«])[A-Z][\w-]{1,30}(?: [\w-]{1,30}){0,3}(?=[\"”»])",
-        ('"',),
+        '["“«]',
     ),
 )
 _COMPILED = tuple(
-    (kind, sure, re.compile(pattern), hints) for kind, sure, pattern, hints in _PATTERNS
+    (kind, sure, re.compile(pattern), hint) for kind, sure, pattern, hint in _PATTERNS
 )
+_HINTS = tuple((hint, re.compile(hint)) for hint in dict.fromkeys(row[-1] for row in _PATTERNS))
 _TRAILING = ".,;:!?"
 _WORD: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9]+")
 _TOOL_SURE: Final = 0.62  # ours
@@ -147,10 +148,11 @@ _TOOL_SURE: Final = 0.62  # ours
 
 def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
     """Find the entities of a text in their order; spans never overlap."""
+    present = {hint for hint, pattern in _HINTS if pattern.search(text)}
     spans = [
         _span(kind, match, confidence)
-        for kind, confidence, pattern, hints in _COMPILED
-        if _may_have(text, hints)
+        for kind, confidence, pattern, hint in _COMPILED
+        if hint in present
         for match in pattern.finditer(text)
     ]
     return resolve_overlaps(spans=(*spans, *_tools(text)))
@@ -178,10 +180,6 @@ def _tools(text: str) -> Iterator[EntitySpan]:
     for match in _WORD.finditer(text):
         if match.group().lower() in WORDS:
             yield _span(EntityKind.TOOL, match, _TOOL_SURE)
-
-
-def _may_have(text: str, hints: tuple[str, ...]) -> bool:
-    return not hints or not text.isascii() or any(hint in text for hint in hints)
 
 
 def _span(kind: EntityKind, match: re.Match[str], confidence: float) -> EntitySpan:
