@@ -79,15 +79,8 @@ def change(*, entry: feed.Entry, is_new: bool) -> SafeString:
 
 @lru_cache(maxsize=4_096)
 def _address(_prefix: str, org: str, project: str) -> str:
-    """Return the address of some memory of a project; asked once a project and mount point.
-
-    What belongs to no project has its permalink alone.
-    """
-    return (
-        reverse("memory", args=(org, project, ANY))
-        if project
-        else reverse("permalink", args=(ANY,))
-    )
+    """Return the address of some memory of a project or of none; asked once a mount point."""
+    return reverse("memory", args=(org, *((project,) if project else ()), ANY))
 
 
 def _state(status: str) -> SafeString:

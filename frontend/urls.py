@@ -23,11 +23,7 @@ from frontend.views import (
     verbs,
 )
 
-project: list[URLPattern | URLResolver] = [
-    path("", overview.overview, name="overview"),
-    path("figures", overview.figures, name="figures"),
-    path("memories", memories.memories, name="memories"),
-    path("memories/bulk", verbs.bulk, name="bulk"),
+memory: list[URLPattern | URLResolver] = [  # of a project, and of none
     path("memories/<uuid:memory_id>", memories.memory, name="memory"),
     path("memories/<uuid:memory_id>.json", memories.as_json, name="memory_json"),
     path("memories/<uuid:memory_id>.md", memories.as_markdown, name="memory_md"),
@@ -37,6 +33,14 @@ project: list[URLPattern | URLResolver] = [
     path("memories/<uuid:memory_id>/versions/<int:number>", editing.restore_version,
          name="restore_version"),
     path("memories/<uuid:memory_id>/<str:verb>", verbs.verb, name="verb"),
+]  # fmt: skip
+
+project: list[URLPattern | URLResolver] = [
+    path("", overview.overview, name="overview"),
+    path("figures", overview.figures, name="figures"),
+    path("memories", memories.memories, name="memories"),
+    path("memories/bulk", verbs.bulk, name="bulk"),
+    *memory,
     path("teach", teach.teach, name="teach"),
     path("teach/look", teach.look, name="look"),
     path("connections", connections.connections, name="connections"),
@@ -51,6 +55,7 @@ organization: list[URLPattern | URLResolver] = [
     path("", organizations.organization, name="organization"),
     path("projects/new", organizations.new_project, name="new_project"),
     path("palette", palette.palette, name="palette"),
+    *memory,
     path("changes", live.changes, name="changes"),
     path("settings/general", settings.general, name="settings_general"),
     path("settings/members", settings.members, name="settings_members"),

@@ -11,12 +11,15 @@ from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest
+from django.template import Context
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
 from frontend import differences, feed, figures, listing, marks, rows, sentences, words
+from memory.queries.views import MemoryView
 
 register = template.Library()
 
@@ -47,6 +50,14 @@ def icon(name: str, size: int = 20) -> SafeString:
         size,
         ICONS[name],
     )
+
+
+@register.simple_tag(takes_context=True)
+def memory_url(context: Context, name: str, memory: MemoryView, *more: object) -> str:
+    """Return the address of a memory's page, or of something to do with it there."""
+    project = (memory.project_slug,) if memory.project_slug else ()
+    organization = context["frame"].organization.slug
+    return reverse(name, args=(organization, *project, memory.id, *more))
 
 
 @register.simple_tag

@@ -192,9 +192,20 @@ def _project(caller: Caller, projects: tuple[ProjectView, ...], ref: str) -> Pro
 
 
 def memory_here(frame: Frame, memory_id: UUID) -> MemoryView:
-    """Return a memory of the page's project. Raises NotFound, also for one of another place."""
+    """Return a memory of the page's project, or of none. Raises NotFound for another place's."""
     view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    if frame.project is not None and view.project_id != frame.project.id:
+    if view.project_id != (None if frame.project is None else frame.project.id):
+        raise _not_here()
+    return view
+
+
+def memory_listed(frame: Frame, memory_id: UUID) -> MemoryView:
+    """Return a memory that lists of the page's project show: one of it, or of no project.
+
+    Raises NotFound for another place's.
+    """
+    view = memories.get(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    if frame.project is None or view.project_id not in {None, frame.project.id}:
         raise _not_here()
     return view
 

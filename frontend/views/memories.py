@@ -16,6 +16,7 @@ from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import memories as queries
 from memory.queries import overview
+from memory.queries.views import MemoryView
 
 
 @base.member
@@ -45,7 +46,7 @@ def memories(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.reader
 def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show one memory: as a page, or for htmx as the inspector's content."""
-    inspected = _inspect(frame, memory_id)
+    inspected = _inspected(frame, base.memory_here(frame, memory_id))
     context = {"section": "memories", "inspected": inspected, "now": frame.now}
     if request.htmx:  # type: ignore[attr-defined]
         return base.page(request, "partials/inspector.html", context)
@@ -76,8 +77,9 @@ def permalink(request: HttpRequest, memory_id: UUID) -> HttpResponse:
         caller = caller_from_session(user_id=user_id, organization_slug=organization.slug)
         with entered(caller):
             found = queries.by_ids(caller=caller, memory_ids=(memory_id,), now=base.clock())
-        if memory_id in found and found[memory_id].project_slug:
-            place = (organization.slug, found[memory_id].project_slug, memory_id)
+        if memory_id in found:
+            project = found[memory_id].project_slug
+            place = (organization.slug, *((project,) if project else ()), memory_id)
             return HttpResponseRedirect(reverse("memory", args=place))
     raise Http404
 
@@ -87,11 +89,10 @@ def _peek(request: HttpRequest, frame: Frame) -> inspector.Inspected | None:
         memory_id = UUID(request.GET.get("peek", ""))
     except ValueError:
         return None
-    return _inspect(frame, memory_id)
+    return _inspected(frame, base.memory_listed(frame, memory_id))
 
 
-def _inspect(frame: Frame, memory_id: UUID) -> inspector.Inspected:
-    view = base.memory_here(frame, memory_id)
+def _inspected(frame: Frame, view: MemoryView) -> inspector.Inspected:
     return inspector.inspect(memory=view, caller=frame.caller, now=frame.now)
 
 

@@ -71,8 +71,7 @@ def _taught(request: HttpRequest, frame: Frame, outcome: Outcome) -> HttpRespons
         "updated": _("Updated."),
     }
     memory = outcome.memory
-    place = (frame.caller.organization_slug, memory.project_slug, memory.id) if memory else ()
-    to = reverse("memory", args=place) if memory and memory.project_slug else "/"
+    to = reverse("permalink", args=(memory.id,)) if memory else "/"
     return base.done(request, to=to, say=says[outcome.outcome], changed="memories")
 
 

@@ -10,7 +10,7 @@ def test_every_text_is_translated() -> None:
 def test_sources_are_really_read() -> None:
     singulars = {text.singular for text in translations.texts()}
 
-    assert {"Confirm", "%(n)s memory", "Gotcha", "Remembered."} <= singulars
+    assert {"Confirm", "%(number)s memory", "Gotcha", "Remembered."} <= singulars
 
 
 def test_missing_text_is_named() -> None:

@@ -43,6 +43,7 @@ READY_SECONDS = 180  # on a machine that many share
 ANSWER_SECONDS = 600  # of a command that looks for thousands of memories
 POLL_SECONDS = 0.05
 WATCH_SECONDS = 1.0
+BEATS = ("beat", "other beat")
 KEPT = ("worker", "beat")
 AHEAD = 4  # writes under way while the reader does something else
 
@@ -79,7 +80,7 @@ class Installation:
         return {**os.environ, **self.given}
 
     def start(self, name: str, **over: str) -> None:
-        """Start postgres, redis, web, worker, hands or beat, and wait for a server to be ready.
+        """Start postgres, redis, web, worker, hands or a beat, and wait for a server to be ready.
 
         Hands are a worker without a queue: they look for jobs themselves, and begin sooner.
         `over` is what this process alone is told instead.
@@ -187,6 +188,11 @@ class Installation:
                     writer.stdin.write("\n")
             writer.stdin.close()
 
+    def slots(self, since: int = 0) -> list[str]:
+        """Return what workers have noted of slots, from a line on."""
+        file = self.home / "slots.log"
+        return file.read_text().splitlines()[since:] if file.exists() else []
+
     def job_states(self, organization: str) -> dict[str, int]:
         """Count the jobs of an organization by state."""
         return dict(self.read(f"SELECT state, count(*) {JOBS_OF} GROUP BY 1", organization))
@@ -208,8 +214,8 @@ class Installation:
 
     def _described(self, name: str, told: programs.Environment) -> Program:
         setup = setups.read(environment=self.given)
-        if name == "beat":
-            return programs.beat(run_folder=self.home, environment=told)
+        if name in BEATS:
+            return replace(programs.beat(run_folder=self.home, environment=told), name=name)
         if name == "hands":
             command = (sys.executable, *PROGRAM, "work")
             return Program(name=name, command=command, environment=told, folder=env.ROOT)

@@ -20,6 +20,7 @@ from memory.sql import retrieval, spaces
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
 TOO_MUCH_BYTES = 4_000_000_000
+SLOTS = "slots.log"
 
 
 def reach(name: str) -> None:
@@ -69,6 +70,27 @@ def _around(module: Any, name: str, *, before: str = "", after: str = "") -> Non
     setattr(module, name, passing)
 
 
+def _count_slots() -> None:
+    """Write a line for each question for a slot, and for each sweep that was begun."""
+    take_slot, sweep = jobs.take_slot, jobs.sweep
+
+    def taking(*, name: str, interval_seconds: int) -> bool:
+        is_ours = take_slot(name=name, interval_seconds=interval_seconds)
+        _note(f"{name} {'taken' if is_ours else 'gone'}")
+        return is_ours
+
+    def sweeping() -> dict[str, int]:
+        _note("sweep begun")
+        return sweep()
+
+    jobs.take_slot, jobs.sweep = taking, sweeping
+
+
+def _note(line: str) -> None:
+    with (FOLDER.parent / SLOTS).open("a") as file:
+        file.write(f"{line}\n")
+
+
 def _run_handler(claim: Claim, *, original: Callable[[Claim], Mapping[str, Any]]) -> Any:
     if poison := claim.payload.get("poison"):
         POISON[poison]()
@@ -84,6 +106,7 @@ def install() -> None:
     """Put the moments into this process."""
     original = jobs.run_handler
     jobs.run_handler = lambda claim: _run_handler(claim, original=original)
+    _count_slots()
     _around(jobs, "sweep", before="sweeping")
     _around(retrieval, "write_vectors", after="inside")
     _around(spaces, "hold_memories", after="cutting")

@@ -22,8 +22,8 @@ def french(owner: User, owner_pages: Client, shop: str) -> Client:
 @pytest.mark.parametrize(
     ("address", "form", "said"),
     [
-        ("/o/acme/projects/new", {"name": "Shop", "slug": "shop"}, "Il y a déjà un projet"),
-        ("/o/acme/projects/new", {"name": "S", "slug": "S!"}, "ne peut pas être le nom court"),
+        ("/o/acme/projects/new", {"name": "Shop", "slug": "shop"}, "est déjà pris"),
+        ("/o/acme/projects/new", {"name": "S", "slug": "S!"}, "ne peut pas être un nom court"),
         (f"{SHOP}teach", {"content": "ok"}, f"a 2 caractères{NB}; il en faut au moins 20"),
         (f"{SHOP}teach", {"content": SECRET}, f"ressemble à un secret{NB}: "),
         (f"{SHOP}teach", {"content": STATEMENT, "scope": "galaxy"}, "n’est pas l’une de ces"),
