@@ -47,17 +47,22 @@ def of_source(*, source: str, name: str) -> Iterator[Found]:
             yield from _of_value(value)
 
 
-def places(*, text: str) -> tuple[str, ...]:
-    """Return the names in braces, in order. Raises ValueError for braces that do not close."""
-    return tuple(sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None))
+def is_translation(*, english: str, translated: str) -> bool:
+    """Say whether a translation names the same places, each by its name alone: no `!r`, no `:,`."""
+    try:
+        places = tuple(_places(translated))
+    except ValueError:  # a brace that is not closed
+        return False
+    is_plain = all(not spec and conversion is None for _, spec, conversion in places)
+    wanted = sorted(name for name, _, _ in _places(english))
+    return is_plain and wanted == sorted(name for name, _, _ in places)
 
 
-def is_plain(*, text: str) -> bool:
-    """Say whether the places of a text are names alone, as in a translation they must be."""
-    return all(
-        name is None or (name.isidentifier() and not spec and conversion is None)
-        for _, name, spec, conversion in Formatter().parse(text)
-    )
+def _places(text: str) -> Iterator[tuple[str, str, str | None]]:
+    """Yield name, format and conversion of each place in braces."""
+    for _, name, spec, conversion in Formatter().parse(text):
+        if name is not None:
+            yield name, spec or "", conversion
 
 
 def _sentences(node: ast.AST, name: str) -> Iterator[ast.expr]:
@@ -123,7 +128,7 @@ def _made(call: ast.Call) -> Found:
     if not isinstance(template, ast.Constant) or not isinstance(template.value, str):
         return Found(text=ast.unparse(call), line=call.lineno, fault="is made of no constant")
     text, given = template.value, {word.arg for word in call.keywords}
-    named = set(places(text=text)) if given else set()
+    named = {name for name, _, _ in _places(text)} if given else set()
     fault = "" if named == given else "is given other values than it has places"
     return Found(text=text, line=call.lineno, has_places=bool(given), fault=fault)
 

@@ -27,6 +27,7 @@ from config.env import ROOT
 LANGUAGES: Final = ("fr",)
 SOURCES: Final = ("accounts", "config", "frontend", "graph", "memory", "teams")
 LOCALE: Final = ROOT / "frontend" / "locale"
+BREAKING: Final = re.compile(r" [;:!?»]|« ")  # spaces where French lets no line end
 PLACEHOLDER: Final = re.compile(r"%\((\w+)\)[sd]|%[sd]")
 KEYWORDS: Final = {
     "_": None,
@@ -101,6 +102,8 @@ def complaints(*, catalog: Catalog, wanted: tuple[Text, ...]) -> Iterator[str]:
             yield f"{text.place}: {text.singular!r} is only guessed (fuzzy)"
         elif not all(_same_places(text, form) for form in _forms(message.string)):
             yield f"{text.place}: {text.singular!r} is translated with other placeholders"
+        elif any(BREAKING.search(form) for form in _forms(message.string)):
+            yield f"{text.place}: {text.singular!r} needs a no-break space before ; : ! ? »"
 
 
 def catalog(*, language: str) -> Catalog:
@@ -124,9 +127,7 @@ def main(*, arguments: list[str]) -> int:
 
 def _same_places(text: Text, translated: str) -> bool:
     if text.is_sentence:
-        named = sentences.places(text=text.singular)
-        plain = sentences.is_plain(text=translated)
-        return plain and sentences.places(text=translated) == named
+        return sentences.is_translation(english=text.singular, translated=translated)
     offered = {*PLACEHOLDER.findall(text.singular), *PLACEHOLDER.findall(text.plural)}
     return set(PLACEHOLDER.findall(translated)) <= offered
 

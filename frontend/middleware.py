@@ -1,8 +1,9 @@
-"""What a browser may load and keep: a content security policy with a fresh nonce, and no caches.
+"""What a browser may load and keep, and the language of the pages of accounts.
 
-Stands before everything that answers, static files too. An answer that says itself how long it may
-be kept (static files) or sets a policy of its own (the API's data) is left alone; everything else
-may be kept by nobody, because most pages show what belongs to somebody (spec 9).
+A content security policy with a fresh nonce, and no caches: this stands before everything that
+answers, static files too. An answer that says itself how long it may be kept (static files) or sets
+a policy of its own (the API's data) is left alone; everything else may be kept by nobody, because
+most pages show what belongs to somebody (spec 9).
 """
 
 import secrets
@@ -11,9 +12,12 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils.deprecation import MiddlewareMixin
 
+from frontend.languages import speak
+
 HEADER = "Content-Security-Policy"
 KEPT_BY_NOBODY = "no-store"
 NONCE_BYTES = 16
+ACCOUNT_VIEWS = "allauth."
 
 POLICY = (
     ("default-src", "'none'"),
@@ -44,6 +48,19 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
             response[HEADER] = policy(nonce=getattr(request, "csp_nonce", ""))
         response.headers.setdefault("Cache-Control", KEPT_BY_NOBODY)
         return response
+
+
+class PersonsLanguageMiddleware(MiddlewareMixin):
+    """Show the pages of accounts in the language that the signed-in person chose."""
+
+    get_response: Callable[[HttpRequest], HttpResponse]
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], *_: object
+    ) -> None:
+        """Switch the language before a view that is not ours."""
+        if view.__module__.startswith(ACCOUNT_VIEWS):
+            speak(request)
 
 
 def policy(*, nonce: str) -> str:

@@ -4,6 +4,7 @@ A refusal comes in English (`accounts.sentences`); the catalog has the French of
 the sources raise, which `config.translations` checks. Programs are always answered in English.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,10 +14,12 @@ from django.utils.translation import gettext
 from accounts.caller import Role, TokenScope
 from accounts.sentences import Sentence, Value
 from frontend import words
+from memory.actions.remember import SENT_AGAIN
 from memory.intake.secrets import SecretKind
 from memory.intake.text import TextFaultKind
 from memory.taxonomy import Scope, Status
 
+RESTORED: Final = re.compile(r"restored version (?P<number>\d+)\Z")
 NAMES: Final[Mapping[type, Mapping[str, words.Name]]] = {
     Role: words.ROLES,
     TokenScope: words.TOKEN_SCOPES,
@@ -37,6 +40,23 @@ def said(*, sentence: str) -> str:
     if template == sentence.template:
         return str(sentence)
     return template.format_map({name: _shown(value) for name, value in sentence.values.items()})
+
+
+def correction(*, reason: str) -> str:
+    """Return why a memory was replaced: the kind it begins with by name, the rest as written."""
+    kind, _, why = reason.partition(": ")
+    if kind not in words.CORRECTIONS:
+        return reason
+    name = str(words.CORRECTIONS[kind])
+    return gettext("%(what)s: %(why)s") % {"what": name, "why": why} if why else name
+
+
+def noted(*, reason: str) -> str:
+    """Return why a memory was changed; what the product notes itself is said, the rest shown."""
+    if reason == SENT_AGAIN:
+        return gettext(reason)
+    restored = RESTORED.match(reason)
+    return gettext("restored version %(number)s") % restored.groupdict() if restored else reason
 
 
 def _shown(value: Value) -> str:

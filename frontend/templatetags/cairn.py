@@ -73,6 +73,18 @@ def said(text: str) -> str:
 
 
 @register.filter
+def correction_said(text: str) -> str:
+    """Say why a memory was replaced: what was wrong with it, and what was written about that."""
+    return sentences.correction(reason=text)
+
+
+@register.filter
+def noted(text: str) -> str:
+    """Say why a version was followed by another."""
+    return sentences.noted(reason=text)
+
+
+@register.filter
 def secret_names(kinds: Sequence[str]) -> str:
     """Name what a text seems to hold, with commas."""
     return ", ".join(str(words.name_of(words.SECRETS, kind)) for kind in kinds)

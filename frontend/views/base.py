@@ -17,7 +17,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 
 from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
@@ -25,6 +25,7 @@ from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
+from frontend.languages import speak
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from teams import queries as places
@@ -80,14 +81,6 @@ def person(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Outer:
 def person_id(request: HttpRequest) -> Any:
     """Return the id of the signed-in person."""
     return request.user.pk
-
-
-def speak(request: HttpRequest) -> None:
-    """Answer in the language the signed-in person chose, when one was chosen."""
-    language = getattr(request.user, "language", "")
-    if language:
-        translation.activate(language)
-        request.LANGUAGE_CODE = translation.get_language()
 
 
 def page(

@@ -4,7 +4,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from frontend import documentation
-from frontend.views import base
+from frontend.languages import speak
 
 
 def index(request: HttpRequest) -> HttpResponse:
@@ -21,6 +21,6 @@ def document(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _shown(request: HttpRequest, page: documentation.Page) -> HttpResponse:
-    base.speak(request)
+    speak(request)
     context = {"page": page, "pages": documentation.pages()}
     return render(request, "pages/document.html", context)

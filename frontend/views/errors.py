@@ -10,6 +10,8 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from redis.exceptions import RedisError
 
+from frontend.languages import speak
+
 log = logging.getLogger(__name__)
 
 AWAY: Final = (OperationalError, InterfaceError, RedisError)
@@ -18,11 +20,13 @@ RETRY_S: Final = 5
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say that this is not allowed."""
+    speak(request)
     return render(request, "403.html", status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say that there is nothing here."""
+    speak(request)
     return render(request, "404.html", status=404)
 
 
@@ -42,4 +46,5 @@ def broken(request: HttpRequest) -> HttpResponse:
 def csrf_failed(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Say that a form was too old or came from elsewhere."""
     log.warning("A form was refused: %s", reason)
+    speak(request)
     return render(request, "403.html", {"stale_form": True}, status=403)

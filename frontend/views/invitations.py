@@ -11,13 +11,14 @@ from accounts.audit import origin
 from accounts.authentication import count_try
 from accounts.errors import CairnError, NotFound
 from accounts.queries import invitation_offer
+from frontend.languages import speak
 from frontend.views import base
 
 
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """Show what the invitation offers; signed in with its address, accept it."""
     now = timezone.now()
-    base.speak(request)
+    speak(request)
     try:
         offer = invitation_offer(secret=secret, now=now)
         if request.method == "POST" and request.user.is_authenticated:

@@ -36,6 +36,7 @@ from teams.roles import Act
 
 NEIGHBORS = 5  # nearest memories compared, spec 2.1
 LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
+SENT_AGAIN = sentence("sent again under its external id")  # why there is a new version
 NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
 
 __all__ = ["NewMemory", "Outcome", "remember"]
@@ -157,7 +158,7 @@ def replace_content(
     view = revise.apply(
         caller=caller,
         row=locked,
-        changes={"content": drafted.new.content, "reason": "sent again under its external id"},
+        changes={"content": drafted.new.content, "reason": SENT_AGAIN},
         now=now,
     )
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")

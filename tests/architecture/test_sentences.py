@@ -84,7 +84,9 @@ def test_sentence_without_a_french_text_is_named() -> None:
     ]
 
 
-@pytest.mark.parametrize("french", ["Pas de {nom}.", "Rien.", "{name} {n}", "{name!r}", "{name:,}"])
+@pytest.mark.parametrize(
+    "french", ["Pas de {nom}.", "Rien.", "{name} {n}", "{name!r}", "{name:,}", "{name"]
+)
 def test_french_with_other_places_is_named(french: str) -> None:
     assert _complaints("No {name!r}.", french) == [
         "here:1: 'No {name!r}.' is translated with other placeholders"

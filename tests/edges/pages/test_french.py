@@ -1,15 +1,38 @@
 """Refusals on French pages are French, of every kind of form."""
 
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from typing import Final
+
 import pytest
 from django.test import Client
 
+from accounts.authentication import entered
+from accounts.caller import Caller
 from accounts.models import User
+from config.translations import catalog
+from memory.actions.correct import correct
 from memory.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
 
 SHOP = "/o/acme/p/shop/"
 SECRET = "The key is AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9 today."
 NB = "\u00a0"
+UNREAD: Final = frozenset({"code", "pre", "kbd", "script", "style"})
+VOID: Final = frozenset({"input", "br", "hr", "meta", "link", "img", "col", "wbr"})
+READ_OUT: Final = frozenset(
+    {"title", "aria-label", "placeholder", "alt", "data-confirm", "data-one", "data-many"}
+)
+WORD: Final = re.compile(r"[A-Za-z]{2}")
+COMMON: Final = {
+    str(message.id) for message in catalog(language="fr") if message.id == message.string
+}  # words of both languages
+WRITTEN: Final = re.compile(  # names, what people wrote, what is typed
+    r"Acme|acme|Shop|shop|storefront|Token refresh|^auth|middleware|^(is|tag):|[0-9a-f]{8}"
+    r"|Claude Code|Cursor|Codex|Copilot|^(MCP|REST)|^Invitation · Cairn|dimensions$"
+    r"|^(API|Cairn|Enter|Esc|Français|JSON|Markdown|Owner)$"
+)
 
 
 @pytest.fixture
@@ -66,3 +89,65 @@ def test_page_of_a_refusal_is_french(french: Client) -> None:
 
     assert "ida@elsewhere.test a déjà reçu une invitation." in page
     assert "has been" not in page
+
+
+class _Texts(HTMLParser):
+    """What a page says: its texts, and the attributes that are read out; no code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: set[str] = set()
+        self.unread = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take what is read out, and leave the inside of code alone."""
+        is_unread = tag in UNREAD or (tag != "html" and ("lang", "en") in attrs)
+        self.unread += bool(self.unread or is_unread) and tag not in VOID
+        self.said |= {value.strip() for name, value in attrs if name in READ_OUT and value}
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave code at its end."""
+        self.unread -= bool(self.unread) and tag not in VOID
+
+    def handle_data(self, data: str) -> None:
+        """Take a text."""
+        if not self.unread:
+            self.said.add(" ".join(data.split()))
+
+
+def _said(pages: Client, address: str) -> set[str]:
+    texts = _Texts()
+    texts.feed(pages.get(address).content.decode())
+    return {text for text in texts.said if WORD.search(text)}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/o/?choose", "/o/new", "/o/acme/", "/o/acme/projects/new", "/o/acme/palette?q=a", "/me",
+        SHOP, f"{SHOP}memories", f"{SHOP}memories?q=redis&why=1", f"{SHOP}memories?q=tag:none",
+        f"{SHOP}memories?q=bread&why=1&anyway=1", f"{SHOP}memories?q=is:any", f"{SHOP}activity",
+        f"{SHOP}memories/{{old}}", f"{SHOP}memories/{{id}}", f"{SHOP}memories/{{id}}/correct",
+        f"{SHOP}memories/{{id}}/archive", f"{SHOP}teach", f"{SHOP}connections", "/nothing",
+        "/o/acme/settings/general", "/o/acme/settings/members", "/o/acme/settings/members/invite",
+        "/o/acme/settings/tokens", "/o/acme/settings/tokens/new", "/o/acme/settings/models",
+        "/o/acme/settings/audit", "/o/none/", "/invite/none", "/email/", "/password/change/",
+        "/password/reset/", "/2fa/", "/logout/", "/reauthenticate/", "/login/", "/signup/",
+    ],
+)  # fmt: skip
+def test_page_says_nothing_alike_in_both_languages(
+    owner_pages: Client, memory: MemoryView, caller: Caller, owner: User, address: str
+) -> None:
+    with entered(caller):
+        new = correct(
+            caller=caller, memory_id=memory.id, kind="wrong", reason="", now=datetime.now(UTC),
+            content="Token refresh raises when Redis is unreachable; catch ECONNREFUSED.",
+        ).memory  # fmt: skip
+    address = address.format(id=new and new.id, old=memory.id)
+
+    english = _said(owner_pages, address)
+    User.objects.filter(pk=owner.pk).update(language="fr")
+    french = _said(owner_pages, address)
+
+    alike = {text for text in english & french if not WRITTEN.search(text)}
+    assert alike <= COMMON

@@ -5,7 +5,8 @@ from django.utils import translation
 
 from accounts.caller import Role, TokenScope
 from accounts.sentences import sentence
-from frontend.sentences import NAMES, said
+from frontend.sentences import NAMES, correction, noted, said
+from memory.actions.remember import SENT_AGAIN
 
 NB = "\u00a0"
 
@@ -61,3 +62,30 @@ def test_braces_in_what_people_wrote_are_left_alone() -> None:
 def test_every_value_with_a_name_is_named() -> None:
     for kind, names in NAMES.items():
         assert set(kind) == set(names)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("wrong: seen in the outage", f"C’est faux{NB}: seen in the outage"),
+        ("outdated", "C’était juste, c’est périmé"),
+        ("a note: with a colon", "a note: with a colon"),
+    ],
+)
+def test_correction_is_named_and_what_was_written_is_left_alone(written: str, shown: str) -> None:
+    with translation.override("fr"):
+        assert correction(reason=written) == shown
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("restored version 3", "version 3 rétablie"),
+        (SENT_AGAIN, "renvoyé sous son identifiant externe"),
+        ("Archived", "Archived"),
+        ("", ""),
+    ],
+)
+def test_only_what_the_product_notes_itself_is_said(written: str, shown: str) -> None:
+    with translation.override("fr"):
+        assert noted(reason=written) == shown
