@@ -8,7 +8,16 @@ from django.urls import URLPattern, path, re_path
 from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
-from memory.api import browsing, changing, embedders, methodologies, reading, searching, writing
+from memory.api import (
+    browsing,
+    changing,
+    embedders,
+    entities,
+    methodologies,
+    reading,
+    searching,
+    writing,
+)
 from teams.api import audit, changes, people, projects, teams
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
@@ -20,6 +29,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
     *browsing.ENDPOINTS,
+    *entities.ENDPOINTS,
     *methodologies.ENDPOINTS,
     *embedders.ENDPOINTS,
     *changes.ENDPOINTS,

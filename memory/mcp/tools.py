@@ -7,6 +7,7 @@ from typing import Any, Final
 from accounts.api import shapes
 from accounts.api.shapes import Several
 from memory.mcp.browsing import ABOUT_FILE, FIND_SIMILAR, GET_TIMELINE
+from memory.mcp.entities import GET_ENTITY_INFO
 from memory.mcp.finding import CONTEXT, SEARCH
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
 from memory.mcp.shapes import BANNER, Call, Tool
@@ -19,6 +20,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         SEARCH,
         CONTEXT,
         ABOUT_FILE,
+        GET_ENTITY_INFO,
         FIND_SIMILAR,
         GET_TIMELINE,
         ADD_MEMORY,

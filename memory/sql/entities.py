@@ -1,13 +1,45 @@
 """Typed callers of the queries about named things (spec 2.6)."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
-from memory.intake.names import TYPE_CODES
+from memory.intake.entities import EntityType
+from memory.intake.names import TYPE_CODES, TYPES
 from memory.models import Memory
 from memory.sql import named
+from teams import visibility
+from teams.visibility import Sight, parameters
 
 FILE: Final = "entities.sql"
+MOST_SPELLINGS: Final = 20  # of a thing that are told
+PARTS: Final = {"visible": visibility.as_sql(alias="n"), "spellings": str(MOST_SPELLINGS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """What some visible memories name: type, key, usual spelling, how many, every spelling."""
+
+    type: EntityType
+    key: str
+    name: str
+    memories: int
+    spellings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which things are asked for; None lets everything through.
+
+    `begins` are patterns of LIKE; `after`: those behind this one, the most often named first.
+    """
+
+    projects: tuple[UUID, ...] | None = None
+    type: EntityType | None = None
+    keys: tuple[str, ...] | None = None
+    begins: tuple[str, ...] | None = None
+    after: tuple[int, str, EntityType] | None = None
 
 
 def write(*, rows: Iterable[Memory]) -> None:
@@ -31,3 +63,45 @@ def rewrite(*, row: Memory) -> None:
     """Store what a changed memory names now, in the place where it is now. In a unit."""
     named.execute("forget", file=FILE, memory_id=row.id)
     write(rows=(row,))
+
+
+def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
+    """Return things that visible memories name, the most often named first. In a unit."""
+    count, key, type = wanted.after or (None, None, None)
+    rows = named.filled(
+        "known",
+        file=FILE,
+        parts=PARTS,
+        within=None if wanted.projects is None else list(wanted.projects),
+        type=None if wanted.type is None else TYPE_CODES[wanted.type],
+        keys=None if wanted.keys is None else list(wanted.keys),
+        begins=None if wanted.begins is None else list(wanted.begins),
+        after_count=count,
+        after_key=key,
+        after_type=None if type is None else TYPE_CODES[type],
+        limit=limit,
+        **parameters(sight=sight),
+    )
+    return tuple(
+        Thing(type=TYPES[row[0]], key=row[1], name=row[2], memories=row[3], spellings=tuple(row[4]))
+        for row in rows
+    )
+
+
+def neighbors(
+    *, thing: Thing, projects: tuple[UUID, ...] | None, limit: int, sight: Sight
+) -> tuple[Thing, ...]:
+    """Return what is named beside a thing, with in how many visible memories. In a unit."""
+    rows = named.filled(
+        "neighbors",
+        file=FILE,
+        parts=PARTS,
+        key=thing.key,
+        type=TYPE_CODES[thing.type],
+        within=None if projects is None else list(projects),
+        limit=limit,
+        **parameters(sight=sight),
+    )
+    return tuple(
+        Thing(type=TYPES[row[0]], key=row[1], name=row[2], memories=row[3]) for row in rows
+    )

@@ -7,3 +7,34 @@ SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %
 -- name: forget
 -- Forget what a memory names, by primary key, before it is written anew.
 DELETE FROM memory_mention WHERE memory_id = %(memory_id)s
+
+-- name: known
+-- What the memories one may see name, the most often named first, behind a place in that order: how it
+-- is written most often, in how many, in which other ways. Reads every mention that may be seen: 40 ms
+-- at 10,000 memories; with keys given, those alone, by index memory_mention_named.
+SELECT n.type_code, n.key, mode() WITHIN GROUP (ORDER BY n.name), count(*)::int,
+       (array_agg(DISTINCT n.name ORDER BY n.name))[:{spellings}]
+FROM memory_mention AS n
+JOIN memory_memorykeyword AS k ON k.memory_id = n.memory_id AND k.live
+WHERE {visible}
+  AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
+  AND (%(type)s::smallint IS NULL OR n.type_code = %(type)s::smallint)
+  AND (%(keys)s::text[] IS NULL OR n.key = ANY (%(keys)s::text[]))
+  AND (%(begins)s::text[] IS NULL OR n.key LIKE ANY (%(begins)s::text[]))
+GROUP BY n.type_code, n.key
+HAVING %(after_count)s::int IS NULL OR count(*) < %(after_count)s::int
+    OR (count(*) = %(after_count)s::int
+        AND (n.key, n.type_code) > (%(after_key)s::text, %(after_type)s::smallint))
+ORDER BY count(*) DESC, n.key, n.type_code LIMIT %(limit)s
+
+-- name: neighbors
+-- What the memories that name a thing name most often beside it; by index memory_mention_named, then
+-- by primary key.
+SELECT o.type_code, o.key, mode() WITHIN GROUP (ORDER BY o.name), count(*)::int
+FROM memory_mention AS n
+JOIN memory_memorykeyword AS k ON k.memory_id = n.memory_id AND k.live
+JOIN memory_mention AS o
+    ON o.memory_id = n.memory_id AND (o.key, o.type_code) <> (n.key, n.type_code)
+WHERE n.key = %(key)s AND n.type_code = %(type)s AND {visible}
+  AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
+GROUP BY o.type_code, o.key ORDER BY count(*) DESC, o.key, o.type_code LIMIT %(limit)s

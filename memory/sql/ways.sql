@@ -114,3 +114,10 @@ WHERE {narrowed}
   AND (%(after_at)s::timestamptz IS NULL
        OR (coalesce(m.event_at, m.created_at), m.id) > (%(after_at)s, %(after_id)s::uuid))
 ORDER BY 2, 1 LIMIT %(limit)s
+
+-- name: of_thing
+-- The memories that name a thing, what is pinned and important first; by index memory_mention_named.
+SELECT m.id
+FROM memory_mention AS n JOIN memory_memory AS m ON m.id = n.memory_id
+WHERE n.key = %(key)s AND n.type_code = %(type)s AND {narrowed}
+ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s

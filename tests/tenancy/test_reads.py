@@ -20,6 +20,7 @@ from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
 from memory.actions.context import ContextRequest, context
 from memory.actions.correct import correct
+from memory.actions.entities import about, known
 from memory.actions.lay_out import lay_out
 from memory.actions.match import match
 from memory.actions.narrowing import Narrowing
@@ -98,6 +99,12 @@ ABOUT_ALL: dict[str, Read] = {
         narrowing=Narrowing(limit=100),
         now=a.now,
     ),
+    "entities.known": lambda a: known(
+        caller=a.caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=100
+    ),
+    "entities.about": lambda a: about(
+        caller=a.caller, name="canary", type=None, narrowing=Narrowing(limit=100), now=a.now
+    ),
     "timeline.timeline": lambda a: timeline(
         caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
     ),
@@ -175,6 +182,21 @@ ABOUT_A_PROJECT: dict[str, Read] = {
         narrowing=Narrowing(project=a.project),
         now=a.now,
     ),
+    "entities.known in one": lambda a: known(
+        caller=a.caller,
+        begins="",
+        type=None,
+        narrowing=Narrowing(project=a.project),
+        after=None,
+        limit=9,
+    ),
+    "entities.about in one": lambda a: about(
+        caller=a.caller,
+        name="canary",
+        type=None,
+        narrowing=Narrowing(project=a.project),
+        now=a.now,
+    ),
     "timeline.timeline in one": lambda a: timeline(
         caller=a.caller, narrowing=Narrowing(projects=(a.project,)), after=None, limit=9, now=a.now
     ),
@@ -188,6 +210,8 @@ ABOUT_A_PROJECT: dict[str, Read] = {
 READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
 COMPLETE = {  # reads that tell of every memory, text or citation
     "context.context",
+    "entities.known",
+    "entities.about",
     "lay_out.lay_out",
     "match.match",
     "memories.page",
@@ -262,7 +286,7 @@ def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any])
     """Store a memory that has a history and a link; return the newer one."""
     given = {**given, "related_files": ("canary/bird.py",)}
     old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
-    fixed = f"{place}-canary sings here now, and that is it."
+    fixed = f"`{place}-canary` sings here now, and `canary` is it."
     outcome = correct(
         caller=caller, memory_id=old.id, content=fixed, kind="wrong", reason="", now=now
     )

@@ -19,8 +19,8 @@ async def test_an_agent_finds_a_few_tools_with_all_annotations(
         tools = (await client.list_tools()).tools
 
     names = [tool.name for tool in tools]
-    asking = ["search", "context", "about_file", "find_similar", "get_timeline"]
-    assert names == [*asking, "add_memory", "get", "list_recent"]
+    asking = ["search", "context", "about_file", "get_entity_info", "find_similar"]
+    assert names == [*asking, "get_timeline", "add_memory", "get", "list_recent"]
     assert all(tool.output_schema and len(tool.description or "") < 400 for tool in tools)
     writing = [tool.name for tool in tools if not tool.annotations.read_only_hint]
     assert writing == ["add_memory"]

@@ -22,6 +22,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "search": {"query": "carts"},
     "context": {"query": "carts"},
     "about_file": {"path": "a.py"},
+    "get_entity_info": {"name": "AuthService"},
     "find_similar": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},
     "get_timeline": {},
     "get": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},

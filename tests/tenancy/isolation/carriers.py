@@ -117,6 +117,8 @@ ABOUT_A_PROJECT: Final = (
         "POST", "search", send={"query": "stone", "mode": "pattern", "projects": ["{slug}"]}
     ),
     _call("GET", "timeline", query="project={slug}"),
+    _call("GET", "entities", query="project={slug}"),
+    _call("GET", "entities/memories", query="name=stone&project={slug}"),
     _call("GET", "files/memories", query="path=a.py&project={slug}"),
     _call("POST", "memories", send={"project": "{slug}", "content": NEW, "scope": "personal"}),
     _call("POST", "memories/bulk", send={"project": "{slug}", "memories": [{"content": NEW}]}),

@@ -88,6 +88,19 @@ VISIBILITY: Final = (
         "::test_what_other_projects_name_changes_nothing_for_a_bound_token",
     ),
     guard(
+        "what memories name is told of those one may see", "memory/sql/entities.sql",
+        "AND k.live\nWHERE {visible}", "AND k.live\nWHERE true",
+        "tests/integration/memory/test_entities.py"
+        "::test_spellings_and_counts_are_of_what_one_may_see",
+    ),
+    guard(
+        "what is named beside a thing is of memories one may see", "memory/sql/entities.sql",
+        "WHERE n.key = %(key)s AND n.type_code = %(type)s AND {visible}",
+        "WHERE n.key = %(key)s AND n.type_code = %(type)s",
+        "tests/integration/memory/test_entities.py"
+        "::test_spellings_and_counts_are_of_what_one_may_see",
+    ),
+    guard(
         "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",

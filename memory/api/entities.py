@@ -1,0 +1,148 @@
+"""Named things over REST: what memories name, and what is known about one of it (spec 8.1)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, page_of, record, ref, several
+from accounts.api.shapes import Field, Text
+from accounts.caller import TokenScope
+from memory.actions import entities
+from memory.actions.entities import TYPES, Place, Profile, Thing
+from memory.actions.narrowing import Narrowing
+from memory.api import examples, inputs, output
+
+KIND: Final = Field(
+    name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is.", default=None
+)
+BEGINS: Final = Field(
+    name="q", shape=Text(largest=120), says="How its name begins, in any spelling.", default=""
+)
+NAME: Final = Field(
+    name="name",
+    shape=Text(largest=120, smallest=1),
+    says="The name of a thing, in any spelling.",
+    required=True,
+)
+_BESIDE: Final[Mapping[str, Any]] = {"kind": "system", "name": "kubernetes", "memories": 3}
+_THING: Final[Mapping[str, Any]] = {
+    "kind": "system",
+    "name": "AuthService",
+    "aliases": ["AuthService", "auth-service"],
+    "memories": 7,
+}
+SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Entity": record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE),
+    "EntityPage": page_of("Entity"),
+    "EntityProfile": record(
+        entity=maybe(ref("Entity")),
+        neighbors=several(record(kind=TEXT, name=TEXT, memories=WHOLE)),
+        items=several(ref("Memory")),
+        took_ms=NUMBER,
+    ),
+}
+
+
+def index(ask: Ask) -> Answer:
+    """Return a page of what memories name, the most often named first."""
+    page = entities.known(
+        caller=ask.caller,
+        begins=ask.query["q"],
+        type=ask.query["kind"],
+        narrowing=Narrowing(project=ask.query["project"]),
+        after=_place(ask.cursor),
+        limit=ask.query["limit"],
+    )
+    last = page.next_place
+    written = None if last is None else f"{last.memories}|{last.type}|{last.key}"
+    return Answer(body={"items": [_thing(one) for one in page.items]}, next_cursor=written)
+
+
+def profile(ask: Ask) -> Answer:
+    """Return what is known about a thing."""
+    found = entities.about(
+        caller=ask.caller,
+        name=ask.query["name"],
+        type=ask.query["kind"],
+        narrowing=inputs.narrowing(given=ask.query),
+        now=ask.now,
+    )
+    return Answer(body=_profile(found))
+
+
+def _profile(found: Profile) -> dict[str, Any]:
+    return {
+        "entity": None if found.thing is None else _thing(found.thing),
+        "neighbors": [_beside(one) for one in found.neighbors],
+        "items": [output.memory(one) for one in found.memories],
+        "took_ms": found.took_ms,
+    }
+
+
+def _thing(thing: Thing) -> dict[str, Any]:
+    return {**_beside(thing), "aliases": thing.spellings}
+
+
+def _beside(thing: Thing) -> dict[str, Any]:
+    return {"kind": thing.type, "name": thing.name, "memories": thing.memories}
+
+
+def _place(inner: str | None) -> Place | None:
+    if inner is None:
+        return None
+    memories, type, key = inner.split("|", 2)
+    return Place(memories=int(memories), key=key, type=entities.EntityType(type))
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="GET",
+        path="entities",
+        name="list_entities",
+        tag="search",
+        summary="List what memories name",
+        says=(
+            "People, systems and other things, the most often named first. Names, aliases and "
+            "counts are those of the memories you may see."
+        ),
+        scope=TokenScope.READ,
+        run=index,
+        query=(inputs.PROJECT, BEGINS, KIND),
+        paged=True,
+        replies=(
+            Reply(
+                status=200,
+                says="A page of things.",
+                schema="EntityPage",
+                example={"items": [_THING], "next_cursor": None},
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="entities/memories",
+        name="about_entity",
+        tag="search",
+        summary="Tell what is known about a thing",
+        says=(
+            "The thing in every spelling, what is named beside it, and the memories that name it. "
+            "`entity` is null where no memory that you may see names it."
+        ),
+        scope=TokenScope.READ,
+        run=profile,
+        query=(NAME, KIND, *inputs.NARROWING, inputs.LIMIT),
+        replies=(
+            Reply(
+                status=200,
+                says="The most important memories first.",
+                schema="EntityProfile",
+                example={
+                    "entity": _THING,
+                    "neighbors": [_BESIDE],
+                    "items": [examples.MEMORY],
+                    "took_ms": 3.1,
+                },
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,66 @@
+"""The tool that tells what is known about a named thing (spec 3.2, 8.2)."""
+
+from typing import Any, Final
+
+from accounts.api.schemas import TEXT, WHOLE, maybe, record, several
+from accounts.api.shapes import Field, Record, Text
+from accounts.caller import TokenScope
+from memory.actions.entities import TYPES, about
+from memory.mcp.shapes import BANNER, MEMORY, NARROWING, Call, Tool, limit, narrowing, option, shown
+
+
+def profile(call: Call) -> dict[str, Any]:
+    """Tell what is known about a thing."""
+    found = about(
+        caller=call.caller,
+        name=call.arguments["name"],
+        type=call.arguments["kind"],
+        narrowing=narrowing(call=call),
+        now=call.now,
+    )
+    thing = found.thing
+    return {
+        "notice": BANNER,
+        "entity": None
+        if thing is None
+        else {
+            "kind": thing.type,
+            "name": thing.name,
+            "aliases": list(thing.spellings),
+            "memories": thing.memories,
+        },
+        "neighbors": [one.name for one in found.neighbors],
+        "results": [shown(view=one) for one in found.memories],
+    }
+
+
+GET_ENTITY_INFO: Final = Tool(
+    name="get_entity_info",
+    title="What is known about a named thing",
+    says=(
+        "Everything known about one person, service, tool, error code or other name, in any "
+        "spelling. Use it when you know the name; `search` when you know the question."
+    ),
+    scope=TokenScope.READ,
+    takes=Record(
+        name="get_entity_info",
+        fields=(
+            Field(
+                name="name",
+                shape=Text(largest=120, smallest=1),
+                says="The name, such as AuthService or @maria.",
+                required=True,
+            ),
+            option(name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is."),
+            *NARROWING,
+            limit(default=10),
+        ),
+    ),
+    gives=record(
+        notice=TEXT,
+        entity=maybe(record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE)),
+        neighbors=several(TEXT),
+        results=several(MEMORY),
+    ),
+    run=profile,
+)
