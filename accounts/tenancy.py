@@ -192,6 +192,19 @@ def remember(*parts: str, value: Any, seconds: int) -> None:
     cache.set(key(*parts), (current().organization_id.hex, value), seconds)
 
 
+def count(*parts: str, seconds: int) -> None:
+    """Count one more for the entered organization; the count begins anew after so many seconds."""
+    try:
+        cache.incr(key(*parts))
+    except ValueError:
+        cache.add(key(*parts), 1, seconds)
+
+
+def counted(*parts: str) -> int:
+    """Return what was counted for the entered organization."""
+    return int(cache.get(key(*parts)) or 0)
+
+
 @contextmanager
 def _keys(*, path: str, organization_id: UUID) -> Iterator[None]:
     """Hold both keys until the transaction ends; inside another one, until the block ends."""

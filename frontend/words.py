@@ -113,6 +113,32 @@ TOKEN_STATES: Final[Mapping[str, Name]] = {
     "revoked": _("Revoked"),
 }
 
+JOBS: Final[Mapping[str, Name]] = {
+    "accounts.tell_leak": _("Tell the owner of a token that was found"),
+    "memory.embed": _("Embed memories"),
+    "memory.embed_bulk": _("Embed many memories"),
+    "memory.switch_model": _("Switch the embedding model"),
+    "memory.drop_vectors": _("Delete the vectors of a model"),
+    "memory.refresh_lexicon": _("Count words anew"),
+    "memory.index_search": _("Make the indexes of searches"),
+}
+
+JOB_STATES: Final[Mapping[str, Name]] = {
+    "queued": _("Waiting"),
+    "running": _("Running"),
+    "done": _("Done"),
+    "failed": _("Failed"),
+    "quarantined": _("Put aside"),
+    "cancelled": _("Cancelled"),
+}
+
+SCHEDULED: Final[Mapping[str, Name]] = {
+    "sweep": _("Hand on the work of lost workers"),
+    "merge-access": _("Count uses"),
+    "embed-missing": _("Look for memories without a vector"),
+    "evict": _("Forget old jobs and sessions"),
+}
+
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target
     "supersedes": (_("replaces"), _("replaced by")),
     "contradicts": (_("contradicts"), _("contradicted by")),

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 
 from accounts import rights, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, NotFound, wrong_field
-from accounts.models import Job
+from accounts.models import Job, Slot
 from accounts.sentences import sentence
 
 MAXIMUM_PAGE: Final = 200  # spec 10.5
@@ -70,6 +70,32 @@ def jobs(
         found = list(rows[: limit + 1])
     items = tuple(_job_view(row) for row in found[:limit])
     return JobPage(items=items, next_cursor=_cursor(items[-1]) if len(found) > limit else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """How many jobs are in each state, and since when the one waits that has been due the longest.
+
+    `last_runs` says when each scheduled task last began; it is empty but for managers.
+    """
+
+    states: Mapping[str, int]
+    due_since: datetime | None
+    last_runs: Mapping[str, datetime]
+
+
+def standing(*, caller: Caller, now: datetime) -> Standing:
+    """Return how the work stands that the caller may see."""
+    due = _of(caller).filter(state=Job.State.QUEUED, run_after__lte=now)
+    with tenancy.walled(organization_id=caller.organization_id):
+        counted = dict(_of(caller).values_list("state").annotate(Count("id")).order_by("state"))
+        due_since = due.aggregate(first=Min("run_after"))["first"]
+    runs = Slot.objects.values_list("name").annotate(Max("taken_at")).order_by("name")
+    return Standing(
+        states={state: counted.get(state, 0) for state in STATES},
+        due_since=due_since,
+        last_runs=dict(runs) if rights.manages(caller=caller) else {},
+    )
 
 
 def job(*, caller: Caller, job_id: UUID) -> JobView:

@@ -127,6 +127,18 @@ def status_name(value: str) -> words.Name:
 
 
 @register.filter
+def job_name(value: str) -> words.Name:
+    """Name what background work does."""
+    return words.name_of(words.JOBS, value)
+
+
+@register.filter
+def job_state_name(value: str) -> words.Name:
+    """Name where background work stands."""
+    return words.name_of(words.JOB_STATES, value)
+
+
+@register.filter
 def role_name(value: str) -> words.Name:
     """Name a person's part in an organization."""
     return words.name_of(words.ROLES, value)

@@ -53,6 +53,7 @@ def _shown(frame: Frame) -> dict[str, object]:
     return {
         "may_manage": True,
         "found": found,
+        "queries": embedders.queries_kept(caller=frame.caller),
         "filling": next(iter(parts["filling"]), None),
         "back": kept,
         "choices": [key for key in found.known if key not in _in_use(parts)],

@@ -57,6 +57,7 @@ def _pages(frame: Frame, slug: str) -> Iterator[Target]:
     yield Target(name=_("Members"), href=reverse("settings_members", args=(org,)))
     yield Target(name=_("Teams"), href=reverse("settings_teams", args=(org,)))
     yield Target(name=_("Tokens"), href=reverse("settings_tokens", args=(org,)))
+    yield Target(name=_("Jobs"), href=reverse("settings_jobs", args=(org,)))
     yield Target(name=_("Settings"), href=reverse("settings_general", args=(org,)))
     yield Target(name=_("My account"), href=reverse("me"))
     yield Target(name=_("Documentation"), href=reverse("docs"))

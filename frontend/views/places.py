@@ -4,7 +4,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
@@ -116,7 +115,7 @@ def _change_people(request: HttpRequest, frame: Frame, kind: Kind, ref: str) -> 
     elif verb == "remove":
         people.remove_person(caller=frame.caller, kind=kind, ref=ref, user_id=_id(person))
     else:
-        raise InvalidInput(detail=_("There is no such verb."), hint=_("Reload the page."))
+        raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
 
 
 def _of_project(frame: Frame) -> dict[str, object]:
@@ -182,7 +181,7 @@ def _id(text: str) -> UUID:
         return UUID(text)
     except ValueError as error:
         raise InvalidInput(
-            detail=_("There is no such person."), hint=_("Choose one from the list.")
+            detail="There is no such person.", hint="Choose one from the list."
         ) from error
 
 

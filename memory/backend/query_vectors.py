@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 KEPT_SECONDS: Final = 7 * 24 * 3_600  # spec 3.3
 AREA: Final = "query-vector"
+COUNTED: Final = "queries-to-vendors"
 ON_THIS_MACHINE: Final = frozenset({Provider.LOCAL, Provider.STATIC, Provider.HASHING})
 
 _lock = Lock()
@@ -40,10 +41,11 @@ def kept(*, model: EmbeddingModel, text: str) -> Vectors | None:
         return None
     try:
         sealed = tenancy.cached(AREA, _digest(model, text))
+        vector = None if sealed is None else _opened(sealed, model)
+        tenancy.count(COUNTED, "kept" if vector is not None else "not_kept", seconds=KEPT_SECONDS)
     except (RedisError, OSError) as error:
         _rest(error)
         return None
-    vector = None if sealed is None else _opened(sealed, model)
     _count(model, "kept" if vector is not None else "not_kept")
     return vector
 
@@ -67,6 +69,18 @@ def counts() -> tuple[Count, ...]:
     return tuple(
         Count(provider=provider, event=event, times=times) for (provider, event), times in entries
     )
+
+
+def counts_here() -> tuple[int, int]:
+    """Return how many queries of the entered organization found their vector, and how many not.
+
+    Each count is of seven days at most; without Redis nothing was counted.
+    """
+    try:
+        return tenancy.counted(COUNTED, "kept"), tenancy.counted(COUNTED, "not_kept")
+    except (RedisError, OSError) as error:
+        _rest(error)
+        return 0, 0
 
 
 def _digest(model: EmbeddingModel, text: str) -> str:

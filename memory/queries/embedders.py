@@ -8,6 +8,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import RoleNotSufficient
 from accounts.rights import manages
+from memory.backend import query_vectors
 from memory.providers import registry
 from memory.sql import spaces
 from memory.sql.spaces import Space
@@ -44,10 +45,28 @@ class Models:
     known: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriesKept:
+    """Queries that a vendor's model would have embedded, in seven days at most.
+
+    `kept` of those `asked` found the vector of the same query of before.
+    """
+
+    kept: int
+    asked: int
+
+
 def models(*, caller: Caller) -> Models:
     """Return the models of the caller's organization. Raises RoleNotSufficient."""
     check_chooses(caller=caller)
     return every()
+
+
+def queries_kept(*, caller: Caller) -> QueriesKept:
+    """Return how many queries did without a vendor of late. Raises RoleNotSufficient."""
+    check_chooses(caller=caller)
+    kept, not_kept = query_vectors.counts_here()
+    return QueriesKept(kept=kept, asked=kept + not_kept)
 
 
 def check_chooses(*, caller: Caller) -> None:

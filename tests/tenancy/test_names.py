@@ -26,10 +26,12 @@ GROUP_NAME = re.compile(r"[A-Za-z0-9._-]{1,99}\Z")  # what a channel layer takes
         lambda: tenancy.group("x"),
         lambda: tenancy.cached("x"),
         lambda: tenancy.remember("x", value=1, seconds=1),
+        lambda: tenancy.count("x", seconds=1),
+        lambda: tenancy.counted("x"),
         tenancy.current,
         lambda: tenancy.at_end_of_unit(lambda: None),
     ],
-    ids=["key", "group", "cached", "remember", "current", "at_end_of_unit"],
+    ids=["key", "group", "cached", "remember", "count", "counted", "current", "at_end_of_unit"],
 )
 def test_outside_of_an_organization_nothing_is_named(use: object) -> None:
     with pytest.raises(tenancy.NoTenant):
@@ -46,6 +48,19 @@ def test_two_organizations_share_no_name(
 
     assert len(set(names)) == 4
     assert all(GROUP_NAME.match(name) for name in names[1::2])
+
+
+@pytest.mark.usefixtures("clean_cache")
+def test_each_organization_counts_its_own(
+    organization: Organization, other_organization: Organization
+) -> None:
+    found = []
+    for one in (organization, other_organization, organization):
+        with people.entered(organization=one):
+            tenancy.count("asked", seconds=60)
+            found.append(tenancy.counted("asked"))
+
+    assert found == [1, 1, 2]
 
 
 @pytest.mark.usefixtures("clean_cache")

@@ -113,6 +113,10 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
+    "job_change": (
+        _page("settings/jobs/{failed_job}", "job.retried", verb="retry"),
+        _page("settings/jobs/{queued_job}", "job.cancelled", verb="cancel"),
+    ),
     "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
     "project_settings": (_page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
     "project_people": (
@@ -175,7 +179,7 @@ PAGES_THAT_READ: Final = frozenset(
         "activity", "as_json", "audit_csv", "changes", "connections", "difference", "docs",
         "document", "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
-        "settings_members", "settings_tokens", "steps",
+        "settings_jobs", "settings_members", "settings_tokens", "steps",
     }
 )  # fmt: skip
 

@@ -15,6 +15,8 @@ from memory.actions import embedding
 from memory.actions.search import SearchAnswer, SearchRequest, search
 from memory.backend import query_vectors
 from memory.models import MemoryVector
+from memory.queries import embedders
+from memory.queries.embedders import QueriesKept
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 from tests.support.vendor_server import Fault, Status, Vendor
@@ -77,6 +79,17 @@ def test_the_vendor_is_asked_once_for_one_query(
     assert len(three.asked) == before + 1
     assert cosines(answers[0]) == cosines(answers[2])
     assert {count.event for count in query_vectors.counts()} == {"kept", "not_kept"}
+
+
+def test_each_organization_is_told_how_many_of_its_own_queries_were_kept(
+    caller: Caller, three: Vendor, other_organization: Organization, now: datetime
+) -> None:
+    for query in ("advisory locks", "advisory locks", "carts"):
+        asked(caller, now, query)
+
+    with people.outside(), people.entered(organization=other_organization):
+        assert query_vectors.counts_here() == (0, 0)
+    assert embedders.queries_kept(caller=caller) == QueriesKept(kept=1, asked=3)
 
 
 def test_nothing_of_a_query_can_be_read_where_it_is_kept(

@@ -31,6 +31,9 @@ PAGES = {
     "new-project": "/o/acme/projects/new",
     "general": "/o/acme/settings/general",
     "members": "/o/acme/settings/members",
+    "teams": "/o/acme/settings/teams",
+    "project-settings": f"{PROJECT}settings",
+    "jobs": "/o/acme/settings/jobs",
     "tokens": "/o/acme/settings/tokens",
     "models": "/o/acme/settings/models",
     "audit": "/o/acme/settings/audit",
@@ -82,6 +85,24 @@ def test_inspector_and_dialogs_have_no_fault_of_access(
     faults["correct"] = page.evaluate(CHECK)
 
     assert {name: found for name, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_a_team_is_made_and_filled_by_keyboard(
+    open_page: Open, keep: Callable[[Page, str], None], look: str
+) -> None:
+    page = open_page("/o/acme/settings/teams", **LOOKS[look])
+    page.locator("#team-name").focus()
+    page.keyboard.type(f"Team {look}")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#person")
+    page.locator("#person").focus()
+    page.keyboard.type("jon@acme.test")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#people tbody tr:nth-child(2)")
+
+    keep(page, f"team-{look}")
+    assert page.evaluate(CHECK) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

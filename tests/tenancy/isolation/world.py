@@ -247,7 +247,7 @@ def _job(world: World, tenant: str, created_by: UUID) -> None:
         )
     mark = canary(f"{tenant}/job")
     Job.objects.filter(pk=job_id).update(error=mark, state=Job.State.FAILED)
-    _add(world, "job", f"{tenant}/job", id=job_id)
+    _add(world, "job", f"{tenant}/job", id=job_id, job_id=job_id)
 
 
 def _credentials(world: World, tenant: str, owner: Caller, persons: dict[str, User]) -> None:

@@ -1,6 +1,9 @@
 """Every stored value that pages show has a name."""
 
 from accounts.caller import Role, TokenScope
+from accounts.job_names import NAMES
+from accounts.queries.work import STATES
+from config.schedule import BEAT
 from frontend import words
 from memory.actions.correct import KINDS
 from memory.formulas.health import HealthCounts, health
@@ -26,6 +29,9 @@ def test_tables_name_every_value() -> None:
     assert set(words.ROLES) == set(Role)
     assert set(words.TOKEN_SCOPES) == set(TokenScope)
     assert set(words.CORRECTIONS) == set(KINDS)
+    assert set(words.JOBS) == set(NAMES)
+    assert set(words.JOB_STATES) == set(STATES)
+    assert set(words.SCHEDULED) == set(BEAT)
 
 
 def test_every_part_of_the_health_score_has_a_name() -> None:
