@@ -200,7 +200,7 @@ def _near_duplicate(
         gate=Gate.NEAR_DUPLICATE,
         reason=sentence(
             "Nearly the same is known (cosine {cosine:.2f}); that memory was confirmed.",
-            cosine=best.cosine,
+            cosine=round(best.cosine, 2),
         ),
         confirmed_id=best.id,
     )
