@@ -319,6 +319,7 @@ SOURCES: tuple[SourceRow, ...] = (  # spec 1.5; authority: ours
     SourceRow(source=Source.EXTRACTED, trust_multiplier=0.85, authority=Authority.EXTRACTOR),
 )
 
+CODE_TAG = "code"  # marks source text, of which searches weigh the meaning more
 PROTECTED_TAGS: frozenset[str] = frozenset({  # spec 1.3: these always prevent archival
     "correction", "decision", "identity", "emotional_anchor",
     "commitment", "exact_value", "chain_of_command", "person",

@@ -39,8 +39,12 @@ class Mode(StrEnum):
 
 
 class Rerank(StrEnum):
-    """Whether the best hits are put in order by a second model: never, when it pays, always."""
+    """Whether the best hits are put in order by a second model.
 
+    Usual: turns of conversations are, by one on this machine. Or never, when it pays, always.
+    """
+
+    USUAL = "usual"
     NONE = "none"
     AUTO = "auto"
     ON = "on"
@@ -70,7 +74,7 @@ class SearchRequest:
     until: datetime | None = None
     author: str | None = None
     phase: str | None = None
-    rerank: str = Rerank.NONE.value
+    rerank: str = Rerank.USUAL.value
     hyde: bool = False
     mode: str = Mode.HYBRID.value
 

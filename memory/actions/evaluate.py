@@ -29,14 +29,14 @@ def evaluate(
     *,
     judged: JudgedSet,
     profiles: tuple[str, ...],
-    reranks: tuple[str, ...] = (Rerank.NONE.value,),
+    reranks: tuple[str, ...] = (Rerank.USUAL.value,),
     split: Split | None,
     now: datetime,
     tell: Tell,
 ) -> Evaluation:
     """Ask the queries of a set, of one half or all, of each profile; leave nothing behind.
 
-    Each profile is asked with each way of reranking; with one, it is called `profile+way`.
+    Each profile is asked with each way of reranking; but for the usual, it is `profile+way`.
 
     `tell` hears how far it is. Raises InvalidInput for an unknown profile or a half without
     queries, EmbedderUnavailable when nothing can be embedded.
@@ -68,7 +68,7 @@ def _chosen(judged: JudgedSet, profiles: tuple[str, ...], split: Split | None) -
 
 def _ways(profiles: tuple[str, ...], reranks: tuple[str, ...]) -> dict[str, SearchRequest]:
     return {
-        profile if way == Rerank.NONE else f"{profile}+{way}": SearchRequest(
+        profile if way == Rerank.USUAL else f"{profile}+{way}": SearchRequest(
             query="", limit=K, profile=profile, rerank=way
         )
         for profile in profiles

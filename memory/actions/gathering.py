@@ -12,7 +12,7 @@ from memory.actions.embedding import Embedded
 from memory.queries.evidence import read_evidence, read_turns
 from memory.retrieval import calibrations, ranking, scoring
 from memory.retrieval import relevance as relevances
-from memory.retrieval.candidates import Candidate, Path
+from memory.retrieval.candidates import Candidate, Item, Path
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
 from memory.retrieval.phases import Phase
@@ -109,7 +109,15 @@ def ranked(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
 
 def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
     """Return what each path said, for fusion; of episodes, with what stands beside them."""
-    found = tuple(Candidate(memory_id=item.memory_id, scores=_scores(item)) for item in pool.found)
+    known = pool.known
+    found = tuple(
+        Candidate(
+            memory_id=item.memory_id,
+            scores=_scores(item),
+            item=known[item.memory_id].item if item.memory_id in known else Item.PROSE,
+        )
+        for item in pool.found
+    )
     return with_sessions(candidates=found, turns=pool.turns) if pool.turns else found
 
 
@@ -188,7 +196,7 @@ def _read(
         memory_ids=memory_ids,
         sight=sight,
         identifiers=asked.identifiers,
-        with_text=request.rerank != Rerank.NONE,
+        with_text=request.rerank in {Rerank.AUTO, Rerank.ON},
         now=now,
     )
 

@@ -130,11 +130,7 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     asked = query.understand(text=request.query)
     watch.ends("understand")
     run = _Run(caller=caller, request=request, asked=asked, now=now, watch=watch)
-    if request.rerank == Rerank.NONE and not request.hyde:
-        hits, ordered = _at_once(run)
-    else:
-        ordered = _looked_twice(run, _ordered(run))
-        hits = _given(run, ordered)
+    hits, ordered = _answered(run)
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not hits,
@@ -152,15 +148,32 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     )
 
 
-def _at_once(run: _Run) -> tuple[tuple[Hit, ...], _Ordered]:
-    """Order and read in one unit: the usual search."""
+def _answered(run: _Run) -> tuple[tuple[Hit, ...], _Ordered]:
+    if run.request.hyde or run.request.rerank in {Rerank.AUTO, Rerank.ON}:
+        ordered = _looked_twice(run, _ordered(run))
+        return _given(run, ordered), ordered
+    hits, ordered = _at_once(run)
+    if hits is not None:
+        return hits, ordered
+    ordered = _looked_twice(run, ordered)
+    return _given(run, ordered), ordered
 
-    def look(embedded: Embedded | None) -> tuple[tuple[Hit, ...], _Ordered]:
+
+def _at_once(run: _Run) -> tuple[tuple[Hit, ...] | None, _Ordered]:
+    """Order and read in one unit: the usual search. No hits yet where a reranker is to look."""
+
+    def look(embedded: Embedded | None) -> tuple[tuple[Hit, ...] | None, _Ordered]:
         with tenancy.unit():
             ordered = _order(run, embedded)
-            return _given(run, ordered), ordered
+            return None if _is_due(run, ordered) else _given(run, ordered), ordered
 
     return _fitting(run, look)
+
+
+def _is_due(run: _Run, ordered: _Ordered) -> bool:
+    return second_looks.is_due(
+        pool=ordered.pool, standings=ordered.standings, wish=run.request.rerank
+    )
 
 
 def _ordered(run: _Run) -> _Ordered:
@@ -210,6 +223,11 @@ def _looked_twice(run: _Run, ordered: _Ordered) -> _Ordered:
         if second_looks.is_thin(relevances=tuple(value.value for _, value in judged)):
             ordered = _with_made_up(run, ordered)
             run.watch.ends("hyde")
+    if run.request.rerank == Rerank.USUAL and _is_due(run, ordered):
+        read = second_looks.with_texts(
+            caller=run.caller, pool=ordered.pool, standings=ordered.standings, now=run.now
+        )
+        ordered = replace(ordered, pool=read)
     standings, missing = second_looks.reranked(
         pool=ordered.pool, standings=ordered.standings, wish=run.request.rerank
     )

@@ -6,17 +6,22 @@ order before stands, and the answer says what was missing.
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
+from accounts.caller import Caller
 from memory.actions.asking import Rerank
 from memory.actions.gathering import Pool, kind_of
 from memory.providers import registry
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
+from memory.queries.evidence import read_evidence
 from memory.retrieval import rerank
 from memory.retrieval.ranking import Standing
+from teams import visibility
 
 log = logging.getLogger(__name__)
 
@@ -39,23 +44,50 @@ SCHEMA: Final[Mapping[str, object]] = {
 }
 
 
+def is_due(*, pool: Pool, standings: tuple[Standing, ...], wish: str) -> bool:
+    """Say whether a search is looked at by a reranker at all."""
+    kind, items = kind_of(pool=pool), {id: one.item for id, one in pool.known.items()}
+    if wish == Rerank.USUAL:
+        return rerank.is_dialogue(kind=kind, standings=standings, items=items)
+    if wish == Rerank.AUTO:
+        return rerank.worth_it(kind=kind, standings=standings, items=items)
+    fits = rerank.fits(kind=kind, standings=standings, items=items)
+    return wish == Rerank.ON and bool(standings) and fits
+
+
+def with_texts(
+    *, caller: Caller, pool: Pool, standings: tuple[Standing, ...], now: datetime
+) -> Pool:
+    """Return the pool with the texts that a reranker reads, of what the caller may see."""
+    with tenancy.unit():
+        read = read_evidence(
+            memory_ids=tuple(one.memory_id for one in standings[: rerank.TOP]),
+            sight=visibility.sight_of(caller=caller),
+            identifiers=pool.asked.identifiers,
+            with_text=True,
+            now=now,
+        )
+    return replace(pool, known={**pool.known, **read})
+
+
 def reranked(
     *, pool: Pool, standings: tuple[Standing, ...], wish: str
 ) -> tuple[tuple[Standing, ...], tuple[str, ...]]:
-    """Return the order after a reranker, if it is wished and fits; and what was missing."""
-    kind = kind_of(pool=pool)
-    pays = rerank.worth_it(standings=standings, kind=kind)
-    if not standings:
-        return (), ()
-    if not (pays if wish == Rerank.AUTO else wish == Rerank.ON and rerank.fits(kind=kind)):
+    """Return the order after a reranker, if it is wished and fits; and what was missing.
+
+    Nobody asked for the usual one, so no vendor is sent texts for it, and none is missed.
+    """
+    if not is_due(pool=pool, standings=standings, wish=wish):
         return standings, ()
+    is_asked = wish != Rerank.USUAL
     try:
-        scores = _scores(pool, tuple(one.memory_id for one in standings[: rerank.TOP]))
+        best = tuple(one.memory_id for one in standings[: rerank.TOP])
+        scores = _scores(pool, best, may_leave=is_asked)
     except ProviderError as error:
         log.warning("Not reranked: %s", error.detail)
         return standings, (NO_RERANKER,)
     if not scores:
-        return standings, (NO_RERANKER,)
+        return standings, (NO_RERANKER,) if is_asked else ()
     return rerank.blend(standings=standings, scores=scores), ()
 
 
@@ -85,10 +117,13 @@ def is_thin(*, relevances: tuple[float, ...]) -> bool:
     return sum(value > SURE for value in relevances) < ENOUGH
 
 
-def _scores(pool: Pool, memory_ids: tuple[UUID, ...]) -> dict[UUID, float]:
-    """Return the reranker's scores of these memories; none where no reranker is configured."""
+def _scores(pool: Pool, memory_ids: tuple[UUID, ...], *, may_leave: bool) -> dict[UUID, float]:
+    """Return the reranker's scores of these memories; none where there is none to ask.
+
+    Unless they `may_leave` this machine, a vendor is not asked.
+    """
     model = registry.reranker(tenant=tenancy.current().schema_name)
-    if model is None:
+    if model is None or not (model.is_local or may_leave):
         return {}
     texts = tuple(pool.known[memory_id].text[:LONGEST_TEXT] for memory_id in memory_ids)
     scores = model.rerank(query=pool.asked.normalized, texts=texts)

@@ -179,8 +179,8 @@ RANKING: Final = (
     _optional(
         "rerank",
         Text(largest=8, choices=tuple(Rerank)),
-        "Whether a second model puts the best results in order.",
-        Rerank.NONE.value,
+        "Whether a second model puts the best results in order; usual: turns of conversations.",
+        Rerank.USUAL.value,
     ),
     _optional("threshold", Fraction(), "Least relevance; 0 returns the bare ranking."),
 )

@@ -9,10 +9,11 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from memory.evaluation.judged import LARGEST_GRADE, WrongSet
+from memory.taxonomy import CODE_TAG
 
 LONGEST: Final = 20_000  # characters of a memory, spec 2.1; longer texts are cut
 DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
@@ -74,7 +75,10 @@ def _cosqa(files: Files) -> Converted:
     """Convert CoSQA's retrieval test: web queries, and functions under their numbers."""
     functions, questions = PUBLIC["cosqa"].files
     numbered = _json(functions, files[functions], dict)
-    memories = [_memory(str(number), code, "reference") for code, number in numbered.items()]
+    memories = [
+        _memory(str(number), code, "reference") | {"tags": [CODE_TAG]}
+        for code, number in numbered.items()
+    ]
     asked = []
     for position, item in enumerate(_json(questions, files[questions], list)):
         row = _Row(file=questions, line=position + 1, fields=item)
@@ -210,15 +214,15 @@ def _qrels(file: str, text: str) -> dict[str, dict[str, int]]:
 def _locomo_turns(row: _Row, name: str) -> Iterator[dict[str, Any]]:
     conversation = row.inside("conversation")
     for key in sorted(filter(SESSION.fullmatch, conversation.fields)):
-        told = conversation.text(f"{key}_date_time")
-        place = {"project": _slug(name), "event_at": _moment(told, LOCOMO_TIME, row)}
-        place["session"] = f"{name}/{key}"
-        for fields in conversation.value(key, list):
+        began = _moment(conversation.text(f"{key}_date_time"), LOCOMO_TIME, row)
+        place = {"project": _slug(name), "session": f"{name}/{key}"}
+        for number, fields in enumerate(conversation.value(key, list)):
             turn = row.of(fields)
             said = f"{turn.text('speaker')}: {turn.text('text')}"
             caption = fields.get("blip_caption")
             shared = f" [shares {caption}]" if caption else ""
-            yield _memory(f"{name}/{turn.text('dia_id')}", f"{said}{shared}", "episode") | place
+            content = f"{said}{shared}"
+            yield _turn(f"{name}/{turn.text('dia_id')}", content, place, began, number)
 
 
 def _locomo_query(row: _Row, name: str, known: frozenset[str]) -> dict[str, Any] | None:
@@ -241,28 +245,40 @@ def _longmemeval_turns(
     if len(dates) != len(sessions):
         raise row.wrong("haystack_dates", "There is one date for each session.")
     for session, (told, turns) in enumerate(zip(dates, sessions, strict=True), start=1):
-        place = {"project": project, "event_at": _moment(told, LONGMEMEVAL_TIME, row)}
-        place["session"] = f"{id}/{session}"
+        began = _moment(told, LONGMEMEVAL_TIME, row)
+        place = {"project": project, "session": f"{id}/{session}"}
         for number, fields in enumerate(turns, start=1):
             turn = row.of(fields)
             name = f"{id}/{session}:{number}"
             said = f"{turn.text('role')}: {turn.text('content')}"
             if fields.get("has_answer"):
                 relevant[name] = LARGEST_GRADE
-            yield _memory(name, said, "episode") | place
+            yield _turn(name, said, place, began, number)
 
 
 def _memory(id: str, content: str, type: str) -> dict[str, Any]:
     return {"id": id, "content": content[:LONGEST], "type": type}
 
 
+def _turn(
+    id: str, content: str, place: Mapping[str, str], began: datetime, number: int
+) -> dict[str, Any]:
+    """Return a turn of a session; a second each keeps them in order, for the sets have no times.
+
+    Its day stands among its tags, in words, so that a question finds it by the date.
+    """
+    moment = (began + timedelta(seconds=number)).isoformat()
+    day = f"{began.day} {began:%B %Y}"
+    return _memory(id, content, "episode") | {**place, "event_at": moment, "tags": [day]}
+
+
 def _joined(title: Any, text: str) -> str:
     return f"{title}\n\n{text}" if isinstance(title, str) and title.strip() else text
 
 
-def _moment(told: Any, form: str, row: _Row) -> str:
+def _moment(told: Any, form: str, row: _Row) -> datetime:
     try:
-        return datetime.strptime(str(told), form).replace(tzinfo=UTC).isoformat()
+        return datetime.strptime(str(told), form).replace(tzinfo=UTC)
     except ValueError as error:
         detail = f"{told!r} is no time of the form {form}."
         raise row.wrong("date", detail) from error

@@ -39,7 +39,7 @@ RANKING: Final = (
         name="rerank",
         shape=Text(largest=8, choices=tuple(Rerank)),
         says="Whether a second model orders the best.",
-        default=Rerank.NONE.value,
+        default=Rerank.USUAL.value,
     ),
     option(name="threshold", shape=Fraction(), says="Least relevance; 0 is the bare ranking."),
 )

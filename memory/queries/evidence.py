@@ -6,10 +6,12 @@ from typing import Any, Final
 from uuid import UUID
 
 from memory.formulas.confidence import Belief, effective_confidence
+from memory.retrieval.candidates import Item
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.neighborhood import Turn
 from memory.sql import named
 from memory.taxonomy import (
+    CODE_TAG,
     PROTECTED_TAGS,
     Governance,
     MemoryType,
@@ -91,4 +93,11 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
         confidence=effective_confidence(belief=belief, days_since_access=idle_days).value,
         missing=row["missing"] or 0.0,
         text=row["text"],
+        item=_item(row),
     )
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    if row["type"] == MemoryType.EPISODE:
+        return Item.DIALOGUE
+    return Item.CODE if CODE_TAG in row["tags"] else Item.PROSE

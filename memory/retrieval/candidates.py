@@ -15,6 +15,14 @@ class Path(StrEnum):
     ENTITIES = "entities"
 
 
+class Item(StrEnum):
+    """What a memory is made of; how much its meaning counts beside its words."""
+
+    PROSE = "prose"
+    DIALOGUE = "dialogue"  # a turn of a session
+    CODE = "code"  # source text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """A memory with its score on each path that found it; higher is better on all of them.
@@ -25,3 +33,4 @@ class Candidate:
     memory_id: UUID
     scores: Mapping[str, float]
     ranks: Mapping[str, int] = field(default_factory=dict)
+    item: Item = Item.PROSE

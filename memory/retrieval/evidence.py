@@ -7,6 +7,7 @@ everything pure after fusion takes it from here (spec 3.1, stages 4 to 6).
 from dataclasses import dataclass
 from uuid import UUID
 
+from memory.retrieval.candidates import Item
 from memory.taxonomy import MemoryType, Source
 
 
@@ -29,3 +30,4 @@ class Evidence:
     confidence: float = 1.0
     missing: float = 0.0
     text: str = ""
+    item: Item = Item.PROSE

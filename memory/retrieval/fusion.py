@@ -4,8 +4,10 @@ Min-max with weights by query kind is the default: per query, each path's scores
 and weighted. Measured, it beats reciprocal rank fusion, which throws the margins away; that one
 stays for paths that have ranks only. Both give 0..1 for any number of paths: the weights of the
 paths that found anything are scaled to sum to 1, so that a missing path (no vectors, no graph)
-lowers nobody. The result depends neither on the order of candidates nor of paths; ties are broken
-by id. Source of reciprocal rank fusion: Cormack, Clarke & Buettcher (2009).
+lowers nobody. A question in words weighs meaning and words by what a memory is made of: turns of a
+conversation say little each, and source text hardly has the question's words. The result depends
+neither on the order of candidates nor of paths; ties are broken by id. Source of reciprocal rank
+fusion: Cormack, Clarke & Buettcher (2009).
 """
 
 import math
@@ -15,12 +17,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from memory.retrieval.candidates import Candidate, Path
+from memory.retrieval.candidates import Candidate, Item, Path
 from memory.retrieval.query import QueryKind
 
 RRF_K = 60  # spec 3.1
 
 Weights = Mapping[QueryKind, Mapping[str, float]]
+Shares = Mapping[Item, float]
+
+SHARES: Shares = {Item.DIALOGUE: 0.50, Item.CODE: 0.80}  # of meaning in meaning and words; measured
 
 NAMED = 0.15  # of entities beside the others; the spec has no figure, the judged set decides none
 WEIGHTS: Weights = {  # spec 3.1, starting values
@@ -56,7 +61,7 @@ class Fused:
 class _Place(NamedTuple):
     """Where a candidate stands on a path: which one it is, its value and score, its rank from 0."""
 
-    index: int
+    at: int
     order: float
     score: float | None
     rank: int
@@ -66,14 +71,20 @@ Values = Callable[[list[_Place]], list[float]]
 
 
 def minmax(
-    *, candidates: tuple[Candidate, ...], kind: QueryKind, weights: Weights = WEIGHTS
+    *,
+    candidates: tuple[Candidate, ...],
+    kind: QueryKind,
+    weights: Weights = WEIGHTS,
+    shares: Shares = SHARES,
 ) -> tuple[Fused, ...]:
     """Fuse by Σ w · (s - min) / (max - min) over the paths, best first; 0..1.
 
-    On a path whose scores are all equal each of them counts 1. Raises ValueError for a path without
+    On a path whose scores are all equal each of them counts 1. `shares` change the weights of a
+    semantic query for some kinds of memories. Raises ValueError for a path without
     a weight, a score that is not finite, or a memory given twice.
     """
-    return _fused(candidates, weights[kind], _normalized)
+    of_kind = shares if kind is QueryKind.SEMANTIC else {}
+    return _fused(candidates, _by_item(weights[kind], of_kind), _normalized)
 
 
 def reciprocal_rank(
@@ -89,7 +100,9 @@ def reciprocal_rank(
     0.016. Raises ValueError as `minmax` does.
     """
     return _fused(
-        candidates, weights[kind], lambda places: [(k + 1) / (k + one.rank + 1) for one in places]
+        candidates,
+        _by_item(weights[kind], {}),
+        lambda places: [(k + 1) / (k + one.rank + 1) for one in places],
     )
 
 
@@ -110,7 +123,7 @@ def _places(path: str, candidates: tuple[Candidate, ...], found: list[int]) -> l
     )
     return [
         _Place(
-            index=index,
+            at=index,
             order=-negative,
             score=candidates[index].scores.get(path),
             rank=candidates[index].ranks.get(path, position),
@@ -124,6 +137,17 @@ def _order(path: str, candidate: Candidate) -> float:
     if not math.isfinite(value):
         raise ValueError(f"the {path} score of {candidate.memory_id} is {value}")
     return value
+
+
+def _by_item(weights: Mapping[str, float], shares: Shares) -> dict[Item, Mapping[str, float]]:
+    """Return the weights of the paths for each kind of memory."""
+    both = weights.get(Path.DENSE, 0.0) + weights.get(Path.KEYWORD, 0.0)
+    return {
+        item: {**weights, Path.DENSE: both * share, Path.KEYWORD: both * (1 - share)}
+        if (share := shares.get(item)) is not None
+        else weights
+        for item in Item
+    }
 
 
 def _scaled(weights: Mapping[str, float], paths: Iterable[str]) -> dict[str, float]:
@@ -143,20 +167,17 @@ def _normalized(places: list[_Place]) -> list[float]:
 
 
 def _fused(
-    candidates: tuple[Candidate, ...], weights: Mapping[str, float], values: Values
+    candidates: tuple[Candidate, ...], weights: Mapping[Item, Mapping[str, float]], values: Values
 ) -> tuple[Fused, ...]:
     by_path = _by_path(candidates)
-    scaled = _scaled(weights, by_path)
+    scaled = {item: _scaled(own, by_path) for item, own in weights.items()}
     parts: list[list[Contribution]] = [[] for _ in candidates]
     for path, places in by_path.items():
         for one, value in zip(places, values(places), strict=True):
-            parts[one.index].append(
+            weight = scaled[candidates[one.at].item][path]
+            parts[one.at].append(
                 Contribution(
-                    path=path,
-                    score=one.score,
-                    rank=one.rank,
-                    weight=scaled[path],
-                    value=scaled[path] * value,
+                    path=path, score=one.score, rank=one.rank, weight=weight, value=weight * value
                 )
             )
     fused = (

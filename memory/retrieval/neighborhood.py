@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from memory.retrieval.candidates import Candidate
+from memory.retrieval.candidates import Candidate, Item
 from memory.retrieval.fusion import Fused
 
 WEIGHT: Final = 0.3  # spec 3.1
@@ -63,7 +63,11 @@ def with_sessions(
     known = {one.memory_id: one for one in candidates}
     everyone = {
         **known,
-        **{id: Candidate(memory_id=id, scores={}) for id in turns if id not in known},
+        **{
+            id: Candidate(memory_id=id, scores={}, item=Item.DIALOGUE)
+            for id in turns
+            if id not in known
+        },
     }
     lows = _lows(candidates)
     return tuple(

@@ -13,7 +13,7 @@ from memory.formulas.factors import Factor, total
 from memory.retrieval import fusion, neighborhood, scoring
 from memory.retrieval.candidates import Candidate, Path
 from memory.retrieval.evidence import Evidence
-from memory.retrieval.fusion import Fused, Weights
+from memory.retrieval.fusion import Fused, Shares, Weights
 from memory.retrieval.neighborhood import Boost
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import QueryKind
@@ -51,6 +51,7 @@ class Task:
     profile: Profile
     phase: Phase | None = None
     weights: Weights = field(default_factory=lambda: fusion.WEIGHTS)
+    shares: Shares = field(default_factory=lambda: fusion.SHARES)
 
 
 def rank(
@@ -93,7 +94,9 @@ def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
         return ()
     if task.profile.method is Method.RECIPROCAL_RANK:
         return fusion.reciprocal_rank(candidates=candidates, kind=task.kind, weights=task.weights)
-    return fusion.minmax(candidates=candidates, kind=task.kind, weights=task.weights)
+    return fusion.minmax(
+        candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
+    )
 
 
 def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:

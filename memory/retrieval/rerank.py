@@ -2,7 +2,8 @@
 
 A reranker reads query and text together and is asked for the best 30 only. Its scores and those of
 the first stage are each brought to 0..1 over those 30 and mixed; what stands below stays below.
-Late interaction costs quality where names decide, so identifier queries are left alone.
+Late interaction costs quality where names decide and on source text, so these are left alone; on
+turns of conversations it pays whatever the margin.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from uuid import UUID
 
 from memory.formulas.factors import Factor, checked_share, total
 from memory.retrieval import ranking
+from memory.retrieval.candidates import Item
 from memory.retrieval.query import QueryKind
 from memory.retrieval.ranking import Moved, Standing
 
@@ -22,16 +24,33 @@ RERANK: Final = "rerank"  # the reranker's name among the parts
 SCALE: Final = "scale"  # what bringing the first stage to 0..1 took away
 
 
-def fits(*, kind: QueryKind) -> bool:
-    """Say whether a query may be reranked at all: one for a name may not."""
-    return kind is not QueryKind.IDENTIFIER
+def fits(*, kind: QueryKind, standings: tuple[Standing, ...], items: Mapping[UUID, Item]) -> bool:
+    """Say whether a query may be reranked: not one for a name, nor where most hits are code."""
+    return kind is not QueryKind.IDENTIFIER and not are_mostly(Item.CODE, standings, items)
 
 
-def worth_it(*, standings: tuple[Standing, ...], kind: QueryKind) -> bool:
-    """Say whether reranking pays: the query fits, and the first hit hardly leads the second."""
-    if len(standings) < 2 or not fits(kind=kind):
+def is_dialogue(
+    *, kind: QueryKind, standings: tuple[Standing, ...], items: Mapping[UUID, Item]
+) -> bool:
+    """Say whether a query may be reranked and most of its best hits are turns of conversations."""
+    fitting = fits(kind=kind, standings=standings, items=items)
+    return fitting and are_mostly(Item.DIALOGUE, standings, items)
+
+
+def worth_it(
+    *, standings: tuple[Standing, ...], kind: QueryKind, items: Mapping[UUID, Item]
+) -> bool:
+    """Say whether reranking pays: in dialogue, or where the first hit hardly leads the second."""
+    if len(standings) < 2 or not fits(kind=kind, standings=standings, items=items):
         return False
-    return standings[0].score - standings[1].score < MARGIN * standings[0].score
+    is_close = standings[0].score - standings[1].score < MARGIN * standings[0].score
+    return is_close or are_mostly(Item.DIALOGUE, standings, items)
+
+
+def are_mostly(item: Item, standings: tuple[Standing, ...], items: Mapping[UUID, Item]) -> bool:
+    """Say whether more than half of the hits that would be reranked are of a kind."""
+    best = standings[:TOP]
+    return 2 * sum(items.get(one.memory_id) is item for one in best) > len(best)
 
 
 def blend(

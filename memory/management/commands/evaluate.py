@@ -22,10 +22,12 @@ from memory.actions.fit_weights import fit_weights
 from memory.actions.search import PROFILES
 from memory.evaluation import comparison, converters, judged, report
 from memory.evaluation.comparison import NotComparable
+from memory.evaluation.converters import Converted, PublicSet
 from memory.evaluation.judged import JudgedSet, Split, WrongSet
 
 SHIPPED: Final = Path(judged.__file__).parent / "sets"
 CODING: Final = "coding"
+SETS: Final = (CODING, "dialogue")  # shipped
 
 
 class Command(BaseCommand):
@@ -35,11 +37,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the set and the profiles; or, after `convert`, the public set and the folders."""
-        parser.add_argument("--set", dest="folder", default=CODING, help="coding, or a folder")
-        parser.add_argument("--profile", action="append", choices=PROFILES, help="may be repeated")
         parser.add_argument(
-            "--rerank", action="append", choices=[*Rerank], help="may be repeated; none is usual"
+            "--set", dest="folder", default=CODING, help=f"{', '.join(SETS)}, or a folder"
         )
+        parser.add_argument("--profile", action="append", choices=PROFILES, help="may be repeated")
+        parser.add_argument("--rerank", action="append", choices=[*Rerank], help="may be repeated")
         parser.add_argument("--split", choices=[*Split], help="only this half of the queries")
         parser.add_argument("--out", type=Path, help="file for the whole report as JSON")
         parser.add_argument("--markdown", type=Path, help="file for the tables as Markdown")
@@ -80,7 +82,7 @@ class Command(BaseCommand):
         found = evaluate(
             judged=whole,
             profiles=tuple(dict.fromkeys(options["profile"] or PROFILES)),
-            reranks=tuple(dict.fromkeys(options["rerank"] or (Rerank.NONE.value,))),
+            reranks=tuple(dict.fromkeys(options["rerank"] or (Rerank.USUAL.value,))),
             split=Split(options["split"]) if options["split"] else None,
             now=timezone.now(),
             tell=self._tell,
@@ -94,8 +96,7 @@ class Command(BaseCommand):
         self.stdout.write(tables)
 
     def _convert(self, public: str, path: Path, target: Path) -> None:
-        files = {name: _read(path / name) for name in converters.PUBLIC[public].files}
-        converted = converters.convert(public=public, files=files)
+        converted = _converted(public, path)
         found = judged.parse(name=public, memories=converted.memories, queries=converted.queries)
         target.mkdir(parents=True, exist_ok=True)
         (target / judged.MEMORIES).write_text(converted.memories, encoding="utf-8")
@@ -131,12 +132,24 @@ class Command(BaseCommand):
 
 
 def _set(given: str) -> JudgedSet:
-    folder = SHIPPED / CODING if given == CODING else Path(given)
-    return judged.parse(
-        name=folder.name,
-        memories=_read(folder / judged.MEMORIES),
-        queries=_read(folder / judged.QUERIES),
-    )
+    """Read a shipped set by its name, a folder of ours, or one with the files of a public set."""
+    folder = SHIPPED / given if given in SETS else Path(given)
+    public = next((name for name, row in converters.PUBLIC.items() if _holds(folder, row)), None)
+    if public is not None and not (folder / judged.MEMORIES).exists():
+        found = _converted(public, folder)
+        memories, queries = found.memories, found.queries
+    else:
+        memories, queries = _read(folder / judged.MEMORIES), _read(folder / judged.QUERIES)
+    return judged.parse(name=folder.name, memories=memories, queries=queries)
+
+
+def _holds(folder: Path, public: PublicSet) -> bool:
+    return all((folder / name).is_file() for name in public.files)
+
+
+def _converted(public: str, folder: Path) -> Converted:
+    files = {name: _read(folder / name) for name in converters.PUBLIC[public].files}
+    return converters.convert(public=public, files=files)
 
 
 def _report(path: Path) -> dict[str, Any]:

@@ -82,6 +82,7 @@ def test_cosqa_queries_point_to_the_number_of_their_function() -> None:
     assert [memory.id for memory in found.memories] == ["7", "8"]
     assert found.queries[0].text == "python sum two numbers"
     assert found.queries[0].grades == {"7": 3}
+    assert all(memory.tags == ("code",) for memory in found.memories)
 
 
 def test_locomo_turns_are_episodes_with_their_time_and_picture() -> None:
@@ -92,7 +93,21 @@ def test_locomo_turns_are_episodes_with_their_time_and_picture() -> None:
     assert second.content == "Ben: Look! [shares a red house]"
     assert second.type is MemoryType.EPISODE
     assert second.event_at is not None
-    assert second.event_at.isoformat() == "2023-05-08T13:56:00+00:00"
+    assert second.event_at.isoformat() == "2023-05-08T13:56:01+00:00"
+    assert (second.session, second.project) == ("conv-1/session_1", "conv-1")
+
+
+def test_turns_of_a_session_follow_each_other_in_time() -> None:
+    for public, file, rows in (
+        ("locomo", "locomo10.json", LOCOMO),
+        ("longmemeval", "longmemeval_s.json", LONG[:1]),
+    ):
+        found, _ = _set(public, {file: json.dumps(rows)})
+
+        first, second = (memory.event_at for memory in found.memories)
+        assert first is not None
+        assert second is not None
+        assert first < second
 
 
 def test_locomo_adversarial_questions_have_no_answer() -> None:

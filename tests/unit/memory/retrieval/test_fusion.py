@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.retrieval import fusion
-from memory.retrieval.candidates import Candidate
+from memory.retrieval.candidates import Candidate, Item
 from memory.retrieval.fusion import Fused
 from memory.retrieval.query import QueryKind
 
@@ -82,6 +82,35 @@ def test_ties_are_broken_by_id() -> None:
     candidates = tuple(_candidate(id, dense=0.5) for id in (3, 1, 2))
 
     assert _ids(fusion.minmax(candidates=candidates, kind=QueryKind.SEMANTIC)) == [1, 2, 3]
+
+
+def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
+    close, worded = {"dense": 1.0, "keyword": 0.0}, {"dense": 0.0, "keyword": 1.0}
+    shares = {}
+    for item in Item:
+        candidates = (
+            Candidate(memory_id=UUID(int=1), scores=close, item=item),
+            Candidate(memory_id=UUID(int=2), scores=worded, item=item),
+        )
+        fused = fusion.minmax(candidates=candidates, kind=QueryKind.SEMANTIC)
+        shares[item] = {one.memory_id.int: one.score for one in fused}[1]
+
+    assert shares == pytest.approx({Item.PROSE: 2 / 3, Item.DIALOGUE: 0.5, Item.CODE: 0.8})
+
+
+@pytest.mark.parametrize("kind", [QueryKind.IDENTIFIER, QueryKind.STRUCTURAL])
+def test_queries_for_names_and_connections_weigh_everything_alike(kind: QueryKind) -> None:
+    scores = {"dense": 1.0, "keyword": 0.5}
+    other = Candidate(memory_id=UUID(int=9), scores={"dense": 0.0, "keyword": 0.0})
+    found = {
+        fusion.minmax(
+            candidates=(Candidate(memory_id=UUID(int=1), scores=scores, item=item), other),
+            kind=kind,
+        )[0].score
+        for item in Item
+    }
+
+    assert len(found) == 1
 
 
 @METHODS

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from memory.formulas.factors import Factor, total
 from memory.retrieval import rerank
+from memory.retrieval.candidates import Item
 from memory.retrieval.fusion import Fused
 from memory.retrieval.query import QueryKind
 from memory.retrieval.ranking import Standing
@@ -73,7 +74,34 @@ def test_without_scores_nothing_changes() -> None:
 def test_it_pays_where_the_first_hardly_leads_and_no_name_decides(
     scores: tuple[float, ...], kind: QueryKind, pays: bool
 ) -> None:
-    assert rerank.worth_it(standings=_standings(*scores), kind=kind) is pays
+    assert rerank.worth_it(standings=_standings(*scores), kind=kind, items={}) is pays
+
+
+@pytest.mark.parametrize(
+    ("turns", "code", "kind", "is_dialogue", "fits"),
+    [
+        (3, 0, QueryKind.SEMANTIC, True, True),
+        (2, 0, QueryKind.SEMANTIC, False, True),
+        (3, 0, QueryKind.IDENTIFIER, False, False),
+        (0, 3, QueryKind.SEMANTIC, False, False),
+        (0, 2, QueryKind.SEMANTIC, False, True),
+    ],
+)
+def test_what_most_of_the_best_hits_are_decides(
+    turns: int, code: int, kind: QueryKind, is_dialogue: bool, fits: bool
+) -> None:
+    standings = _standings(1.0, 0.4, 0.3, 0.2)
+    made_of = [Item.DIALOGUE] * turns + [Item.CODE] * code
+    items = {UUID(int=number): item for number, item in enumerate(made_of)}
+
+    assert rerank.is_dialogue(kind=kind, standings=standings, items=items) is is_dialogue
+    assert rerank.fits(kind=kind, standings=standings, items=items) is fits
+    assert rerank.worth_it(kind=kind, standings=standings, items=items) is is_dialogue
+
+
+def test_nothing_found_is_neither_dialogue_nor_code() -> None:
+    assert not rerank.is_dialogue(kind=QueryKind.SEMANTIC, standings=(), items={})
+    assert rerank.fits(kind=QueryKind.SEMANTIC, standings=(), items={})
 
 
 def test_a_share_outside_of_0_to_1_is_refused() -> None:
