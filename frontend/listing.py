@@ -6,7 +6,7 @@ lists the newest first, page by page. A filter that cannot be understood shows w
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Final
@@ -22,6 +22,7 @@ from memory.queries import memories
 from memory.queries.memories import Cursor
 from memory.queries.views import MemoryView
 from memory.retrieval import filters as language
+from memory.retrieval import paths
 from memory.retrieval.filters import Chip, Filters
 from memory.retrieval.funnel import Funnel
 
@@ -142,6 +143,12 @@ def _touches(memory: MemoryView, pattern: str) -> bool:
     )
 
 
+def _globs(filters: Filters) -> tuple[str, ...]:
+    """Return a glob for the search that lets through at least what the first pattern does."""
+    whole = (paths.bare(path=pattern) for pattern in filters.files if "[" not in pattern)
+    return tuple(f"*{pattern}*" for pattern in whole if pattern)[:1]
+
+
 def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Shown:
     request = SearchRequest(
         query=filters.text,
@@ -150,12 +157,14 @@ def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> 
         types=filters.types,
         tags=filters.tags,
         author=filters.author,
+        files=_globs(filters),
+        anyway=asked.anyway,
     )
     answer = search(caller=caller, request=request, now=now)
     threshold = answer.funnel.threshold
-    wide = replace(request, threshold=0.0)
-    hits = search(caller=caller, request=wide, now=now).hits if asked.anyway else answer.hits
-    rows = tuple(_row(hit, threshold) for hit in hits if passes(memory=hit.memory, filters=filters))
+    rows = tuple(
+        _row(hit, threshold) for hit in answer.hits if passes(memory=hit.memory, filters=filters)
+    )
     return Shown(
         rows=rows,
         chips=language.chips(filters=filters),

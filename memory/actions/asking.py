@@ -57,7 +57,8 @@ class SearchRequest:
     `tags`: all of them; `files`: any of these paths, suffixes or globs; `projects`: any of these;
     `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `phase`: of
     the work, raises some types; `threshold` 0 returns the ranking without silence; `hyde`: a model
-    may write the memory that is missing when little is found.
+    may write the memory that is missing when little is found; `anyway`: what is below the threshold
+    comes too, and is not counted as shown.
     """
 
     query: str
@@ -77,6 +78,7 @@ class SearchRequest:
     rerank: str = Rerank.USUAL.value
     hyde: bool = False
     mode: str = Mode.HYBRID.value
+    anyway: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,9 +138,9 @@ def task_of(*, pool: Pool, request: SearchRequest) -> Task:
 
 
 def judged(
-    *, pool: Pool, standings: tuple[Standing, ...]
+    *, pool: Pool, standings: tuple[Standing, ...], anyway: bool = False
 ) -> tuple[tuple[Standing, Relevance], ...]:
-    """Return those that are relevant enough, with their relevance, in order."""
+    """Return those that are relevant enough, or all, with their relevance, in order."""
     observed = (*_observed(pool), *_observed_beside(pool))
     signs = relevances.signs_of(
         observed=observed,
@@ -151,7 +151,7 @@ def judged(
         (one, relevances.relevance(signs=signs[one.memory_id], calibration=pool.calibration))
         for one in standings
     )
-    return tuple((one, value) for one, value in values if value.value >= pool.threshold)
+    return tuple((one, value) for one, value in values if anyway or value.value >= pool.threshold)
 
 
 def _observed(pool: Pool) -> tuple[Observed, ...]:

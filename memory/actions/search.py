@@ -131,9 +131,11 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     watch.ends("understand")
     run = _Run(caller=caller, request=request, asked=asked, now=now, watch=watch)
     hits, ordered = _answered(run)
+    threshold = ordered.pool.threshold
+    shown = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
     return SearchAnswer(
         hits=hits,
-        nothing_relevant=not hits,
+        nothing_relevant=not shown,
         degraded=ordered.degraded,
         took_ms=watch.total(),
         stages=watch.stages,
@@ -142,8 +144,8 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
         funnel=funnels.of(
             standings=ordered.standings,
             limit=request.limit,
-            shown=len(hits),
-            threshold=ordered.pool.threshold,
+            shown=shown,
+            threshold=threshold,
         ),
     )
 
@@ -248,7 +250,8 @@ def _with_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
 
 def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
     pool = ordered.pool
-    judged = gathering.judged(pool=pool, standings=ordered.standings[: run.request.limit])
+    best = ordered.standings[: run.request.limit]
+    judged = gathering.judged(pool=pool, standings=best, anyway=run.request.anyway)
     run.watch.ends("judge")
     with tenancy.unit():
         sight = visibility.sight_of(caller=run.caller)

@@ -23,7 +23,6 @@ from teams import visibility
 from teams.visibility import Sight, parameters
 
 FILE: Final = "evidence.sql"
-PARTS: Final = {"visible": visibility.as_sql(alias="m")}
 MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; ours
 NAMES: Final = (
     "id", "type", "source", "files", "age_days", "idle_days", "accesses", "confidence",
@@ -43,10 +42,9 @@ def read_evidence(
 
     `identifiers` are code names and paths of the query; texts are read when a reranker needs them.
     """
-    rows = named.filled(
+    rows = named.rows(
         "evidence",
         file=FILE,
-        parts=PARTS,
         ids=list(memory_ids),
         identifiers=list(identifiers[:MOST_IDENTIFIERS]),
         with_text=with_text,
@@ -61,7 +59,7 @@ def read_turns(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, Turn
     rows = named.filled(
         "turns",
         file=FILE,
-        parts={**PARTS, "seen": visibility.as_sql(alias="c")},
+        parts={"visible": visibility.as_sql(alias="m"), "seen": visibility.as_sql(alias="c")},
         ids=list(memory_ids),
         **parameters(sight=sight),
     )

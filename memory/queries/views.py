@@ -27,10 +27,7 @@ SAME_NAME = (
     "status", "stale_at", "archived_reason", "version", "source", "source_interface",
     "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
 )  # fmt: skip
-PARTS = {
-    "columns": ", ".join(f"m.{name}" for name in SAME_NAME),
-    "visible": visibility.as_sql(alias="m"),
-}
+PARTS = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,19 +117,14 @@ def views_of(
 
     The same view as `to_view`, without the cost of model instances.
     """
-    rows = named.filled("views", parts=PARTS, ids=list(memory_ids), **parameters(sight=sight))
-    return {row[0]: _from_columns(row, now) for row in rows}
+    return _read(memory_ids, sight, now, given_out=None)
 
 
 def give_out(
     *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
 ) -> dict[UUID, MemoryView]:
     """Read memories like `views_of`, and note that a search gave them out. In a unit."""
-    parts = {"views": named.text("views"), **PARTS}
-    rows = named.filled(
-        "given_out", parts=parts, ids=list(memory_ids), now=now, **parameters(sight=sight)
-    )
-    return {row[0]: _from_columns(row, now) for row in rows}
+    return _read(memory_ids, sight, now, given_out=now)
 
 
 def to_view(row: Memory, *, now: datetime) -> MemoryView:
@@ -147,6 +139,15 @@ def to_view(row: Memory, *, now: datetime) -> MemoryView:
         embedded=bool(getattr(row, "is_embedded", False)),
         now=now,
     )
+
+
+def _read(
+    memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, *, given_out: datetime | None
+) -> dict[UUID, MemoryView]:
+    rows = named.filled(
+        "views", parts=PARTS, ids=list(memory_ids), given_out=given_out, **parameters(sight=sight)
+    )
+    return {row[0]: _from_columns(row, now) for row in rows}
 
 
 def _from_columns(row: tuple[Any, ...], now: datetime) -> MemoryView:

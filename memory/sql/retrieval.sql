@@ -130,14 +130,6 @@ ORDER BY i.name
 -- The model whose vectors searches compare; one row or none.
 SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1
 
--- name: given_out
--- The chosen memories of a search, and a note that they were given out; the note goes to an unlogged
--- table without an index, 0.05 ms.
-WITH found AS ({views}),
-noted AS (INSERT INTO memory_accesslog (at, memories)
-          SELECT %(now)s, array_agg(id) FROM found HAVING count(*) > 0)
-SELECT * FROM found ORDER BY id
-
 -- name: unembedded
 -- Active memories without a vector of the active model, the oldest first; those of the last minutes
 -- are left to their own jobs. Reads memory_vector_once and one row a memory, every ten minutes.
@@ -149,14 +141,8 @@ WHERE m.status = 'active' AND m.created_at < now() - interval '10 minutes'
 ORDER BY m.id LIMIT %(limit)s
 
 -- name: views
--- The chosen memories of a search, whole; by primary key, at most 100 rows.
-SELECT {columns}, p.slug, m.tags, m.related_files, m.related_modules, m.superseded_by_id,
-       u.access_count, u.last_accessed_at,
-       EXISTS (SELECT FROM memory_memoryvector AS v
-               JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND e.active
-               WHERE v.memory_id = m.id)
-FROM memory_memory AS m
-LEFT JOIN teams_project AS p ON p.id = m.project_id
-LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id
-WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status <> 'deleted' AND {visible}
-ORDER BY m.id
+-- The chosen memories that may be seen, whole; with a moment, a note that they were given out then.
+SELECT {columns}, v.project, (v.memory).tags, (v.memory).related_files, (v.memory).related_modules,
+       (v.memory).superseded_by_id, v.access_count, v.last_accessed_at, v.embedded
+FROM views_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[], %(given_out)s) AS v
+ORDER BY 1

@@ -9,6 +9,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from frontend import listing
 from memory.actions.revise import revise
 from memory.models import EmbeddingModel
 from memory.queries import memories
@@ -62,6 +63,18 @@ def test_what_is_kept_back_is_shown_when_asked_for(owner_pages: Client, memory: 
     assert "Token refresh" in open_
     assert "row withheld" in open_
     assert "Agents are not given it" in open_
+
+
+def test_a_file_narrows_a_search_before_its_limit(
+    owner_pages: Client, memory: MemoryView, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "SEARCH_SIZE", 1)
+    other = "The oven of the bakery lets token refresh wait."
+    remembered(caller, other, related_files=("src/bakery/Oven.py",))
+
+    page = owner_pages.get(LIST, {"q": "token refresh redis file:bakery/Ov", "anyway": "1"})
+
+    assert "oven of the bakery" in page.content.decode()
 
 
 def test_a_search_without_vectors_says_so(

@@ -12,15 +12,20 @@ from django.db import connection
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job, Organization
-from memory.actions import indexing
+from memory.actions import embedding, indexing
 from memory.models import Memory
 from memory.models.search import Lexeme
 from memory.sql import retrieval
+from teams import visibility
 from tests.support import crowds
 from tests.support.crowds import Member
 
 SIZE = 400
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+WHOLE_SCAN = """
+    SELECT k.memory_id FROM memory_memorykeyword AS k, asking_of(%s, %s::uuid[], NULL) AS a
+    WHERE (k.weights <#> a.weights) < 0 ORDER BY k.weights <#> a.weights, k.memory_id LIMIT 7
+"""
 
 
 @pytest.fixture
@@ -102,6 +107,28 @@ def test_the_nearest_are_found_over_the_index(large: tuple[Member, ...], caller:
 
     assert len(near) == 20
     assert len(near & {one.id for one in exactly}) >= 19
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("lantern",), ("rare", "lantern"), ("rare", *crowds.WORDS[:4]), ("unheard", *crowds.WORDS)],
+    ids=len,
+)
+def test_the_best_by_words_are_those_of_a_whole_scan(
+    members: tuple[Member, ...], caller: Caller, words: tuple[str, ...]
+) -> None:
+    rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
+    with tenancy.unit(), connection.cursor() as cursor:
+        retrieval.write_keywords(rows=tuple(rare))
+        retrieval.refresh_lexicon()
+        audiences = list(visibility.sight_of(caller=caller).audiences)
+        cursor.execute(WHOLE_SCAN, [" ".join(words), audiences])
+        best = {row[0] for row in cursor.fetchall()}
+
+        found = crowds.ask(caller=caller, words=" ".join(words), keyword_limit=7)
+
+    assert {one.memory_id for one in found} == best
+    assert len(best) == 7
 
 
 def test_words_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:

@@ -51,7 +51,7 @@ def test_words_alone_ask_no_model(
     answer = search(caller=caller, request=request, now=now)
 
     assert [hit.memory.id for hit in answer.hits] == [known[2].id]
-    assert set(answer.hits[0].explain["paths"]) <= {"keyword", "graph"}
+    assert set(answer.hits[0].explain["paths"]) <= {"keyword", "graph", "entities"}
     assert answer.degraded == ()
 
 

@@ -19,13 +19,13 @@ VISIBILITY: Final = (
         "tests/edges/api/test_strangers.py::test_a_token_bound_to_a_project_reaches_nothing_else",
     ),
     guard(
-        "chosen memories are read with the audience", "memory/queries/views.py",
-        'visibility.as_sql(alias="m")', '"true"',
+        "chosen memories are read with the audience", "memory/migrations/0002_search.sql",
+        "AND m.status <> 'deleted' AND m.audience = ANY (audiences)", "AND m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
-        "what ranking looks at is read with the audience", "memory/queries/evidence.py",
-        'visibility.as_sql(alias="m")', '"true"',
+        "what ranking looks at is read with the audience", "memory/migrations/0002_search.sql",
+        "WHERE m.id = ANY (ids)\n  AND m.audience = ANY (audiences)", "WHERE m.id = ANY (ids)",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
