@@ -11,6 +11,7 @@ from memory.actions import entities
 from memory.actions.entities import TYPES, Place, Profile, Thing
 from memory.actions.narrowing import Narrowing
 from memory.api import examples, inputs, output
+from memory.intake.entities import EntityType
 
 KIND: Final = Field(
     name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is.", default=None
@@ -91,7 +92,7 @@ def _place(inner: str | None) -> Place | None:
     if inner is None:
         return None
     memories, type, key = inner.split("|", 2)
-    return Place(memories=int(memories), key=key, type=entities.EntityType(type))
+    return Place(memories=int(memories), key=key, type=EntityType(type))
 
 
 ENDPOINTS: Final = (

@@ -254,18 +254,25 @@ BEGIN
     END IF;
 END $$;
 
+-- What a link hands on of the score at its other end: half, and more of a kind that the question is
+-- about.
+CREATE FUNCTION link_worth(kind text, confidence float8, kinds text[]) RETURNS float8
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT confidence * CASE WHEN kind = ANY (kinds) THEN 0.75 ELSE 0.5 END
+$$;
+
 -- Candidates of one search, from all paths, with what fusion and the page need of each. Visibility
 -- and filters stand inside every path, before its limit: in 0002_scale.sql for meaning and words, here
 -- for what lies around files. It lives in the organization's schema so that its plan is kept: a
 -- statement is planned anew whenever search_path differs from its last use.
 -- Tags, files and author are looked up once, and only where one is given; what lies around files is
--- worth less the more memories hold the file, and what is linked to it half of that; a thing that the
--- question names, likewise, the more memories name it.
+-- worth less the more memories hold the file, and likewise of a thing that the question names; what
+-- is linked to either is worth a part of it.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
-    by_files text[], by_globs text[], by_author text, near text[], named text[], dense_limit int,
-    keyword_limit int, graph_limit int, named_limit int)
+    by_files text[], by_globs text[], by_author text, near text[], named text[], kinds text[],
+    dense_limit int, keyword_limit int, graph_limit int, named_limit int)
 RETURNS TABLE (
     memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8)
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
@@ -312,17 +319,6 @@ around AS MATERIALIZED (
     SELECT h.memory_id, sum(h.worth / (1 + ln(h.holders))) AS score
     FROM (SELECT *, count(*) OVER (PARTITION BY name) AS holders FROM held) AS h
     GROUP BY 1),
-start AS MATERIALIZED (SELECT * FROM around ORDER BY score DESC, memory_id LIMIT 50),
-graph AS MATERIALIZED (
-    SELECT reached.memory_id, max(reached.score) AS score FROM (
-        SELECT memory_id, score FROM around
-        UNION ALL SELECT s.memory_id, a.score * l.confidence / 2 FROM start AS a
-        JOIN memory_memorylink AS l ON l.source_id = a.memory_id
-        JOIN seen AS s ON s.memory_id = l.target_id
-        UNION ALL SELECT s.memory_id, a.score * l.confidence / 2 FROM start AS a
-        JOIN memory_memorylink AS l ON l.target_id = a.memory_id
-        JOIN seen AS s ON s.memory_id = l.source_id
-    ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
 naming AS MATERIALIZED (
     SELECT n.name, n.memory_id, count(*) OVER (PARTITION BY n.name) AS namers
     FROM naming(named, audiences, bound, too_common) AS n),
@@ -334,6 +330,20 @@ entities AS MATERIALIZED (
     SELECT n.memory_id, sum(1 / (1 + ln(n.namers))) AS score, min(n.distance) AS distance
     FROM (SELECT *, count(*) OVER (PARTITION BY name) AS namers FROM naming_seen) AS n
     GROUP BY 1),
+start AS MATERIALIZED (
+    SELECT memory_id, max(score) AS score
+    FROM (SELECT memory_id, score FROM around UNION ALL SELECT memory_id, score FROM entities) AS each
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50),
+graph AS MATERIALIZED (
+    SELECT reached.memory_id, max(reached.score) AS score FROM (
+        SELECT memory_id, score FROM around
+        UNION ALL SELECT s.memory_id, a.score * link_worth(l.kind, l.confidence, kinds)
+        FROM start AS a JOIN memory_memorylink AS l ON l.source_id = a.memory_id
+        JOIN seen AS s ON s.memory_id = l.target_id
+        UNION ALL SELECT s.memory_id, a.score * link_worth(l.kind, l.confidence, kinds)
+        FROM start AS a JOIN memory_memorylink AS l ON l.target_id = a.memory_id
+        JOIN seen AS s ON s.memory_id = l.source_id
+    ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
 found AS (
     SELECT memory_id FROM graph
     UNION (SELECT memory_id FROM entities ORDER BY score DESC, distance, memory_id LIMIT named_limit)

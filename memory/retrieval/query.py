@@ -8,9 +8,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graph.algorithms import routing
 from memory.intake import entities, names
 from memory.intake import text as texts
 from memory.intake.entities import EntityKind, EntitySpan
+from memory.retrieval import routes
 
 IDENTIFIER_SHARE = 0.25  # of the words, at least; ours
 GRAPH_TOOLS = frozenset({"graph_search", "analyze_impact", "get_dependencies", "get_causal_chain"})
@@ -43,7 +45,7 @@ class QueryKind(StrEnum):
 class Query:
     """A query understood: `normalized` is embedded, `keyword_text` goes to BM25.
 
-    `named` are the keys of things it may name.
+    `named` are the keys of things it may name, `kinds` those of links that it is about.
     """
 
     normalized: str
@@ -52,6 +54,7 @@ class Query:
     terms: tuple[str, ...]
     identifiers: tuple[str, ...]
     named: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
@@ -66,6 +69,7 @@ def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
         terms=tuple(dict.fromkeys(_WORD.findall(normalized.lower()))),
         identifiers=identifiers,
         named=names.keys_asked(text=normalized, spans=spans),
+        kinds=routes.kinds_of(layers=routing.route(text=normalized)),
     )
 
 

@@ -41,11 +41,11 @@ def around(caller: Caller, *near: str, **wanted: object) -> dict[UUID, float]:
     return {one.memory_id: round(one.graph, 4) for one in found if one.graph > 0}
 
 
-def link(source: UUID, target: UUID, confidence: float = 1.0) -> None:
+def link(source: UUID, target: UUID, confidence: float = 1.0, kind: str = "related") -> None:
     """Relate two memories."""
     with tenancy.unit():
         MemoryLink.objects.create(
-            source_id=source, target_id=target, kind="related", confidence=confidence
+            source_id=source, target_id=target, kind=kind, confidence=confidence
         )
 
 
@@ -132,3 +132,24 @@ def test_an_archived_memory_is_not_around(
     archive(caller=caller, memory_id=held[PARSER], reason="gone", if_version=None, now=now)
 
     assert around(caller, "other/shop/cart.py", words="cart") == {}
+
+
+@pytest.mark.parametrize(("kinds", "worth"), [((), 0.5), (("caused_by",), 0.75)])
+def test_a_link_of_the_layer_that_a_question_is_about_hands_on_more(
+    caller: Caller, held: dict[str, UUID], kinds: tuple[str, ...], worth: float
+) -> None:
+    link(held[PARSER], held[OTHER], kind="caused_by")
+
+    found = around(caller, "other/shop/cart.py", kinds=kinds)
+
+    assert found == {held[PARSER]: 1.0, held[OTHER]: worth}
+
+
+def test_what_is_linked_to_a_thing_that_is_named_comes_along(
+    caller: Caller, store: str, held: dict[str, UUID], now: datetime
+) -> None:
+    text = "AuthService keeps its tokens for an hour and then asks for new ones."
+    named = stored(caller, now, text, project=store).id
+    link(named, held[OTHER])
+
+    assert around(caller, named=("auth service",)) == {held[OTHER]: 0.5}

@@ -1,0 +1,1 @@
+"""Algorithms over the graph, pure (spec 5.3)."""

@@ -1,0 +1,37 @@
+"""Which layers of the graph a question is about (spec 5.3)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.algorithms import routing
+from graph.vocabulary import Layer
+
+TEMPORAL, CAUSAL = Layer.MAGMA_TEMPORAL, Layer.MAGMA_CAUSAL
+ENTITY, SEMANTIC = Layer.MAGMA_ENTITY, Layer.MAGMA_SEMANTIC
+
+
+@pytest.mark.parametrize(
+    ("question", "layers"),
+    [
+        ("what happened before the deploy?", (TEMPORAL, CAUSAL)),  # the seed's own
+        ("who maintains the auth service?", (ENTITY, SEMANTIC)),  # the seed's own
+        ("Why did the tests break?", (CAUSAL,)),
+        ("when was the cache turned off", (TEMPORAL,)),
+        ("how are prices cached", (SEMANTIC,)),
+        ("Pourquoi les prix sont-ils faux après la mise en ligne ?", (TEMPORAL, CAUSAL)),
+        ("Qui maintient le service ?", (ENTITY, SEMANTIC)),
+        ("whenever the whole thing is beforehand", (SEMANTIC,)),
+        ("", (SEMANTIC,)),
+    ],
+)
+def test_words_lead_to_layers(question: str, layers: tuple[Layer, ...]) -> None:
+    assert routing.route(text=question) == layers
+
+
+@given(text=st.text(max_size=200))
+def test_every_text_leads_somewhere(text: str) -> None:
+    layers = routing.route(text=text)
+
+    assert layers
+    assert len(set(layers)) == len(layers)
