@@ -59,7 +59,8 @@ def _measured(
 def _ranked(pool: Pool, names: Mapping[UUID, str], given: Mapping[str, float]) -> tuple[str, ...]:
     task = gathering.task_of(pool=pool, request=REQUEST)
     kept = fusion.WEIGHTS[task.kind]  # of paths that are not fitted
-    task = replace(task, weights={**fusion.WEIGHTS, task.kind: {**kept, **given}})
+    weights = {**fusion.WEIGHTS, task.kind: {**kept, **given}}
+    task = replace(task, weights=weights, shares={})
     standings = ranking.rank(
         candidates=gathering.candidates_of(pool=pool), evidence=pool.known, task=task
     )
