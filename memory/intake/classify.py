@@ -53,10 +53,12 @@ _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _SEQUENCE = re.compile(
     r"\b(?:first|then|next|after that|afterwards|finally|later|before that)\b", re.I
 )
+_SEQUENCE_SIGNS = ("first", "then", "next", "after", "finally", "later", "before that")
 _BULLETS = re.compile(r"^[ \t]*[-*+] .+\n(?:.*\n)?[ \t]{2,}[-*+] ", re.MULTILINE)
 _HIERARCHY = re.compile(
     r"\b(?:parent|child|children|inherits?|subclass|superclass|subtype)\b", re.I
 )
+_HIERARCHY_SIGNS = ("parent", "child", "inherit", "class", "subtype")
 
 
 def classify(
@@ -102,9 +104,11 @@ def structure_of(*, content: str) -> Structure:
     """Detect how a text is built: ledger, timeline, taxonomy, else narrative (spec 2.2)."""
     if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
         return Structure.LEDGER
-    if _DATE.search(content) or _distinct(_SEQUENCE, content) >= SEQUENCE_WORDS:
+    in_sequence = _distinct(_SEQUENCE, _SEQUENCE_SIGNS, content) >= SEQUENCE_WORDS
+    if in_sequence or _DATE.search(content):
         return Structure.TIMELINE
-    if _BULLETS.search(content) or _distinct(_HIERARCHY, content) >= HIERARCHY_WORDS:
+    in_hierarchy = _distinct(_HIERARCHY, _HIERARCHY_SIGNS, content) >= HIERARCHY_WORDS
+    if in_hierarchy or _BULLETS.search(content):
         return Structure.TAXONOMY
     return Structure.NARRATIVE
 
@@ -116,5 +120,9 @@ def module_of(*, path: str) -> str:
     return telling[-1] if telling else ""
 
 
-def _distinct(pattern: re.Pattern[str], content: str) -> int:
+def _distinct(pattern: re.Pattern[str], signs: tuple[str, ...], content: str) -> int:
+    """Count different words; one of the signs stands in each text that has any."""
+    lowered = content.lower()
+    if not any(sign in lowered for sign in signs):
+        return 0
     return len({word.lower() for word in pattern.findall(content)})
