@@ -14,6 +14,7 @@ from memory.api import (
     embedders,
     entities,
     methodologies,
+    openness,
     reading,
     searching,
     writing,
@@ -22,6 +23,7 @@ from teams.api import audit, changes, people, projects, teams
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
+    *openness.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,
     *writing.ENDPOINTS,

@@ -38,6 +38,8 @@ ACTS: Final[Mapping[str, Name]] = {
     "token.leaked": gettext_lazy("found a token in the open"),
     "project.created": gettext_lazy("created the project"),
     "project.changed": gettext_lazy("changed the project"),
+    "project.opened": gettext_lazy("opened the project to everyone"),
+    "project.closed": gettext_lazy("closed the project"),
     "project.member_added": gettext_lazy("added somebody to the project"),
     "project.member_removed": gettext_lazy("took somebody out of the project"),
     "team.created": gettext_lazy("made a team"),

@@ -28,6 +28,8 @@ VERBS: Final[Mapping[str, words.Name]] = {
     "memory.restored": gettext_lazy("restored"),
     "project.created": gettext_lazy("created the project"),
     "project.changed": gettext_lazy("changed the project"),
+    "project.opened": gettext_lazy("opened the project to everyone"),
+    "project.closed": gettext_lazy("closed the project"),
     "project.member_added": gettext_lazy("added somebody to the project"),
     "project.member_removed": gettext_lazy("took somebody out of the project"),
     "team.member_added": gettext_lazy("added somebody to the team"),

@@ -11,6 +11,7 @@ from accounts.queries import members
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.actions.openness import close_project, open_project
 from teams.actions import people
 from teams.actions.projects import change_project
 from teams.actions.teams import create_team, rename_team
@@ -42,6 +43,21 @@ def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
         )
     except CairnError as error:
         context = _of_project(frame) | {"error": error, "form": request.POST}
+        return base.page(request, PROJECT, context, status=error.status)
+    return base.moved(request, to=base.address("project_settings", frame))
+
+
+@require_POST
+@base.member
+def project_openness(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Open a project to everyone, or close it."""
+    acts = {"open": open_project, "close": close_project}
+    try:
+        if request.POST.get("verb", "") not in acts:
+            raise _no_verb()
+        acts[request.POST["verb"]](caller=frame.caller, ref=_ref(frame))
+    except CairnError as error:
+        context = _of_project(frame) | {"openness_error": error}
         return base.page(request, PROJECT, context, status=error.status)
     return base.moved(request, to=base.address("project_settings", frame))
 
@@ -115,7 +131,11 @@ def _change_people(request: HttpRequest, frame: Frame, kind: Kind, ref: str) -> 
     elif verb == "remove":
         people.remove_person(caller=frame.caller, kind=kind, ref=ref, user_id=_id(person))
     else:
-        raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
+        raise _no_verb()
+
+
+def _no_verb() -> InvalidInput:
+    return InvalidInput(detail="There is no such verb.", hint="Reload the page.")
 
 
 def _of_project(frame: Frame) -> dict[str, object]:

@@ -67,9 +67,8 @@ def change_project(
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     with tenancy.unit():
-        found = find_project(caller=caller, ref=ref)
+        row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
-        row = Project.objects.select_for_update().get(pk=found.pk)
         places.check_version(row=row, if_version=if_version)
         changed = _put(row, _checked(changes))
         if changed:
@@ -77,6 +76,22 @@ def change_project(
             row.save(update_fields=["name", "description", "settings", "version"])
             _tell(caller, row, "project.changed", fields=changed)
         return project_view(row)
+
+
+def hold_project(*, caller: Caller, ref: str) -> Project:
+    """Return the row of a project, locked until the open unit ends. Raises NotFound."""
+    found = find_project(caller=caller, ref=ref)
+    return Project.objects.select_for_update().get(pk=found.pk)
+
+
+def admit(*, caller: Caller, row: Project, everyone: bool) -> ProjectView:
+    """Put down whether everyone belongs to a held project; `memory.actions.openness` checks it."""
+    if row.open_to_all != everyone:
+        row.open_to_all, row.version = everyone, row.version + 1
+        row.save(update_fields=["open_to_all", "version"])
+        visibility.forget()
+        _tell(caller, row, "project.opened" if everyone else "project.closed")
+    return project_view(row)
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,8 @@ _MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
 REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": _rest("projects", "project.created", slug="new", name="New"),
     "edit_project": _rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
+    "open_project": _rest("projects/vault/open", "project.opened"),
+    "close_project": _rest("projects/shop/close", "project.closed"),
     "add_project_member": _rest("projects/shop/members", "project.member_added", person="{viewer}"),
     "remove_project_member": _rest(
         "projects/shop/members/{member}", "project.member_removed", "DELETE"
@@ -119,6 +121,10 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
     "project_settings": (_page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
+    "project_openness": (
+        _page("p/shop/settings/openness", "project.closed", verb="close"),
+        _page("p/vault/settings/openness", "project.opened", verb="open"),
+    ),
     "project_people": (
         _page("p/shop/settings/people", "project.member_added", verb="add", person="{viewer}"),
         _page("p/shop/settings/people", "project.member_removed", verb="remove", person="{member}"),

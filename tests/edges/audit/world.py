@@ -82,6 +82,7 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
 def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
     with entered(caller):
         create_project(caller=caller, slug="shop", name="Shop", now=now)
+        create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
         team = create_team(caller=caller, slug="core")
         for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):
             add_person(caller=caller, kind=kind, ref=ref, person=str(who["member"].id))

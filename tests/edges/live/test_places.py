@@ -16,6 +16,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
+from memory.actions.openness import close_project
 from teams.actions.people import add_person, remove_person
 from teams.actions.projects import change_project, create_project
 from teams.actions.teams import create_team
@@ -84,6 +85,20 @@ def test_an_open_page_of_the_project_ends(
     assert closed.value.rcvd.code == NOT_A_MEMBER
     assert took < WITHIN_S
     figure(f"page of a closed project: closed {took * 1000:.0f} ms after its person was taken out")
+
+
+def test_an_open_page_ends_when_its_project_closes(
+    place: Place, address: str, someone: Someone
+) -> None:
+    with listening(place=place, address=address, http=someone.http, project="shop") as line:
+        heard(line, "project.created")
+        with entered(place.caller):
+            close_project(caller=place.caller, ref="shop")
+        with pytest.raises(ConnectionClosed) as closed:
+            line.recv(timeout=PATIENCE_S)
+
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == NOT_A_MEMBER
 
 
 @pytest.mark.parametrize("kind", list(Kind))

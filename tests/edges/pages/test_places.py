@@ -13,6 +13,7 @@ from teams.actions.teams import create_team
 from teams.queries import ProjectView, project
 from teams.queries.people import Kind, TeamView, teams
 from tests.conftest import NOW
+from tests.edges.pages.conftest import remembered
 
 SETTINGS = "/o/acme/p/shop/settings"
 TEAMS = "/o/acme/settings/teams"
@@ -102,6 +103,33 @@ def test_others_see_who_changes_it(viewer_pages: Client, shop: str, caller: Call
     assert "Owners and admins change this." in page
     assert viewer_pages.post(SETTINGS, FORM).status_code == 403
     assert here(caller).version == 1
+
+
+def test_a_project_is_closed_and_opened(
+    owner_pages: Client, member_pages: Client, shop: str, caller: Caller
+) -> None:
+    seen = [member_pages.get(shop).status_code]
+    for verb in ("close", "open"):
+        answer = owner_pages.post(f"{SETTINGS}/openness", {"verb": verb})
+        assert answer["Location"] == SETTINGS
+        seen.append(member_pages.get(shop).status_code)
+
+    assert seen == [200, 404, 200]
+
+
+def test_a_project_that_cannot_be_closed_says_why(
+    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
+) -> None:
+    remembered(caller, "Amounts are integers everywhere, in cents.", scope="organization")
+
+    answers = [
+        pages.post(f"{SETTINGS}/openness", {"verb": verb})
+        for pages, verb in ((owner_pages, "close"), (owner_pages, "lock"), (viewer_pages, "close"))
+    ]
+
+    assert [answer.status_code for answer in answers] == [409, 422, 403]
+    assert "shared with a team or the organization: 1." in answers[0].content.decode()
+    assert here(caller).open_to_all
 
 
 def test_a_closed_project_is_opened_to_a_person_and_closed_again(

@@ -11,6 +11,9 @@ NAMES: Final = "tests/tenancy/test_names.py::"
 WALL: Final = "tests/tenancy/test_second_wall.py::"
 PEOPLE: Final = "tests/tenancy/test_accounts_queries.py::"
 TOKENS: Final = "tests/integration/accounts/actions/test_tokens.py::"
+PEOPLE: Final = "tests/integration/teams/actions/test_people.py::"
+TEAMS: Final = "tests/integration/teams/actions/test_teams.py::"
+PROJECTS: Final = "tests/integration/teams/actions/test_projects.py::"
 INVITATIONS: Final = "tests/integration/accounts/actions/test_invitations.py::"
 AUTHENTICATION: Final = "tests/integration/accounts/test_authentication.py::"
 
@@ -275,6 +278,54 @@ CREDENTIALS: Final = (
         "every act is in the audit log", "teams/audit.py",
         "tenancy.at_end_of_unit(lambda: _write(entry))", "return",
         "tests/integration/teams/test_audit.py::test_an_entry_says_who_what_when_and_from_where",
+    ),
+    guard(
+        "people are added by managers", "teams/actions/people.py",
+        "    rights.check_manages(caller=caller)\n    with tenancy.unit():",
+        "    with tenancy.unit():",
+        f"{PEOPLE}test_only_owners_and_admins_add_and_take_out",
+    ),
+    guard(
+        "people are taken out by managers, or by themselves", "teams/actions/people.py",
+        "if caller.user_id != user_id or not is_person(caller=caller):", "if False:",
+        f"{PEOPLE}test_only_owners_and_admins_add_and_take_out",
+    ),
+    guard(
+        "who leaves does so in person", "teams/actions/people.py",
+        "user_id or not is_person(caller=caller):", "user_id:",
+        f"{PEOPLE}test_a_person_takes_out_themselves_in_person",
+    ),
+    guard(
+        "people of projects are not for tokens bound to some", "teams/queries/people.py",
+        "        check_unbound(caller=caller)\n        return _persons", "        return _persons",
+        f"{PEOPLE}test_a_token_bound_to_a_project_is_not_told_its_people",
+    ),
+    guard(
+        "teams are for those in them", "teams/queries/people.py",
+        "return Team.objects.filter(id__in=mine)", "return Team.objects.all()",
+        f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
+    ),
+    guard(
+        "teams are not for tokens bound to projects", "teams/queries/people.py",
+        "if caller.bound_projects is not None or caller.user_id is None:",
+        "if caller.user_id is None:",
+        f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
+    ),
+    guard(
+        "teams are named by managers", "teams/actions/teams.py",
+        "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
+        f"{TEAMS}test_others_make_and_rename_none",
+    ),
+    guard(
+        "projects are changed by managers", "teams/actions/projects.py",
+        "    require(caller=caller, act=Act.MANAGE_PROJECTS)\n    with tenancy.unit():",
+        "    with tenancy.unit():",
+        f"{PROJECTS}test_others_change_no_project",
+    ),
+    guard(
+        "projects are not changed by tokens bound to them", "teams/actions/projects.py",
+        "        check_unbound(caller=caller)\n        places", "        places",
+        f"{PROJECTS}test_a_token_bound_to_the_project_does_not_change_it",
     ),
 )  # fmt: skip
 

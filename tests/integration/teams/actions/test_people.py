@@ -15,8 +15,9 @@ from teams.actions.members import remove_member
 from teams.actions.people import add_person, remove_person
 from teams.actions.projects import create_project
 from teams.actions.teams import create_team
+from teams.errors import NotBoundToProject
 from teams.models import AuditEntry
-from teams.queries import changes_since, projects
+from teams.queries import changes_since, project, projects
 from teams.queries.people import Kind, people_in, teams
 from tests.support.memories import stored
 from tests.support.people import outside
@@ -150,6 +151,17 @@ def test_a_token_needs_the_scope_admin_and_no_bounds(
         add_person(caller=token, kind=kind, ref="vault", person="owner@acme.test")
     with pytest.raises(RoleNotSufficient):
         remove_person(caller=token, kind=kind, ref="vault", user_id=user_id(caller))
+
+
+def test_a_token_bound_to_a_project_is_not_told_its_people(
+    caller: Caller, places: dict[Kind, UUID]
+) -> None:
+    bound = replace(
+        caller, token_id=uuid4(), bound_projects=(project(caller=caller, ref="vault").id,)
+    )
+
+    with pytest.raises(NotBoundToProject):
+        people_in(caller=bound, kind=Kind.PROJECT, ref="vault")
 
 
 @KINDS
