@@ -208,7 +208,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ('memory_id',),
-                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['facets'], name='memory_kw_facets'), django.contrib.postgres.indexes.GinIndex(fastupdate=False, fields=['lexemes'], name='memory_kw_words'), models.Index(condition=models.Q(('live', True)), fields=['project_id', 'audience'], name='memory_kw_live')],
+                'indexes': [django.contrib.postgres.indexes.GinIndex(fields=['facets'], name='memory_kw_facets'), django.contrib.postgres.indexes.GinIndex(fields=['lexemes'], gin_pending_list_limit=256, name='memory_kw_words'), models.Index(condition=models.Q(('live', True)), fields=['project_id', 'audience'], name='memory_kw_live')],
             },
         ),
         migrations.AddIndex(

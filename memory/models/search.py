@@ -111,7 +111,7 @@ class MemoryKeyword(Searchable):
                 fields=("project_id", "audience"), condition=Q(live=True), name="memory_kw_live"
             ),
             GinIndex(fields=("facets",), name="memory_kw_facets"),
-            GinIndex(fields=("lexemes",), name="memory_kw_words", fastupdate=False),
+            GinIndex(fields=("lexemes",), name="memory_kw_words", gin_pending_list_limit=256),
         )
         ordering = ("memory_id",)
 
