@@ -29,6 +29,9 @@ QUESTION: Final = Write(path="search", act="", send={"query": "carts", "project"
 CALLS: Final = tuple(
     (one, surfaces.REST.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
 )
+ELSEWHERE: Final = frozenset(
+    {"project", "projects", "team", "person"}
+)  # fields that name a thing by itself
 UNREADABLE: Final = frozenset({"not_json", "not_utf8", "too_deep"})  # then no field is known yet
 PROBLEM: Final = "application/problem+json"
 SOME: Final = 11  # the short form sends one of so many combinations
@@ -137,7 +140,7 @@ def _is_named(sent: Sent, problem: dict[str, Any]) -> bool:
     errors = problem.get("errors", ())
     if any(one["pointer"].startswith(f"/{sent.field.name}") for one in errors):
         return True
-    is_elsewhere = problem["status"] == 404 and sent.field.name in {"project", "projects", "team"}
+    is_elsewhere = problem["status"] == 404 and sent.field.name in ELSEWHERE
     if is_elsewhere or problem["status"] == 413 or UNREADABLE & {one["code"] for one in errors}:
         return True
     return sent.field.name == "content" and "gate" in problem

@@ -11,7 +11,7 @@ NAMES: Final = "tests/tenancy/test_names.py::"
 WALL: Final = "tests/tenancy/test_second_wall.py::"
 PEOPLE: Final = "tests/tenancy/test_accounts_queries.py::"
 TOKENS: Final = "tests/integration/accounts/actions/test_tokens.py::"
-PEOPLE: Final = "tests/integration/teams/actions/test_people.py::"
+PLACES: Final = "tests/integration/teams/actions/test_people.py::"
 TEAMS: Final = "tests/integration/teams/actions/test_teams.py::"
 PROJECTS: Final = "tests/integration/teams/actions/test_projects.py::"
 INVITATIONS: Final = "tests/integration/accounts/actions/test_invitations.py::"
@@ -283,22 +283,22 @@ CREDENTIALS: Final = (
         "people are added by managers", "teams/actions/people.py",
         "    rights.check_manages(caller=caller)\n    with tenancy.unit():",
         "    with tenancy.unit():",
-        f"{PEOPLE}test_only_owners_and_admins_add_and_take_out",
+        f"{PLACES}test_only_owners_and_admins_add_and_take_out",
     ),
     guard(
         "people are taken out by managers, or by themselves", "teams/actions/people.py",
         "if caller.user_id != user_id or not is_person(caller=caller):", "if False:",
-        f"{PEOPLE}test_only_owners_and_admins_add_and_take_out",
+        f"{PLACES}test_only_owners_and_admins_add_and_take_out",
     ),
     guard(
         "who leaves does so in person", "teams/actions/people.py",
         "user_id or not is_person(caller=caller):", "user_id:",
-        f"{PEOPLE}test_a_person_takes_out_themselves_in_person",
+        f"{PLACES}test_a_person_takes_out_themselves_in_person",
     ),
     guard(
         "people of projects are not for tokens bound to some", "teams/queries/people.py",
         "        check_unbound(caller=caller)\n        return _persons", "        return _persons",
-        f"{PEOPLE}test_a_token_bound_to_a_project_is_not_told_its_people",
+        f"{PLACES}test_a_token_bound_to_a_project_is_not_told_its_people",
     ),
     guard(
         "teams are for those in them", "teams/queries/people.py",
