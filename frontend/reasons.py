@@ -126,8 +126,13 @@ def _move(reason: Reason) -> str:
 
 
 def _part(value: float) -> str:
-    return str(number_format(value, DIGITS_OF_PARTS))
+    return _digits(value, DIGITS_OF_PARTS)
 
 
 def _number(value: float) -> str:
-    return str(number_format(value, DIGITS))
+    return _digits(value, DIGITS)
+
+
+def _digits(value: float, places: int) -> str:
+    """Write a number rounded; `number_format` alone cuts what is beyond the last place."""
+    return str(number_format(round(value, places), places))

@@ -56,7 +56,7 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         statement=marks.statement(text=shown.content[:LONGEST_SHOWN]),
         file=shown.related_files[0] if shown.related_files else "",
         meaning=gettext("Effective confidence"),
-        confidence=number_format(shown.effective_confidence, 2),
+        confidence=number_format(round(shown.effective_confidence, 2), 2),
         age=marks.ago(moment=shown.updated_at, now=now),
         why=reasons.draw(reason=row.reason) if why and row.reason else "",
     )
