@@ -38,8 +38,8 @@ class Shape(Protocol):
 class Text:
     """Text of so many characters; `choices` when only some are right.
 
-    `form` is a regular expression for the document, where an action behind refuses what does not
-    have it, in better words than this could.
+    `form` is a regular expression of whole texts for the document, where an action behind refuses
+    what does not have it, in better words than this could.
     """
 
     largest: int
@@ -72,7 +72,7 @@ class Text:
         if self.choices:
             return {"type": "string", "enum": list(self.choices)}
         bounds = {"minLength": self.smallest, "maxLength": self.largest}
-        return {"type": "string", **bounds, **({"pattern": self.form} if self.form else {})}
+        return {"type": "string", **bounds, **({"pattern": f"^{self.form}$"} if self.form else {})}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
