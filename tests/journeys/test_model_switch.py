@@ -61,7 +61,9 @@ def switched(site: Installation, workers: str, scale: Scale) -> dict[str, Any]:
             kill_at(site, workers=workers, moments=moments)
             if scale.is_long:
                 searching.say(f"drop --model {before}")
-    return {"kills": len(rounds) * len(moments), "to": to, **json.loads(searching.printed)}
+    await_that(lambda: not site.open_jobs(ORGANIZATION), seconds=SETTLE_S)  # of its last memory
+    seen = json.loads(searching.printed) | json.loads(site.ask("vectors", ORGANIZATION))
+    return {"kills": len(rounds) * len(moments), "to": to, **seen}
 
 
 @pytest.mark.goal(name="G12")

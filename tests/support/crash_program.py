@@ -32,7 +32,7 @@ from memory.models import Memory, MemoryVector  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 from tests.support.load import PROJECT, content_of  # noqa: E402
-from tests.support.switch_commands import fill, recall  # noqa: E402
+from tests.support.switch_commands import fill, recall, vectors  # noqa: E402
 
 operator.install()
 PAUSE_SECONDS = 0.2
@@ -152,7 +152,7 @@ COMMANDS: dict[str, Any] = {
     command.__name__: command
     for command in (
         *(found, write, missing, poison, redeliver, clocks),
-        *(work, prepare, recall),
+        *(work, prepare, recall, vectors),
     )
 }
 

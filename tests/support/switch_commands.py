@@ -3,8 +3,8 @@
 `fill` stores memories and embeds them. `recall ORGANIZATION COUNT` asks for them by their words,
 one after another, and stores another one now and then; each line of its input is a command of
 `manage.py embed`, and its end the end. Then it prints how many answers were degraded, lacked the
-memory, or compared vectors across models; how many memories lack a vector of the active model; and
-how many vectors are not what their model makes of their memory's text.
+memory, or compared vectors across models. `vectors` prints how many memories lack a vector of the
+active model, and how many vectors are not what their model makes of their memory's text.
 """
 
 import json
@@ -61,7 +61,12 @@ def recall(slug: str, count: str) -> None:
         said = _said(lines)
         if said not in {"", END}:
             call_command("embed", *said.split(), "--organization", slug, stdout=sys.stderr)
-    sys.stdout.write(json.dumps({**found, **_vectors(slug)}))
+    sys.stdout.write(json.dumps(found))
+
+
+def vectors(slug: str) -> None:
+    """Print what the vectors of an organization are."""
+    sys.stdout.write(json.dumps(_vectors(slug)))
 
 
 def _listen(lines: "Queue[str]") -> None:
