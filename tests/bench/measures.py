@@ -3,6 +3,7 @@
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,8 +45,9 @@ def processor(*, process_ids: tuple[int, ...]) -> float:
     """Return the milliseconds of processor that all threads of some processes have had."""
     spent = 0
     for process_id in process_ids:
-        for thread in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
-            spent += int(thread.read_text().split()[0])
+        with suppress(FileNotFoundError):  # a parallel worker of Postgres that has ended
+            for thread in Path(f"/proc/{process_id}/task").glob("*/schedstat"):
+                spent += int(thread.read_text().split()[0])
     return spent / 1_000_000
 
 
