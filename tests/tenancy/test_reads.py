@@ -19,7 +19,6 @@ from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
 from memory.actions.context import ContextRequest, context
-from memory.actions.correct import correct
 from memory.actions.entities import about, known
 from memory.actions.lay_out import lay_out
 from memory.actions.match import match
@@ -35,13 +34,10 @@ from memory.retrieval.evidence import Evidence
 from memory.retrieval.filters import Filters
 from memory.retrieval.neighborhood import Turn
 from teams import visibility
-from teams.actions.projects import create_project
-from teams.models import Team, TeamMember
 from teams.queries import audit, places
-from tests.support import people
-from tests.support.memories import as_agent, new, stored
+from tests.support import people, planted
+from tests.support.memories import as_agent, new
 
-PLACES = ("public", "closed", "personal", "team", "everyone")
 SEEN = {  # who sees the memories of which places
     "owner": {"public", "closed", "personal", "team", "everyone"},
     "member": {"public", "everyone"},
@@ -240,10 +236,10 @@ def world(
 ) -> World:
     """Memories of the owner in every place; the member is in no closed project and no team."""
     with people.entered(organization=organization):
-        open_id, closed_id = _projects(caller, now)
-        ids = _memories(caller, now)
+        open_id, closed_id = planted.projects(caller, now)
+        ids = planted.memories(caller, now)
     with people.entered(organization=other_organization):
-        _projects(other_caller, now)
+        planted.projects(other_caller, now)
     admin = people.make_person(organization=organization, email="a@acme.test", role=Role.ADMIN)
     callers = {
         "owner": caller,
@@ -257,41 +253,6 @@ def world(
     }
     projects = {"public": open_id, "closed": closed_id}
     return World(callers=callers, memory_ids=ids, project_ids=projects)
-
-
-def _projects(caller: Caller, now: datetime) -> tuple[UUID, UUID]:
-    made = (
-        create_project(caller=caller, slug=slug, name=slug, open_to_all=slug == "public", now=now)
-        for slug in ("public", "closed")
-    )
-    first, second = made
-    return first.id, second.id
-
-
-def _memories(caller: Caller, now: datetime) -> dict[str, UUID]:
-    with tenancy.unit():
-        team = Team.objects.create(slug="core", name="Core")
-        TeamMember.objects.create(team=team, user_id=caller.user_id)
-    given: dict[str, dict[str, Any]] = {
-        "public": {"project": "public"},
-        "closed": {"project": "closed"},
-        "personal": {"project": "public", "scope": "personal"},
-        "team": {"project": "public", "scope": "team", "team": "core"},
-        "everyone": {"scope": "organization"},
-    }
-    return {place: _corrected(caller, now, place, given[place]) for place in PLACES}
-
-
-def _corrected(caller: Caller, now: datetime, place: str, given: dict[str, Any]) -> UUID:
-    """Store a memory that has a history and a link; return the newer one."""
-    given = {**given, "related_files": ("canary/bird.py",)}
-    old = stored(caller, now, f"{place}-canary was here before, in short.", **given)
-    fixed = f"`{place}-canary` sings here now, and `canary` is it."
-    outcome = correct(
-        caller=caller, memory_id=old.id, content=fixed, kind="wrong", reason="", now=now
-    )
-    assert outcome.memory is not None
-    return outcome.memory.id
 
 
 @pytest.fixture
@@ -312,7 +273,7 @@ def ask(world: World, now: datetime) -> Callable[..., Any]:
 
 
 def told(answer: Any) -> set[str]:
-    return {place for place in PLACES if f"{place}-canary" in repr(answer)}
+    return {place for place in planted.PLACES if f"{place}-canary" in repr(answer)}
 
 
 def refusal(ask: Callable[..., Any], *question: Any, **about: Any) -> tuple[Any, ...]:
@@ -347,7 +308,7 @@ def test_a_foreign_memory_is_as_if_it_did_not_exist(
     ask: Callable[..., Any], world: World, read: str
 ) -> None:
     function = ABOUT_A_MEMORY[read]
-    for who, place in product(SEEN, PLACES):
+    for who, place in product(SEEN, planted.PLACES):
         memory_id = world.memory_ids[place]
         if place in SEEN[who]:
             ask(who, function, memory_id=memory_id)
@@ -361,7 +322,9 @@ def test_a_foreign_memory_is_as_if_it_did_not_exist(
 def test_foreign_ids_are_left_out(ask: Callable[..., Any], world: World, read: str) -> None:
     function = ABOUT_SOME_IDS[read]
     for who, seen in SEEN.items():
-        answers = {place: ask(who, function, memory_id=world.memory_ids[place]) for place in PLACES}
+        answers = {
+            place: ask(who, function, memory_id=world.memory_ids[place]) for place in planted.PLACES
+        }
 
         assert {place for place, answer in answers.items() if answer} == seen, who
 
