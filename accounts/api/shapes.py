@@ -210,8 +210,8 @@ class Several:
         return tuple(self.of.read(one, f"{at}/{n}", faults) for n, one in enumerate(value))
 
     def reads_text(self, text: str) -> Any:
-        """Return the parts between commas."""
-        return [self.of.reads_text(part) for part in text.split(",") if part]
+        """Return the parts between commas; an empty part stays, for its shape to refuse."""
+        return [self.of.reads_text(part) for part in text.split(",")]
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""

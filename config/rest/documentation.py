@@ -159,6 +159,8 @@ def _query_parameter(field: shapes.Field) -> dict[str, Any]:
         described["required"] = True
     if schema.get("type") == "array":
         described |= {"style": "form", "explode": False}
+        # A list without elements cannot be written in a query: `?tags=` names one empty element.
+        schema["minItems"] = max(1, schema["minItems"])
     return {**described, "schema": schema}
 
 

@@ -61,3 +61,14 @@ def test_what_must_be_there_is_not_blank() -> None:
 
 def test_digits_of_other_scripts_are_no_number() -> None:
     assert LIMIT.reads_text("\u0663") == "\u0663"
+
+
+@pytest.mark.parametrize("text", ["", ",", "active,", ",active", "active,,archived"])
+def test_an_empty_part_of_a_list_in_a_query_is_refused(text: str) -> None:
+    states = shapes.Several(of=shapes.Text(largest=10, choices=("active", "archived")), largest=3)
+    fields = (shapes.Field(name="status", shape=states, says="Only these."),)
+
+    with pytest.raises(InvalidInput) as refused:
+        shapes.check_query(fields=fields, query={"status": text})
+
+    assert {fault.code for fault in refused.value.errors} == {"choice"}
