@@ -30,13 +30,13 @@ def main(*, arguments: list[str]) -> int:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m config.embedded", description=__doc__)
-    parser.add_argument("command", choices=("run", "servers", "stop-check", "manage"))
-    parser.add_argument(
-        "--fast", action="store_true", help="servers: throw-away folder, no fsync, for tests"
-    )
-    parser.add_argument(
-        "rest", nargs=argparse.REMAINDER, help="manage: a command of manage.py with its arguments"
-    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("run", help="start everything; settings come from the environment")
+    servers = commands.add_parser("servers", help="start database and queue alone")
+    servers.add_argument("--fast", action="store_true", help="throw-away folder, no fsync")
+    commands.add_parser("stop-check", help="say whether anything of a start still works")
+    manage = commands.add_parser("manage", help="run a command of manage.py in the home")
+    manage.add_argument("rest", nargs=argparse.REMAINDER, help="the command with its arguments")
     return parser.parse_args(arguments)
 
 
