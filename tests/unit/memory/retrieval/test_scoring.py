@@ -36,10 +36,10 @@ def test_the_unified_score_of_the_worked_example() -> None:
     assert [factor.value for factor in score.factors] == pytest.approx([0.01968, -0.0035, 0.1425])
 
 
-def test_coding_adds_closeness_recency_and_use() -> None:
+def test_coding_adds_fusion_closeness_recency_and_use() -> None:
     score = scoring.score(profile=PROFILES["coding"], inputs=_inputs())
 
-    assert [factor.value for factor in score.factors] == pytest.approx([0.30, 0.25, 0.15])
+    assert [factor.value for factor in score.factors] == pytest.approx([0.20, 0.10, 0.25, 0.15])
 
 
 def test_coding_multiplies_by_phase_source_and_belief() -> None:
