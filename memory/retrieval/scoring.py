@@ -3,7 +3,7 @@
 A profile is data: how the paths are fused, how much each term counts, and what multiplies the sum.
 `plain` is the fusion alone; `cognitive` mixes fusion, activation and confidence; `coding` weighs
 fusion, closeness, recency and use, then multiplies by what the phase, the source and the belief
-make of it. Closeness alone finds less than with words: a name is in the words and hardly in a vector.
+make of it: closeness alone finds less, because names are in the words and hardly in a vector.
 Which one is the default is decided by evaluation.
 """
 
