@@ -28,6 +28,7 @@ from graph.algorithms.weighted import Weighted
 RANDOMNESS: Final = 0.01  # θ of the paper: how readily a refinement takes what is not best
 MOST_ROUNDS: Final = 10  # over the whole graph; the second mostly changes little, the third nothing
 LEAST_GAIN: Final = 1e-10  # below it, a move is rounding
+ALONE: Final = -1  # stands for a community of a node's own
 
 Communities = tuple[tuple[int, ...], ...]
 
@@ -143,39 +144,54 @@ def _numbered(of: Sequence[int]) -> list[int]:
     return [numbers.setdefault(one, len(numbers)) for one in of]
 
 
+class _Places:
+    """Which community each node is in, what each community holds, and those that hold nothing."""
+
+    def __init__(self, level: _Level, start: Sequence[int]) -> None:
+        self.level = level
+        self.of = list(start)
+        self.held = [0.0] * len(self.of)
+        self.sizes = [0] * len(self.of)
+        for node, own in enumerate(self.of):
+            self.held[own] += level.masses[node]
+            self.sizes[own] += 1
+        self.empty = [number for number, size in enumerate(self.sizes) if not size]
+
+    def move(self, node: int) -> bool:
+        """Bring a node to where it gains most; say whether that is another community."""
+        own, mass = self.of[node], self.level.masses[node]
+        self.held[own] -= mass
+        self.sizes[own] -= 1
+        near = _nearby(self.level.graph, node, self.of)
+        best = _best(near, own, self.held, self.level.rate * mass)
+        if best == ALONE:
+            best = self.empty.pop() if self.sizes[own] else own
+        elif best != own and not self.sizes[own]:
+            self.empty.append(own)
+        self.held[best] += mass
+        self.sizes[best] += 1
+        self.of[node] = best
+        return best != own
+
+
 def _moved(level: _Level, start: Sequence[int], chance: random.Random) -> list[int]:
     """Move nodes to the community that gains most until none gains; look again only near a move."""
-    graph, masses, rate = level.graph, level.masses, level.rate
-    of = list(start)
-    held = [0.0] * len(of)
-    sizes = [0] * len(of)
-    for node, own in enumerate(of):
-        held[own] += masses[node]
-        sizes[own] += 1
-    empty = [number for number, size in enumerate(sizes) if not size]
-    order = list(range(len(of)))
+    places = _Places(level, start)
+    order = list(range(len(start)))
     chance.shuffle(order)
-    queue, waits = deque(order), [True] * len(of)
+    queue, waits = deque(order), [True] * len(order)
     while queue:
         node = queue.popleft()
         waits[node] = False
-        own, mass = of[node], masses[node]
-        held[own] -= mass
-        sizes[own] -= 1
-        best = _best(_nearby(graph, node, of), own, held, rate * mass)
-        if best < 0:
-            best = empty.pop() if sizes[own] else own
-        elif best != own and not sizes[own]:
-            empty.append(own)
-        held[best] += mass
-        sizes[best] += 1
-        if best != own:
-            of[node] = best
-            for other in graph.neighbors[node]:
-                if of[other] != best and not waits[other]:
-                    waits[other] = True
-                    queue.append(other)
-    return of
+        if not places.move(node):
+            continue
+        near = level.graph.neighbors[node]
+        own = places.of[node]
+        again = [other for other in near if places.of[other] != own and not waits[other]]
+        for other in again:
+            waits[other] = True
+        queue.extend(again)
+    return places.of
 
 
 def _nearby(graph: Weighted, node: int, of: Sequence[int]) -> dict[int, float]:
@@ -188,13 +204,13 @@ def _nearby(graph: Weighted, node: int, of: Sequence[int]) -> dict[int, float]:
 
 
 def _best(near: dict[int, float], own: int, held: list[float], cost: float) -> int:
-    """Return the community where a node gains most, its own where none is better, -1 for none."""
+    """Return the community where a node gains most, its own where none is better, or ALONE."""
     best, most = own, near.get(own, 0.0) - cost * held[own]
     for community, weight in near.items():
         gain = weight - cost * held[community]
         if gain > most + LEAST_GAIN:
             best, most = community, gain
-    return -1 if most < -LEAST_GAIN else best
+    return ALONE if most < -LEAST_GAIN else best
 
 
 def _refined(level: _Level, of: Sequence[int], chance: random.Random) -> list[int]:
