@@ -66,7 +66,8 @@ END $$;
 -- The known words that a strange one may be, as stems with in how many memories they are, the
 -- commonest first: two letters swapped, one doubled or not; of a long word also a letter less, more
 -- or another behind the first (Damerau 1964). Short words one letter apart are mostly two words.
--- Each is looked for by index, without asking what the planner thinks of it.
+-- Each is looked for by index, one after another, whatever the planner thinks of it: joined with the
+-- counts of a collection that has just grown, every stem was compared with every word.
 CREATE FUNCTION near_words(strange text, audiences uuid[], bound uuid[])
 RETURNS TABLE (lexeme text, documents float8) LANGUAGE plpgsql STABLE ROWS 2
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -88,9 +89,11 @@ BEGIN RETURN QUERY
                 LATERAL (VALUES (''), (next)) AS kept(also)
             WHERE length(strange) >= long AND head <> ''),
     stem AS MATERIALIZED (SELECT DISTINCT (ts_lexize('english_stem', text))[1] AS word FROM variant)
-    SELECT l.word, sum(l.documents)::float8 FROM stem AS s JOIN memory_lexeme AS l ON l.word = s.word
-    WHERE l.audience = ANY (audiences) AND (bound IS NULL OR l.project_id = ANY (bound))
-    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 2;
+    SELECT s.word, n.documents FROM stem AS s CROSS JOIN LATERAL (
+        SELECT sum(l.documents)::float8 AS documents FROM memory_lexeme AS l
+        WHERE l.audience = ANY (audiences) AND (bound IS NULL OR l.project_id = ANY (bound))
+          AND l.word = s.word) AS n
+    WHERE n.documents > 0 ORDER BY 2 DESC, 1 LIMIT 2;
 END $$;
 
 -- The words of a query, each with in how many memories that the caller may see it stands, so that

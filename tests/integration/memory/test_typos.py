@@ -4,14 +4,21 @@ from datetime import datetime
 from uuid import UUID
 
 import pytest
+from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.models.search import Lexeme
 from memory.sql import retrieval
 from tests.support.crowds import by_words
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
+
+READ = """
+    SELECT pg_stat_get_xact_tuples_returned(c.oid) + pg_stat_get_xact_tuples_fetched(c.oid)
+    FROM pg_class AS c WHERE c.oid = 'memory_lexeme'::regclass
+"""
 
 
 @pytest.fixture
@@ -93,3 +100,21 @@ def test_a_query_of_very_many_strange_words_is_answered(
     strange = " ".join(f"qwert{'abcdefghij'[number % 10]}yuiop{number}" for number in range(2_000))
 
     assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].bm25 > 0
+
+
+def test_few_of_many_words_are_read_before_anything_is_known_of_them(
+    caller: Caller, known: dict[str, UUID]
+) -> None:
+    many = (
+        Lexeme(word=f"word{number}", audience=caller.organization_id, documents=1)
+        for number in range(5_000)
+    )
+
+    with tenancy.unit(), connection.cursor() as cursor:
+        Lexeme.objects.bulk_create(many)
+        cursor.execute(READ)
+        before = cursor.fetchone()[0]
+        assert by_words(caller=caller, text="advisroy")
+        cursor.execute(READ)
+
+        assert cursor.fetchone()[0] - before < 1_000
