@@ -12,10 +12,11 @@ from accounts.identifiers import as_uuid
 from accounts.sentences import sentence
 from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
-from memory.intake import classify, secrets
+from memory.intake import classify
 from memory.intake import text as texts
 from memory.intake.classify import Classification, TypeBasis
 from memory.intake.secrets import Finding
+from memory.providers import secret_catalog
 from memory.taxonomy import Governance, MemoryType, Scope
 from teams import queries as places
 from teams.errors import NotBoundToProject
@@ -47,7 +48,7 @@ class Place:
 
 
 def draft(*, caller: Caller, new: NewMemory) -> Draft:
-    """Check and classify a candidate. Pure.
+    """Check, scan and classify a candidate, without the store.
 
     Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
     """
@@ -58,7 +59,7 @@ def draft(*, caller: Caller, new: NewMemory) -> Draft:
         new=new,
         classification=classification,
         content_hash=texts.content_hash(content=new.content),
-        findings=secrets.find_secrets(text=new.content),
+        findings=secret_catalog.find_secrets(text=new.content),
     )
 
 

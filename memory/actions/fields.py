@@ -15,6 +15,7 @@ from accounts.sentences import sentence
 from memory.intake import attributes as payloads
 from memory.intake import secrets
 from memory.intake import text as texts
+from memory.providers import secret_catalog
 from memory.taxonomy import MemoryType, Reach, Scope, Source
 
 LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
@@ -201,14 +202,11 @@ def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
 
 
 def _secret_error(pointer: str, text: str) -> tuple[FieldError, ...]:
-    return tuple(
-        _fault(
-            pointer,
-            sentence("The text holds what looks like a secret: {kind}.", kind=found.kind),
-            "secret",
-        )
-        for found in secrets.find_secrets(text=text)[:1]
-    )
+    findings = secret_catalog.find_secrets(text=text)
+    if not findings:
+        return ()
+    told = secrets.says(places=secrets.places(text=text, findings=findings))
+    return (_fault(pointer, told, "secret"),)
 
 
 def _fault(pointer: str, detail: str, code: str) -> FieldError:

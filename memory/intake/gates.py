@@ -12,7 +12,7 @@ from uuid import UUID
 
 from accounts.sentences import sentence
 from memory.formulas.surprise import NEUTRAL
-from memory.intake import statements
+from memory.intake import secrets, statements
 from memory.intake import text as texts
 from memory.intake.secrets import Finding
 from memory.intake.statements import Difference
@@ -108,7 +108,7 @@ def run(
     is_verbatim = candidate.type is MemoryType.EPISODE
     verdict = (
         (None if is_verbatim else _length(candidate.content, thresholds))
-        or _secrets(candidate.secrets)
+        or _secrets(candidate)
         or (None if is_verbatim else _exact_duplicate(neighborhood))
         or (None if is_verbatim else _near_duplicate(candidate, neighborhood, thresholds))
     )
@@ -158,16 +158,13 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
     return None
 
 
-def _secrets(findings: tuple[Finding, ...]) -> _Verdict | None:
-    if not findings:
+def _secrets(candidate: GateCandidate) -> _Verdict | None:
+    if not candidate.secrets:
         return None
-    places = tuple(
-        sentence("{kind} at {start}..{end}", kind=one.kind, start=one.start, end=one.end)
-        for one in findings
-    )
+    found = secrets.places(text=candidate.content, findings=candidate.secrets)
     return _refusal(
         Gate.SECRETS,
-        sentence("The content holds what looks like a secret: {places}.", places=places),
+        secrets.says(places=found),
         "Say where the secret is kept instead of what it is, and send the memory again.",
     )
 

@@ -17,7 +17,8 @@ from accounts.caller import Caller
 from accounts.models import Job, Token
 from accounts.tokens import TokenKind
 from config import env
-from memory.intake import secrets
+from memory.intake.secrets import SecretKind
+from memory.providers import secret_catalog
 from teams.models import AuditEntry
 from tests.support.api import Api
 
@@ -157,9 +158,9 @@ def test_the_published_pattern_is_the_one_in_the_documents() -> None:
 def test_our_own_scanner_finds_what_is_published(kind: TokenKind, around: str) -> None:
     text = around.format(tokens.mint(kind=kind, entropy=bytes(range(24))).text)
 
-    (found,) = secrets.find_secrets(text=text)
+    (found,) = secret_catalog.find_secrets(text=text)
 
     published = re.search(tokens.PUBLISHED_PATTERN, text)
     assert published is not None
-    assert found.kind == secrets.SecretKind.CAIRN_TOKEN
+    assert found.kind == SecretKind.CAIRN_TOKEN
     assert text[found.start : found.end] == published[0]

@@ -65,7 +65,7 @@ def test_a_secret_is_refused_with_kind_and_place_but_not_its_value() -> None:
     result = _run(replace(CANDIDATE, secrets=(SECRET,)))
 
     assert (result.outcome, result.gate) == (GateOutcome.REFUSED, Gate.SECRETS)
-    assert "private_key at 5..40" in result.reason
+    assert "private_key at line 1, column 6" in result.reason
     assert CONTENT[5:40] not in result.reason + result.hint
 
 

@@ -4,6 +4,7 @@ Every planted value is made up here; those with a vendor's shape are put togethe
 """
 
 import base64
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from accounts import tokens
 from accounts.tokens import TokenKind
-from memory.intake import secrets
+from memory.intake import secret_values, secrets
+from memory.intake.secret_rules import Match
 from memory.intake.secrets import Finding, SecretKind
 
 OWN = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
@@ -60,9 +62,14 @@ CLEAN = (
 )
 
 
+def found_in(text: str) -> tuple[Finding, ...]:
+    """Find by our own rules alone."""
+    return secrets.find(text=text, catalog=lambda _: ())
+
+
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
 def test_a_planted_secret_is_found_where_it_stands(text: str, value: str, kind: str) -> None:
-    findings = secrets.find_secrets(text=text)
+    findings = found_in(text)
 
     assert kind in {found.kind for found in findings}
     assert any(value in text[found.start : found.end] for found in findings)
@@ -70,24 +77,24 @@ def test_a_planted_secret_is_found_where_it_stands(text: str, value: str, kind: 
 
 @pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
 def test_a_redacted_text_no_longer_holds_the_secret(text: str, value: str, kind: str) -> None:
-    redacted = secrets.redact(text=text, findings=secrets.find_secrets(text=text))
+    redacted = secrets.redact(text=text, findings=found_in(text))
 
     assert value not in redacted
-    assert f"[{kind}]" in redacted
-    assert secrets.find_secrets(text=redacted) == ()
+    assert f"[redacted: {kind}]" in redacted
+    assert found_in(redacted) == ()
 
 
 @pytest.mark.parametrize("text", CLEAN)
 def test_clean_developer_text_is_not_flagged(text: str) -> None:
-    assert secrets.find_secrets(text=text) == ()
+    assert found_in(text) == ()
 
 
 def test_a_private_key_is_found_as_a_whole() -> None:
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{RANDOM}\n-----END RSA PRIVATE KEY-----"
 
-    redacted = secrets.redact(text=f"a {key} b", findings=secrets.find_secrets(text=f"a {key} b"))
+    redacted = secrets.redact(text=f"a {key} b", findings=found_in(f"a {key} b"))
 
-    assert redacted == "a [private_key] b"
+    assert redacted == "a [redacted: private_key] b"
 
 
 @pytest.mark.parametrize("secret", [OWN, GITHUB, JWT])
@@ -95,7 +102,7 @@ def test_a_private_key_is_found_as_a_whole() -> None:
 def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
     text = f"key {secret[:22]}{line_break}{secret[22:]} end"
 
-    redacted = secrets.redact(text=text, findings=secrets.find_secrets(text=text))
+    redacted = secrets.redact(text=text, findings=found_in(text))
 
     assert secret[22:] not in redacted
 
@@ -111,7 +118,7 @@ def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> No
     ids=["base64", "base64url", "hex", "percent"],
 )
 def test_an_encoded_secret_is_found(encoded: str) -> None:
-    findings = secrets.find_secrets(text=f"blob {encoded} end")
+    findings = found_in(f"blob {encoded} end")
 
     assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
 
@@ -122,12 +129,12 @@ def test_overlapping_findings_are_redacted_once() -> None:
         Finding(kind=SecretKind.VENDOR_KEY, start=2, end=7),
     )
 
-    assert secrets.redact(text="0123456789", findings=findings) == "01[vendor_key]9"
+    assert secrets.redact(text="0123456789", findings=findings) == "01[redacted: vendor_key]9"
 
 
 @given(text=st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
 def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
-    findings = secrets.find_secrets(text=text)
+    findings = found_in(text)
 
     bounds = [place for found in findings for place in (found.start, found.end)]
     assert bounds == sorted(bounds)
@@ -135,13 +142,13 @@ def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
 
 
 def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
-    assert secrets.entropy_bits(text="aaaa") == 0.0
-    assert secrets.entropy_bits(text="abcd") == 2.0
+    assert secret_values.entropy_bits(text="aaaa") == 0.0
+    assert secret_values.entropy_bits(text="abcd") == 2.0
 
 
 @pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
 def test_a_letter_beyond_ascii_beside_it_hides_no_secret_and_makes_none(text: str) -> None:
-    assert secrets.find_secrets(text=f"{text} é") == secrets.find_secrets(text=text)
+    assert found_in(f"{text} é") == found_in(text)
 
 
 @given(
@@ -150,4 +157,59 @@ def test_a_letter_beyond_ascii_beside_it_hides_no_secret_and_makes_none(text: st
 def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
     text = "".join(words)
 
-    assert secrets.find_secrets(text=f"{text} é") == secrets.find_secrets(text=text)
+    assert found_in(f"{text} é") == found_in(text)
+
+
+def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
+    text = f"First line.\npassword: {RANDOM}\n"
+
+    told = str(secrets.says(places=secrets.places(text=text, findings=found_in(text))))
+
+    assert "assigned_secret at line 2, column 11" in told
+    assert RANDOM not in told
+
+
+def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value() -> None:
+    def catalog(text: str) -> tuple[Match, ...]:
+        return (Match(kind=SecretKind.VENDOR_KEY, start=0, end=len(text)),)
+
+    assert [one.kind for one in secrets.find(text="q7Rz1Vb9", catalog=catalog)] == ["vendor_key"]
+    assert secrets.find(text="<your key>", catalog=catalog) == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        base64.b64encode(base64.b64encode(f"password={RANDOM}".encode())).decode(),
+        quote(base64.b64encode(f"pwd: '{RANDOM}'".encode()).decode(), safe=""),
+        "".join(f"\\u{ord(one):04x}" for one in f"password={RANDOM}"),
+        "".join(f"&#{ord(one)};" for one in f"password={RANDOM}"),
+        f'{{\\"password\\": \\"{RANDOM}\\"}}',
+        "\u200b".join(GITHUB),
+        "".join(chr(ord(one) + 0xFEE0) for one in f"password={RANDOM}"),
+    ],
+    ids=[
+        "base64 twice",
+        "percent of base64",
+        "unicode",
+        "entities",
+        "escaped quotes",
+        "unseen",
+        "wide",
+    ],
+)
+def test_a_secret_written_another_way_is_found_and_taken_out(written: str) -> None:
+    text = f"before {written} after"
+
+    redacted = secrets.redact(text=text, findings=found_in(text))
+
+    assert found_in(redacted) == ()
+    assert redacted.startswith("before ")
+    assert "[redacted: " in redacted
+    assert len(redacted) < len(text)
+
+
+@given(text=st.text(max_size=200))
+def test_any_text_can_be_read_every_way(text: str) -> None:
+    for found in found_in(text):
+        assert 0 <= found.start < found.end <= len(text)

@@ -1,0 +1,110 @@
+"""Whether a value is worth hiding: placeholders, code and plain words are not (spec 7.6).
+
+What stands behind `password =` is judged by stop-words, by classes of characters and by Shannon's
+entropy (1948). The stricter judges are for places where plain words are more usual than secrets.
+"""
+
+import math
+import re
+from collections import Counter
+from typing import Final
+
+MINIMUM_ENTROPY: Final = 2.3  # bits a character of a short assigned value, ours
+TOKEN_ENTROPY: Final = 3.0  # bits a character of a long unquoted one, ours
+PASSWORD_LENGTH: Final = 6  # characters, shorter values are not judged; ours
+KEY_LENGTH: Final = 16  # characters from which something called a key may be one, ours
+
+_STOP_WORDS: Final = (
+    "example", "placeholder", "your", "changeme", "change_me", "redacted", "dummy", "xxxx", "****",
+    "....", "<", "${", "{{", "$(", "%(", "process.env", "os.environ", "getenv", "insert", "replace",
+    "todo", "sample", "fake", "foobar", "lorem", "vault:", "secret:", "env.", "config.",
+    "settings.", "secrets.", "…",
+)  # fmt: skip
+_PLAIN_VALUES: Final = frozenset({
+    "password", "passwd", "secret", "token", "string", "text", "required", "optional", "none",
+    "null", "true", "false", "default", "undefined", "empty", "number", "integer", "boolean",
+    "hidden", "masked", "unset", "value", "variable", "bearer", "basic", "guest", "postgres",
+    "user", "username", "pass", "admin", "test", "root",
+})  # fmt: skip
+_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
+_REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
+_VARIABLE: Final = re.compile(r"\$\{?\w+\}?.*|%\w+%.*|\{\w*\}.*")
+_NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
+_AT_THE_END: Final = ".,;:!?\"'`)]}"
+
+
+def entropy_bits(*, text: str) -> float:
+    """Compute H = -Σ p · log2(p) over the characters, bits a character (Shannon 1948)."""
+    length = len(text)
+    counts = Counter(text).values()
+    return math.fsum(-count / length * math.log2(count / length) for count in counts)
+
+
+def is_placeholder(value: str) -> bool:
+    """Say whether a value stands for another one."""
+    lowered = value.lower()
+    if lowered.strip("\"'`.,;:!?") in _PLAIN_VALUES or len(set(lowered)) <= 2:
+        return True
+    if _REDACTED.fullmatch(lowered) or _VARIABLE.fullmatch(lowered):
+        return True
+    return any(word in lowered for word in _STOP_WORDS)
+
+
+def is_real(value: str) -> bool:
+    """Say whether the value of an unmistakable place is none that stands for another one."""
+    return not is_placeholder(value)
+
+
+def is_random(value: str) -> bool:
+    """Say whether a value of a known form is drawn, not written."""
+    return entropy_bits(text=value) >= TOKEN_ENTROPY and not is_placeholder(value)
+
+
+def is_quoted_secret(value: str) -> bool:
+    """Say whether a quoted value that is called a secret is one."""
+    return (
+        len(value) >= PASSWORD_LENGTH
+        and not is_placeholder(value)
+        and " " not in value
+        and not _NAME_SHAPE.fullmatch(value)
+        and (_classes(value) > 1 or len(value) >= 12)
+        and entropy_bits(text=value) >= MINIMUM_ENTROPY
+    )
+
+
+def is_bare_secret(value: str) -> bool:
+    """Say whether a value without quotes that is called a secret is one, and no code."""
+    if not is_quoted_secret(value) or _classes(value) < 2:
+        return False
+    has_digit = any(character.isdigit() for character in value)
+    if _CODE_SHAPE.fullmatch(value) and not (has_digit and "(" not in value and "." not in value):
+        return False
+    return has_digit or entropy_bits(text=value) >= TOKEN_ENTROPY
+
+
+def is_prose_secret(value: str) -> bool:
+    """Say whether a word of a sentence that is called a secret is one."""
+    bare = value.rstrip(_AT_THE_END)
+    has_letter = any(character.isalpha() for character in bare)
+    has_more = any(not character.isalpha() and character not in "-'_/" for character in bare)
+    return has_letter and has_more and is_bare_secret(bare)
+
+
+def is_key(value: str) -> bool:
+    """Say whether something called a key opens something: long, drawn, of letters and digits."""
+    bare = value.rstrip(_AT_THE_END)
+    has_digit = any(character.isdigit() for character in bare)
+    has_letter = any(character.isalpha() for character in bare)
+    if len(bare) < KEY_LENGTH or not (has_digit and has_letter) or is_placeholder(bare):
+        return False
+    return " " not in bare and entropy_bits(text=bare) >= TOKEN_ENTROPY and not _is_path(bare)
+
+
+def _is_path(value: str) -> bool:
+    parts = re.split(r"[/:._-]", value)
+    return len(parts) > 2 and max(len(part) for part in parts) < KEY_LENGTH
+
+
+def _classes(value: str) -> int:
+    kinds = (str.islower, str.isupper, str.isdigit, lambda character: not character.isalnum())
+    return sum(any(kind(character) for character in value) for kind in kinds)
