@@ -5,7 +5,7 @@ it, so that what is computed does not depend on the order in which edges were gi
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 Edge = tuple[int, int, float]
@@ -47,6 +47,20 @@ def from_links(*, links: list[dict[int, float]]) -> Weighted:
         weights=tuple(weights),
         strengths=tuple([math.fsum(row) for row in weights]),
     )
+
+
+def among(*, graph: Weighted, nodes: Sequence[int]) -> Weighted:
+    """Return the graph of some nodes alone, numbered in their order."""
+    place = {node: number for number, node in enumerate(nodes)}
+    links = [
+        {
+            place[other]: weight
+            for other, weight in zip(graph.neighbors[node], graph.weights[node], strict=True)
+            if other in place
+        }
+        for node in nodes
+    ]
+    return from_links(links=links)
 
 
 def parts(*, graph: Weighted, among: Iterable[int]) -> tuple[tuple[int, ...], ...]:

@@ -1,0 +1,1 @@
+"""Forgetting, merging, sorting: decisions of the night, pure (spec 6)."""
