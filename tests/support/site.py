@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import urlopen
 
@@ -107,8 +106,8 @@ def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     while time.monotonic() < deadline:
         assert server.poll() is None, log.read_text()
         try:
-            with urlopen(f"{url}/login/", timeout=5):
+            with urlopen(f"{url}/login/", timeout=READY_S):
                 return
-        except URLError:
+        except OSError:  # refused, or cut off, or slow on a busy machine: until the deadline
             time.sleep(0.1)
     raise AssertionError(f"The site did not start: {log.read_text()}")
