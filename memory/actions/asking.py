@@ -146,6 +146,7 @@ def question(
         author=request.author,
         near=(*asked.identifiers, *request.files),
         named=asked.named,
+        spelled=asked.spelled,
         kinds=asked.kinds,
     )
 

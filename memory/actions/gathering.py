@@ -195,7 +195,7 @@ def _read(
     return read_evidence(
         memory_ids=memory_ids,
         sight=sight,
-        identifiers=asked.identifiers,
+        asked=asked,
         with_text=request.rerank in {Rerank.AUTO, Rerank.ON},
         now=now,
     )

@@ -63,7 +63,7 @@ def with_texts(
         read = read_evidence(
             memory_ids=tuple(one.memory_id for one in standings[: rerank.TOP]),
             sight=visibility.sight_of(caller=caller),
-            identifiers=pool.asked.identifiers,
+            asked=pool.asked,
             with_text=True,
             now=now,
         )

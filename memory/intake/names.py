@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from memory.intake.entities import ENTITY_TYPES, EntityKind, EntitySpan, EntityType
@@ -99,20 +100,23 @@ def word_key(*, text: str) -> str:
     return _joined(_words(text.partition("(")[0]))
 
 
-def keys_asked(*, text: str, spans: Iterable[EntitySpan]) -> tuple[str, ...]:
-    """Return the keys of what a question may name: what has the sign of a name, then its words.
+def keys_asked(*, text: str, spans: Iterable[EntitySpan]) -> dict[str, str]:
+    """Return the keys of what a question may name, each with its words there, whole and apart.
 
-    Runs of one to four words count, without small words.
+    What has the sign of a name comes first, then runs of one to four words without small ones.
     """
-    keys = {key_of(kind=span.kind, text=span.text): None for span in spans}
+    keys = {
+        key_of(kind=span.kind, text=span.text): " ".join((span.text, *_words(span.text)))
+        for span in spans
+    }
     words = _words(text)[:LONGEST_QUESTION]
     runs = ((start, count) for count in range(MOST_WORDS, 0, -1) for start in range(len(words)))
     for start, count in runs:
         run = words[start : start + count]
         if len(run) == count and _may_name(run):
-            keys.setdefault(_joined(run), None)
+            keys.setdefault(_joined(run), " ".join(run))
     keys.pop("", None)
-    return tuple(key for key in keys if len(key) <= LONGEST)[:MOST_ASKED]
+    return dict(islice((row for row in keys.items() if len(row[0]) <= LONGEST), MOST_ASKED))
 
 
 def _may_name(run: tuple[str, ...]) -> bool:

@@ -274,7 +274,8 @@ $$;
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
-    by_files text[], by_globs text[], by_author text, near text[], named text[], kinds text[],
+    by_files text[], by_globs text[], by_author text, near text[], named text[], spelled text[],
+    kinds text[],
     dense_limit int, keyword_limit int, graph_limit int, named_limit int)
 RETURNS TABLE (
     memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8)
@@ -347,31 +348,35 @@ graph AS MATERIALIZED (
         FROM start AS a JOIN memory_memorylink AS l ON l.target_id = a.memory_id
         JOIN seen AS s ON s.memory_id = l.source_id
     ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
-found AS (
+found AS MATERIALIZED (
     SELECT memory_id FROM graph
     UNION (SELECT memory_id FROM entities ORDER BY score DESC, distance, memory_id LIMIT named_limit)
-    UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword))
+    UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword)),
+spelling AS MATERIALIZED (
+    SELECT * FROM spelled_otherwise(ARRAY(SELECT memory_id FROM found), named, spelled))
 SELECT found.memory_id,
        -(v.unit <#> query)::float8,
        -(k.weights <#> given.weights)::float8,
-       coalesce((SELECT sum(best.idf) FROM (
-           SELECT max(e.idf) AS idf FROM each_word AS e WHERE (k.weights <#> e.axis) < 0
-           GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0),
+       least(1, coalesce((SELECT sum(best.idf) FROM (
+           SELECT max(e.idf) AS idf FROM each_word AS e
+           WHERE (k.weights <#> e.axis) < 0 OR e.asked = ANY (s.words)
+           GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0)),
        coalesce(g.score, 0)::float8,
        coalesce(e.score, 0)::float8
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model
+LEFT JOIN spelling AS s ON s.memory_id = found.memory_id
 LEFT JOIN graph AS g ON g.memory_id = found.memory_id
 LEFT JOIN entities AS e ON e.memory_id = found.memory_id;
 END $$;
 
 -- What ranking looks at besides the paths, of the candidates of one search that may be seen: by primary
 -- key, at most 215 rows. The identifiers asked for are looked for in everything a memory says of
--- itself. Ages are days, computed here: reading four moments a row took 7 % of the program's part of a
+-- itself, and by their keys in what it names. Ages are days, computed here: reading four moments a row took 7 % of the program's part of a
 -- search. A function, like the next, because planning the statement took longer than running it.
 CREATE FUNCTION evidence_of(
-    ids uuid[], audiences uuid[], bound uuid[], identifiers text[], with_text boolean, moment timestamptz)
+    ids uuid[], audiences uuid[], bound uuid[], identifiers text[], keys text[], with_text boolean, moment timestamptz)
 RETURNS TABLE (
     id uuid, type varchar, source varchar, files varchar[], age float8, idle float8, accesses int,
     confidence float8, verification varchar, half_life float8, pinned boolean, tainted boolean,
@@ -385,8 +390,10 @@ SELECT m.id, m.type, m.source, m.related_files,
                - greatest(m.updated_at, m.last_confirmed_at, u.last_accessed_at))::float8 / 86400,
        u.access_count, m.confidence, m.verification, m.decay_half_life_days, m.pinned,
        m.taint_reason <> '', m.governance, m.tags,
-       (SELECT avg(CASE WHEN strpos(said.words, lower(identifier)) = 0 THEN 1 ELSE 0 END)::float8
-        FROM unnest(identifiers) AS identifier),
+       (SELECT avg(CASE WHEN strpos(said.words, lower(i.identifier)) > 0 OR EXISTS (
+            SELECT FROM memory_mention AS n WHERE n.memory_id = m.id AND n.key = i.key)
+            THEN 0 ELSE 1 END)::float8
+        FROM unnest(identifiers, keys) AS i(identifier, key)),
        CASE WHEN with_text THEN m.content ELSE '' END
 FROM memory_memory AS m
 LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id

@@ -9,6 +9,7 @@ from memory.formulas.confidence import Belief, effective_confidence
 from memory.retrieval.candidates import Item
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.neighborhood import Turn
+from memory.retrieval.query import Query
 from memory.sql import named
 from memory.taxonomy import (
     CODE_TAG,
@@ -34,19 +35,20 @@ def read_evidence(
     *,
     memory_ids: tuple[UUID, ...],
     sight: Sight,
-    identifiers: tuple[str, ...],
+    asked: Query,
     with_text: bool,
     now: datetime,
 ) -> dict[UUID, Evidence]:
     """Return the evidence of the visible ones of these memories, by id. In a unit.
 
-    `identifiers` are code names and paths of the query; texts are read when a reranker needs them.
+    What the query names is looked for in each; texts are read when a reranker needs them.
     """
     rows = named.rows(
         "evidence",
         file=FILE,
         ids=list(memory_ids),
-        identifiers=list(identifiers[:MOST_IDENTIFIERS]),
+        identifiers=list(asked.identifiers[:MOST_IDENTIFIERS]),
+        keys=list(asked.identifier_keys[:MOST_IDENTIFIERS]),
         with_text=with_text,
         now=now,
         **parameters(sight=sight),

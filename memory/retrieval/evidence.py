@@ -16,7 +16,8 @@ class Evidence:
     """One candidate: ages in days, beliefs and shares 0..1.
 
     `idle_days`: since it was last used, confirmed or changed; `missing`: the share of the query's
-    identifiers that stand nowhere in it; `text`: what a reranker reads, empty when none is asked.
+    identifiers that stand nowhere in it, in no spelling; `text`: what a reranker reads, empty when
+    none is asked.
     """
 
     memory_id: UUID

@@ -45,7 +45,9 @@ class QueryKind(StrEnum):
 class Query:
     """A query understood: `normalized` is embedded, `keyword_text` goes to BM25.
 
-    `named` are the keys of things it may name, `kinds` those of links that it is about.
+    `named` are the keys of things it may name, `spelled` the words of each in it;
+    `identifier_keys` the keys of its identifiers, empty for what no memory names; `kinds` those of
+    links that it is about.
     """
 
     normalized: str
@@ -53,7 +55,9 @@ class Query:
     keyword_text: str
     terms: tuple[str, ...]
     identifiers: tuple[str, ...]
+    identifier_keys: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    spelled: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
@@ -62,21 +66,26 @@ def understand(*, text: str, recent_tools: tuple[str, ...] = ()) -> Query:
     normalized = texts.normalized(text=text)
     spans = entities.find_entities(text=normalized)
     identifiers = _identifiers(normalized, spans)
+    asked = names.keys_asked(text=normalized, spans=spans)
     return Query(
         normalized=normalized,
-        kind=_kind(normalized, identifiers, recent_tools),
+        kind=_kind(normalized, tuple(identifiers), recent_tools),
         keyword_text=texts.keyword_text(content=normalized, files=(), tags=()),
         terms=tuple(dict.fromkeys(_WORD.findall(normalized.lower()))),
-        identifiers=identifiers,
-        named=names.keys_asked(text=normalized, spans=spans),
+        identifiers=tuple(identifiers),
+        identifier_keys=tuple(identifiers.values()),
+        named=tuple(asked),
+        spelled=tuple(asked.values()),
         kinds=routes.kinds_of(layers=routing.route(text=normalized)),
     )
 
 
-def _identifiers(normalized: str, spans: tuple[EntitySpan, ...]) -> tuple[str, ...]:
-    named = (span.text for span in spans if span.kind in _IDENTIFIER_KINDS)
-    opaque = (match.group() for match in _OPAQUE.finditer(normalized))
-    return tuple(dict.fromkeys((*named, *opaque)))
+def _identifiers(normalized: str, spans: tuple[EntitySpan, ...]) -> dict[str, str]:
+    """Return the identifiers of a query, each with the key under which memories may name it."""
+    code = (span for span in spans if span.kind in _IDENTIFIER_KINDS)
+    named = {span.text: names.key_of(kind=span.kind, text=span.text) for span in code}
+    opaque = (text for text in _OPAQUE.findall(normalized) if text not in named)
+    return named | dict.fromkeys(opaque, "")
 
 
 def _kind(

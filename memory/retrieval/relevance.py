@@ -2,7 +2,8 @@
 
 Fusion scores rank within one query and say nothing across queries: the best of nothing relevant
 still gets 1. Relevance looks at signs that mean the same in every query: how close the memory is,
-what share of the query's words (by their rarity) it has, how far it stands out from the rest of
+what share of the query's words (by their rarity) it has, a thing's name in another spelling
+among them, how far it stands out from the rest of
 the candidates on both, whether it is the closest of them, which identifiers of the query it lacks.
 The same closeness says more of a long question than of two words, and more of a French one, which
 an English embedder puts far from everything. A logistic turns the signs into a probability; its
@@ -57,7 +58,7 @@ Signs = Mapping[Sign, float]
 class Observed:
     """What paths say of a candidate: cosine -1..1 or None, matched share of the query's words.
 
-    `missing`: share of the query's identifiers that stand nowhere in it.
+    `missing`: share of the query's identifiers that stand nowhere in it, in no spelling.
     """
 
     memory_id: UUID

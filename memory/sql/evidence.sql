@@ -1,7 +1,8 @@
 -- name: evidence
 -- What ranking looks at besides the paths, of those candidates that may be seen.
 SELECT * FROM evidence_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[],
-                          %(identifiers)s::text[], %(with_text)s, %(now)s) ORDER BY id
+                          %(identifiers)s::text[], %(keys)s::text[], %(with_text)s, %(now)s)
+ORDER BY id
 
 -- name: turns
 -- The episodes before and after each of these in its session: by index memory_session, at most 215

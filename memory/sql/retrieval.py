@@ -44,7 +44,8 @@ class Question:
     Filters that are empty let everything through: `tags` all of, `files` any of (paths, ends of
     paths, globs), learned at or after `since` and before `until`, `author` a person's id, agent or
     tool. `near` are paths and code names around which the graph path looks, `named` the keys of
-    things that may be named, `kinds` those of links that the question is about.
+    things that may be named, `spelled` the words of the question that do, `kinds` those of links
+    that the question is about.
     """
 
     model: str
@@ -64,6 +65,7 @@ class Question:
     author: str | None = None
     near: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    spelled: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
@@ -94,6 +96,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         graph_limit=question.graph_limit,
         named_limit=question.named_limit,
         named=list(question.named),
+        spelled=list(question.spelled),
         kinds=list(question.kinds),
         near=[name for name in question.near if len(name) <= paths.LONGEST][:MOST_NEAR],
         **_filters(question),

@@ -12,7 +12,7 @@ LEFT JOIN LATERAL "{schema}".find_candidates(
     %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
     %(moment)s::timestamptz, %(since)s::timestamptz, %(until)s::timestamptz, %(tags)s::text[],
     %(files)s::text[], %(globs)s::text[], %(author)s::text, %(near)s::text[],
-    %(named)s::text[], %(kinds)s::text[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s) AS c ON true
+    %(named)s::text[], %(spelled)s::text[], %(kinds)s::text[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.

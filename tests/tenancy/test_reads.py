@@ -33,6 +33,7 @@ from memory.queries import connections, evidence, memories, overview
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.filters import Filters
 from memory.retrieval.neighborhood import Turn
+from memory.retrieval.query import understand
 from teams import visibility
 from teams.queries import audit, places
 from tests.support import people, planted
@@ -129,7 +130,7 @@ def _evidence(a: Asking) -> dict[UUID, Evidence]:
         return evidence.read_evidence(
             memory_ids=(a.memory_id,),
             sight=visibility.sight_of(caller=a.caller),
-            identifiers=("canary",),
+            asked=understand(text="canary"),
             with_text=True,
             now=a.now,
         )

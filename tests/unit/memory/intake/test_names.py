@@ -14,7 +14,7 @@ def _keys(text: str) -> list[str]:
 
 
 def _asked(text: str) -> tuple[str, ...]:
-    return names.keys_asked(text=text, spans=entities.find_entities(text=text))
+    return tuple(names.keys_asked(text=text, spans=entities.find_entities(text=text)))
 
 
 @pytest.mark.parametrize(
