@@ -13,4 +13,5 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.drop_vectors": "maintenance",
     "memory.refresh_lexicon": "maintenance",
     "memory.index_search": "maintenance",
+    "memory.sort_topics": "maintenance",
 }

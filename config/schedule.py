@@ -16,6 +16,8 @@ SWEEP_SECONDS: Final = 10
 MERGE_SECONDS: Final = 60
 MISSING_SECONDS: Final = 600
 EVICT_SECONDS: Final = 3_600
+NIGHT_SECONDS: Final = 24 * 3_600  # its slots begin at midnight, UTC
+LOOK_SECONDS: Final = 1_800  # how late the work of a night begins, at most
 CLOCKS_APART_SECONDS: Final = 2 * 3_600  # bounds what piles up in Redis while no worker runs
 START: Final = datetime(1970, 1, 2, tzinfo=UTC)  # of the count; its last run: never
 NEVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,12 +28,13 @@ def counted_now() -> datetime:
     return START + timedelta(seconds=time.monotonic())
 
 
-def _row(task: str, seconds: int) -> dict[str, Any]:
+def _row(task: str, seconds: int, *, slot_seconds: int = 0) -> dict[str, Any]:
+    """Return a row that comes every so many seconds; of a longer slot only the first has work."""
     return {
         "task": task,
         "schedule": schedule(run_every=seconds, nowfun=counted_now),
         "last_run_at": NEVER,
-        "kwargs": {"interval_seconds": seconds},
+        "kwargs": {"interval_seconds": slot_seconds or seconds},
         "options": {"queue": "maintenance", "expires": CLOCKS_APART_SECONDS + seconds},
     }
 
@@ -41,4 +44,5 @@ BEAT: Final = {
     "merge-access": _row("cairn.merge_access", MERGE_SECONDS),
     "embed-missing": _row("cairn.embed_missing", MISSING_SECONDS),
     "evict": _row("cairn.evict", EVICT_SECONDS),
+    "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
 }

@@ -121,6 +121,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.drop_vectors": _("Delete the vectors of a model"),
     "memory.refresh_lexicon": _("Count words anew"),
     "memory.index_search": _("Make the indexes of searches"),
+    "memory.sort_topics": _("Sort memories into topics"),
 }
 
 JOB_STATES: Final[Mapping[str, Name]] = {
@@ -137,6 +138,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "merge-access": _("Count uses"),
     "embed-missing": _("Look for memories without a vector"),
     "evict": _("Forget old jobs and sessions"),
+    "sort-topics": _("Sort memories into topics"),
 }
 
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target

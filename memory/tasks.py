@@ -10,10 +10,11 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 from django.db.utils import DatabaseError
+from django.utils import timezone
 
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
-from memory.actions import embedding, indexing, reembedding, upkeep
+from memory.actions import embedding, indexing, reembedding, sorting, upkeep
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,13 @@ def index_search(claim: Claim) -> Mapping[str, Any]:
     return {"indexes": indexing.make_indexes()}
 
 
+@jobs.handler("memory.sort_topics")
+def sort_topics(claim: Claim) -> Mapping[str, Any]:
+    """Sort an organization's memories into topics."""
+    tell = partial(_progress, claim)
+    return asdict(sorting.sort_topics(now=timezone.now(), tell=tell))
+
+
 @shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
 def merge_access(interval_seconds: int) -> None:
     """Move every organization's access log into its usage counts."""
@@ -68,6 +76,12 @@ def merge_access(interval_seconds: int) -> None:
 def embed_missing(interval_seconds: int) -> None:
     """Queue the embedding of memories that were left without a vector."""
     _in_each("embed-missing", interval_seconds, upkeep.embed_missing)
+
+
+@shared_task(name="cairn.sort_topics", ignore_result=True)  # type: ignore[untyped-decorator]
+def queue_sorting(interval_seconds: int) -> None:
+    """Queue the sorting of every organization's memories, once a night."""
+    _in_each("sort-topics", interval_seconds, sorting.queue)
 
 
 def _progress(claim: Claim, done: int, total: int) -> None:

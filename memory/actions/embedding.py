@@ -32,7 +32,7 @@ from memory.providers import registry
 from memory.providers.contracts import EmbeddingModel as Model
 from memory.providers.contracts import Vectors
 from memory.providers.errors import ProviderError, ProviderRefused
-from memory.sql import retrieval, spaces
+from memory.sql import retrieval, spaces, topics
 from memory.taxonomy import MemoryType, type_row
 
 log = logging.getLogger(__name__)
@@ -142,6 +142,7 @@ def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
         rows=((row.id, code_of(row.type), _digest(text)),),
         vectors=embedded.vector.reshape(1, -1),
     )
+    topics.follow(memory_ids=(row.id,))
     if not is_active:
         enqueue(memory_ids=(row.id,))
 
@@ -262,6 +263,7 @@ def _store(
             rows=tuple((id, code_of(row.type), _digest(texts_of[id])) for id, row in new.items()),
             vectors=np.stack([vectors[id] for id in new]),
         )
+    topics.follow(memory_ids=tuple(same))
     return {id: _digest(texts_of[id]) for id in same}
 
 

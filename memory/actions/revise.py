@@ -20,7 +20,7 @@ from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
 from memory.queries.memories import AUDIENCE, lock_memory
 from memory.queries.views import MemoryView, to_view
-from memory.sql import entities
+from memory.sql import entities, topics
 from memory.taxonomy import Governance, Scope, may_be_forgotten_by_agent, type_row
 from teams import changes as feed
 from teams.permissions import require
@@ -78,6 +78,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
     entities.rewrite(row=row)
+    topics.leave(memory_ids=(row.id,))
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)

@@ -17,7 +17,7 @@ from memory.formulas import importance
 from memory.intake import names
 from memory.intake import text as texts
 from memory.models import Memory, MemoryUsage
-from memory.sql import entities, retrieval
+from memory.sql import entities, retrieval, topics
 from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
 from teams import audit, changes
 from teams.models import Change
@@ -103,6 +103,7 @@ def save(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
     row.version += 1
     row.save(update_fields=[*fields, "updated_at", "version"])
     retrieval.sync_filters(memory_ids=(row.id,))
+    topics.follow(memory_ids=(row.id,))
 
 
 def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:

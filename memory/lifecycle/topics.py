@@ -129,19 +129,13 @@ def near(*, vectors: Vectors) -> tuple[Edge, ...]:
         return ()
     units = vectors[places].astype(np.float32)
     usual = _usual(units)
-    most = min(NEAREST, len(places) - 1)
     edges: dict[tuple[int, int], float] = {}
     for start in range(0, len(units), BLOCK):
-        cosines = units[start : start + BLOCK] @ units.T
-        rows = np.arange(len(cosines))
-        cosines[rows, start + rows] = -np.inf
-        best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
-        for row, columns in zip(rows, best, strict=True):
-            for column in columns:
-                closeness = (float(cosines[row, column]) - usual) / (1 - usual)
-                if closeness > 0:
-                    pair = sorted((int(places[start + row]), int(places[column])))
-                    edges[pair[0], pair[1]] = closeness
+        for row, column, cosine in _nearest(units, start):
+            closeness = (cosine - usual) / (1 - usual)
+            if closeness > 0:
+                first, second = sorted((int(places[row]), int(places[column])))
+                edges[first, second] = closeness
     return tuple((first, second, closeness) for (first, second), closeness in edges.items())
 
 
@@ -183,6 +177,18 @@ def _divided(graph: Weighted, nodes: tuple[int, ...]) -> list[tuple[int, ...]]:
     return kept
 
 
+def _nearest(units: Vectors, start: int) -> Iterable[tuple[int, int, float]]:
+    """Yield the nearest of each row of a block: its place, theirs, and the cosine."""
+    most = min(NEAREST, len(units) - 1)
+    cosines = units[start : start + BLOCK] @ units.T
+    rows = np.arange(len(cosines))
+    cosines[rows, start + rows] = -np.inf
+    best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
+    for row, columns in enumerate(best):
+        for column in columns:
+            yield start + row, int(column), float(cosines[row, column])
+
+
 def _usual(units: Vectors) -> float:
     """Return the mean cosine of two different memories: (|Σ u|² - n) / (n² - n), from 0 on."""
     count = len(units)
@@ -214,7 +220,7 @@ def _topic(
             for row, subject in enumerate(subjects)
         ),
         center=center,
-        reach=1.0 if cosines is None else float(np.quantile(cosines[vectors.any(axis=1)], REACH)),
+        reach=_reach(vectors),
     )
 
 
@@ -227,6 +233,19 @@ def _still_told(
     if not keys or any(count < labels.LEAST_HOLDERS for count in counts):
         return None
     return keys, old.words
+
+
+def _reach(vectors: Vectors) -> float:
+    """Return how close most vectors are to the center of the others; 1 where there are no others.
+
+    To the center of all each would be closer than one that comes later: it has drawn it near.
+    """
+    units = vectors[vectors.any(axis=1)].astype(np.float64)
+    if len(units) < 2:
+        return 1.0
+    others = units.sum(axis=0) - units
+    lengths = np.maximum(np.linalg.norm(others, axis=1), 1e-9)
+    return float(np.quantile((others * units).sum(axis=1) / lengths, REACH))
 
 
 def _center(vectors: Vectors) -> Vectors | None:

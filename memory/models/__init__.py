@@ -11,6 +11,7 @@ from memory.models.search import (
     MemoryUsage,
     MemoryVector,
 )
+from memory.models.topics import Topic, TopicMember
 
 __all__ = [
     "AccessLog",
@@ -24,4 +25,6 @@ __all__ = [
     "MemoryVersion",
     "Mention",
     "Methodology",
+    "Topic",
+    "TopicMember",
 ]

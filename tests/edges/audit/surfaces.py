@@ -217,6 +217,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.embed_bulk",
         "memory.index_search",
         "memory.refresh_lexicon",
+        "memory.sort_topics",
         "memory.switch_model",
     }
 )
@@ -231,5 +232,6 @@ COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
         "migrate",
         "migrate_tenants",
         "roles",
+        "sort_topics",
     }
 )

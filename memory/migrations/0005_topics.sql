@@ -1,0 +1,34 @@
+-- How memories stand in topics between two nights; run with search_path = "<schema>", public.
+
+-- Let memories leave topics of places where they are no more, and join the nearest topic of theirs by
+-- the active model, if one reaches so far. Sorting holds the same lock alone while it writes, and waits
+-- for nothing then that a writer of memories holds.
+CREATE FUNCTION follow_topics(ids uuid[]) RETURNS void LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM memory_topic) THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended(current_schema() || ':topics', 0));
+    DELETE FROM memory_topicmember AS b USING memory_memory AS m, memory_topic AS t
+    WHERE b.memory_id = ANY (ids) AND m.id = b.memory_id AND t.id = b.topic_id
+      AND (m.status <> 'active' OR m.stale_at IS NOT NULL OR m.audience <> t.audience
+           OR m.project_id IS DISTINCT FROM t.project_id);
+    INSERT INTO memory_topicmember (memory_id, topic_id, holds, closeness)
+    SELECT m.id, near.id, held.bits, near.closeness
+    FROM memory_embeddingmodel AS e
+    JOIN memory_memoryvector AS v ON v.model_id = e.id AND v.memory_id = ANY (ids) AND v.live
+    JOIN memory_memory AS m ON m.id = v.memory_id
+    CROSS JOIN LATERAL (
+        SELECT t.id, t.words, -(t.center <#> v.unit)::float8 AS closeness FROM memory_topic AS t
+        WHERE t.audience = m.audience AND t.project_id IS NOT DISTINCT FROM m.project_id
+          AND t.model_id = e.id AND -(t.center <#> v.unit) >= t.reach
+        ORDER BY t.center <#> v.unit, t.id LIMIT 1) AS near
+    CROSS JOIN LATERAL (
+        SELECT coalesce(bit_or(1 << (w.place::int - 1)), 0) AS bits
+        FROM unnest(near.words) WITH ORDINALITY AS w(word, place)
+        WHERE strpos(lower(m.content), lower(w.word)) > 0) AS held
+    WHERE e.active
+      AND NOT EXISTS (SELECT FROM memory_topicmember AS b WHERE b.memory_id = m.id)
+    ON CONFLICT (memory_id) DO NOTHING;
+END $$;
