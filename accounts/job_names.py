@@ -14,4 +14,5 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.refresh_lexicon": "maintenance",
     "memory.index_search": "maintenance",
     "memory.sort_topics": "maintenance",
+    "memory.read_names": "maintenance",
 }

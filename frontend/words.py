@@ -122,6 +122,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.refresh_lexicon": _("Count words anew"),
     "memory.index_search": _("Make the indexes of searches"),
     "memory.sort_topics": _("Sort memories into topics"),
+    "memory.read_names": _("Read again what memories name"),
 }
 
 JOB_STATES: Final[Mapping[str, Name]] = {
@@ -137,6 +138,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "sweep": _("Hand on the work of lost workers"),
     "merge-access": _("Count uses"),
     "embed-missing": _("Look for memories without a vector"),
+    "read-names": _("Look for memories whose names an older version read"),
     "evict": _("Forget old jobs and sessions"),
     "sort-topics": _("Sort memories into topics"),
 }

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
-from memory.actions import embedding, indexing, reembedding, sorting, upkeep
+from memory.actions import embedding, indexing, read_names, reembedding, sorting, upkeep
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +66,12 @@ def sort_topics(claim: Claim) -> Mapping[str, Any]:
     return asdict(sorting.sort_topics(now=timezone.now(), tell=tell))
 
 
+@jobs.handler("memory.read_names")
+def read_names_again(claim: Claim) -> Mapping[str, Any]:
+    """Read what memories name that an older reader has read."""
+    return read_names.read_part(tell=partial(_progress, claim))
+
+
 @shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
 def merge_access(interval_seconds: int) -> None:
     """Move every organization's access log into its usage counts."""
@@ -82,6 +88,12 @@ def embed_missing(interval_seconds: int) -> None:
 def queue_sorting(interval_seconds: int) -> None:
     """Queue the sorting of every organization's memories, once a night."""
     _in_each("sort-topics", interval_seconds, sorting.queue)
+
+
+@shared_task(name="cairn.read_names", ignore_result=True)  # type: ignore[untyped-decorator]
+def read_names_where_old(interval_seconds: int) -> None:
+    """Queue the reading of names that an older reader has read."""
+    _in_each("read-names", interval_seconds, read_names.queue_when_old)
 
 
 def _progress(claim: Claim, done: int, total: int) -> None:

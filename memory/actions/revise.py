@@ -34,6 +34,7 @@ KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", 
 SAVED = (
     *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
+    "names_version",
 )  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     _bring_to(caller, row, drafted)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
-    entities.rewrite(row=row)
+    entities.rewrite(rows=(row,))
     topics.leave(memory_ids=(row.id,))
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
@@ -178,6 +179,7 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
     row.names = names.names_of(spans=seen.entities)
+    row.names_version = names.VERSION
 
 
 def _move(caller: Caller, row: Memory, where: Place) -> None:

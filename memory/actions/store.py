@@ -70,6 +70,7 @@ def new_row(
         author_agent=caller.agent,
     )
     row.names = names.names_of(spans=seen.entities)
+    row.names_version = names.VERSION
     return row
 
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from memory.intake import entities as patterns
+from memory.intake import text as texts
 from memory.intake.entities import ENTITY_TYPES, EntityKind, EntitySpan, EntityType
 from memory.intake.tools import CANONICAL
 
+VERSION: Final = 1  # of this reader; grows with any change of what it reads, see `read_names`
 LONGEST: Final = 120  # characters of a key and of a name; what is longer names nothing
 MOST: Final = 64  # names of one memory, the first ones
 MOST_ASKED: Final = 64  # names looked for in one question
@@ -69,6 +72,11 @@ class Name:
     type: EntityType
     key: str
     written: str
+
+
+def names_in(*, content: str) -> tuple[Name, ...]:
+    """Return the things that a memory's text names."""
+    return names_of(spans=patterns.find_entities(text=texts.visible_text(text=content)))
 
 
 def names_of(*, spans: Iterable[EntitySpan]) -> tuple[Name, ...]:

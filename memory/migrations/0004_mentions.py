@@ -1,4 +1,4 @@
-"""Which memory names which thing."""
+"""Which memory names which thing, and which version of the reader has read it (0: none)."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ SCRIPT = Path(__file__).with_name("0004_mentions.sql").read_text(encoding="utf-8
 
 
 class Migration(migrations.Migration):
-    """Create their table and the function that searches ask."""
+    """Create their table, the version, and the functions that searches ask."""
 
     dependencies = (("memory", "0003_methodologies"),)
     operations = (
@@ -49,6 +49,10 @@ class Migration(migrations.Migration):
                     models.Index(fields=["key", "audience"], name="memory_mention_named")
                 ],
             },
+        ),
+        migrations.AddField("memory", "names_version", models.PositiveSmallIntegerField(default=0)),
+        migrations.AddIndex(
+            "memory", models.Index(fields=["names_version"], name="memory_names_version")
         ),
         migrations.RunSQL(SCRIPT, migrations.RunSQL.noop),
     )

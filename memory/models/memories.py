@@ -90,6 +90,7 @@ class Memory(models.Model):
     author_user = models.UUIDField(null=True, blank=True)
     author_agent = models.CharField(max_length=120, blank=True)
 
+    names_version = models.PositiveSmallIntegerField(default=0)  # of who read what it names
     names: tuple[Name, ...] = ()  # what a new text names, on its way to the mentions
 
     class Meta:
@@ -114,6 +115,7 @@ class Memory(models.Model):
             ),
         )
         indexes = (
+            models.Index(fields=("names_version",), name="memory_names_version"),
             models.Index(fields=("project", "status", "-created_at", "id"), name="memory_recent"),
             models.Index(fields=("status", "-created_at", "id"), name="memory_recent_all"),
             models.Index(

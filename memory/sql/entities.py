@@ -59,10 +59,10 @@ def write(*, rows: Iterable[Memory]) -> None:
     )
 
 
-def rewrite(*, row: Memory) -> None:
-    """Store what a changed memory names now, in the place where it is now. In a unit."""
-    named.execute("forget", file=FILE, memory_id=row.id)
-    write(rows=(row,))
+def rewrite(*, rows: tuple[Memory, ...]) -> None:
+    """Store what memories name now, in the place where they are now. In a unit."""
+    named.execute("forget", file=FILE, ids=[row.id for row in rows])
+    write(rows=rows)
 
 
 def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:

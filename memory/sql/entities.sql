@@ -5,8 +5,8 @@ SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %
                      %(audiences)s::uuid[], %(projects)s::uuid[])
 
 -- name: forget
--- Forget what a memory names, by primary key, before it is written anew.
-DELETE FROM memory_mention WHERE memory_id = %(memory_id)s
+-- Forget what some memories name, by primary key, before it is written anew.
+DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[])
 
 -- name: known
 -- What the memories one may see name, the most often named first, behind a place in that order: how it

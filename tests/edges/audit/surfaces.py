@@ -216,6 +216,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.embed",
         "memory.embed_bulk",
         "memory.index_search",
+        "memory.read_names",
         "memory.refresh_lexicon",
         "memory.sort_topics",
         "memory.switch_model",

@@ -1,5 +1,7 @@
 """Which spellings name the same thing (spec 2.6)."""
 
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +109,15 @@ def test_no_tool_is_also_called_like_another() -> None:
     every = [alias for name, others in ALIASES.items() for alias in (name, *others)]
 
     assert len(every) == len(set(every)) == len(CANONICAL)
+
+
+def test_a_reader_that_reads_otherwise_has_another_version() -> None:
+    tables = (entities._PATTERNS, entities.ENTITY_TYPES, ALIASES, names._BREAKS.pattern)
+    words = (names._NO_PLURAL, sorted(names._SAYS_NOTHING), sorted(names._SMALL))
+
+    digest = hashlib.sha256(repr((tables, words)).encode()).hexdigest()[:12]
+
+    assert (names.VERSION, digest) == (
+        1,
+        "19f825302232",
+    )  # what reads otherwise has another version
