@@ -25,6 +25,7 @@ from memory.retrieval import filters as language
 from memory.retrieval import paths
 from memory.retrieval.filters import Chip, Filters
 from memory.retrieval.funnel import Funnel
+from memory.retrieval.states import states_of
 
 PAGE_SIZE: Final = 30
 SEARCH_SIZE: Final = 50
@@ -111,32 +112,6 @@ def shown(*, caller: Caller, project: str, asked: Asked, now: datetime) -> Shown
         return Shown(rows=(), error=error)
 
 
-def passes(*, memory: MemoryView, filters: Filters) -> bool:
-    """Say whether a found memory also passes the filters that a search does not apply."""
-    return (
-        memory.status in filters.status
-        and set(filters.tags) <= set(memory.tags)
-        and (not filters.modules or not set(filters.modules).isdisjoint(memory.related_modules))
-        and all(_touches(memory, pattern) for pattern in filters.files)
-        and filters.author in {None, memory.source_interface, memory.author_agent}
-        and _believed(memory, filters)
-    )
-
-
-def _believed(memory: MemoryView, filters: Filters) -> bool:
-    low, high = filters.minimum_confidence, filters.maximum_confidence
-    flags = (
-        (filters.pinned, memory.pinned),
-        (filters.needs_review, memory.needs_review),
-        (filters.stale, memory.stale_at is not None),
-    )
-    return (
-        (low is None or memory.confidence >= low)
-        and (high is None or memory.confidence <= high)
-        and all(wanted is None or wanted == is_so for wanted, is_so in flags)
-    )
-
-
 def _touches(memory: MemoryView, pattern: str) -> bool:
     return any(
         fnmatchcase(file, pattern) or pattern.rstrip("*") in file for file in memory.related_files
@@ -157,13 +132,19 @@ def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> 
         types=filters.types,
         tags=filters.tags,
         author=filters.author,
+        modules=filters.modules,
+        states=states_of(filters=filters),
+        least_sure=filters.minimum_confidence,
+        most_sure=filters.maximum_confidence,
         files=_globs(filters),
         anyway=asked.anyway,
     )
     answer = search(caller=caller, request=request, now=now)
     threshold = answer.funnel.threshold
     rows = tuple(
-        _row(hit, threshold) for hit in answer.hits if passes(memory=hit.memory, filters=filters)
+        _row(hit, threshold)
+        for hit in answer.hits
+        if all(_touches(hit.memory, pattern) for pattern in filters.files)
     )
     return Shown(
         rows=rows,

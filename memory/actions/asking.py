@@ -19,6 +19,7 @@ from memory.intake.text import check_text
 from memory.retrieval import paths, scoring
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query
+from memory.retrieval.states import LIVE, States
 from memory.sql.retrieval import Question
 from memory.taxonomy import MemoryType, type_row
 from teams import queries as places
@@ -55,10 +56,11 @@ class SearchRequest:
     """What someone asks; empty filters let everything through.
 
     `tags`: all of them; `files`: any of these paths, suffixes or globs; `projects`: any of these;
-    `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `phase`: of
-    the work, raises some types; `threshold` 0 returns the ranking without silence; `hyde`: a model
-    may write the memory that is missing when little is found; `anyway`: what is below the threshold
-    comes too, and is not counted as shown.
+    `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `modules`:
+    any of these; `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
+    confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking without
+    silence; `hyde`: a model may write the memory that is missing when little is found; `anyway`:
+    what is below the threshold comes too, and is not counted as shown.
     """
 
     query: str
@@ -74,6 +76,10 @@ class SearchRequest:
     since: datetime | None = None
     until: datetime | None = None
     author: str | None = None
+    modules: tuple[str, ...] = ()
+    states: States = LIVE
+    least_sure: float | None = None
+    most_sure: float | None = None
     phase: str | None = None
     rerank: str = Rerank.USUAL.value
     hyde: bool = False
@@ -121,9 +127,13 @@ def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
 
 def is_narrowed(*, request: SearchRequest) -> bool:
     """Say whether a request lets only some memories of its projects through."""
-    lists = (request.types, request.tags, request.files)
-    single = (request.since, request.until, request.author, request.as_of)
-    return any(lists) or any(value is not None for value in single)
+    lists = (request.types, request.tags, request.files, request.modules)
+    single = (
+        *(request.since, request.until, request.author, request.as_of),
+        *(request.least_sure, request.most_sure),
+    )
+    is_one_given = any(lists) or any(value is not None for value in single)
+    return is_one_given or request.states != LIVE
 
 
 def question(
@@ -144,6 +154,10 @@ def question(
         since=request.since,
         until=request.until,
         author=request.author,
+        modules=request.modules,
+        states=request.states,
+        least_sure=request.least_sure,
+        most_sure=request.most_sure,
         near=(*asked.identifiers, *request.files),
         named=asked.named,
         spelled=asked.spelled,

@@ -1,4 +1,4 @@
-"""Write rows of memories: the row, its words, its vector, its usage, and what others are told."""
+"""Write rows of memories: the row, its words, what it names, and what others are told."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ from memory.actions.drafts import Draft, Place
 from memory.formulas import importance
 from memory.intake import names
 from memory.intake import text as texts
-from memory.models import Memory, MemoryUsage
+from memory.models import Memory
 from memory.sql import entities, retrieval, topics
 from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
 from teams import audit, changes
@@ -75,7 +75,7 @@ def new_row(
 
 
 def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
-    """Insert memories with their words and usage, and tell the feed. In a unit.
+    """Insert memories with their words, and tell the feed. In a unit.
 
     All writers insert in one order, so that two of them never wait for each other.
     Raises Conflict when one of them exists already.
@@ -85,7 +85,6 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
         table_rows.insert_all(rows=in_order)
     except IntegrityError as error:
         raise _not_unique() from error
-    table_rows.insert_all(rows=[MemoryUsage(memory=row) for row in rows])
     index_words(rows=rows)
     entities.write(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)

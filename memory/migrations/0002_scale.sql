@@ -8,7 +8,8 @@
 -- and costs writers nothing. Beyond, a job makes a graph over them (HNSW, Malkov and Yashunin 2018;
 -- cairn.index_search in accounts/sql/walls.sql), and of words the rarest alone are looked up. Both lose
 -- rows when a filter behind them is narrow, silently. So what is narrow is still read whole: a small
--- scope, a moment of the past, a rare tag or file, and whatever an index left short of its limit.
+-- scope, a moment of the past, what has ended, a rare tag or file, and whatever an index left short of
+-- its limit.
 
 -- Whether the graph stands whole in this schema; one that is being made beside the work does not yet.
 CREATE FUNCTION is_indexed(model smallint) RETURNS boolean LANGUAGE sql STABLE AS $$
@@ -25,10 +26,13 @@ LANGUAGE sql STABLE AS $$
       AND (projects IS NULL OR l.project_id IS NULL OR l.project_id = ANY (projects))
 $$;
 
--- What every scan of one search keeps to; `few` are the ids that pass, where they are few.
+-- What every scan of one search keeps to: facets that are all held (wanted) or none of them
+-- (unwanted), not live ones alone (whole), ids among which it looks, and `few`, the ids that pass,
+-- where they are few.
 CREATE TYPE narrowing AS (
     audiences uuid[], bound uuid[], projects uuid[], types smallint[], moment timestamptz,
-    since timestamptz, until timestamptz, wanted bigint[], of_files uuid[], few uuid[]);
+    since timestamptz, until timestamptz, wanted bigint[], unwanted bigint[], whole boolean,
+    least_sure float8, most_sure float8, among uuid[], few uuid[]);
 
 -- The words of a query, one a place: what was written, the stem that is looked for, in how many
 -- memories it is, its hash and weight; and all weights as one vector, none where no word is known.
@@ -36,11 +40,19 @@ CREATE TYPE asking AS (
     asked text[], lexemes text[], documents float8[], words bigint[], idfs float8[], known boolean[],
     weights sparsevec);
 
+-- The conditions on the facets of a row that are given; empty where none is.
+CREATE FUNCTION facet_conditions(n narrowing, place text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT concat_ws(' AND ',
+        CASE WHEN n.wanted <> '{}' THEN place || '.facets @> ($1).wanted' END,
+        CASE WHEN n.unwanted <> '{}' THEN 'NOT ' || place || '.facets && ($1).unwanted' END)
+$$;
+
 -- Those conditions of a scan over rows `x` that are given; $1 is the narrowing.
 CREATE FUNCTION conditions_of(n narrowing) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT concat_ws(' AND ', 'x.audience = ANY (($1).audiences)',
-        CASE WHEN n.moment IS NULL THEN 'x.live' ELSE 'x.known_from <= ($1).moment'
-             ' AND (x.known_until IS NULL OR x.known_until > ($1).moment)' END,
+        CASE WHEN n.moment IS NOT NULL THEN 'x.known_from <= ($1).moment'
+             ' AND (x.known_until IS NULL OR x.known_until > ($1).moment)'
+             WHEN NOT n.whole THEN 'x.live' END,
         CASE WHEN n.bound IS NOT NULL THEN 'x.project_id = ANY (($1).bound)' END,
         CASE WHEN n.projects IS NOT NULL
              THEN '(x.project_id IS NULL OR x.project_id = ANY (($1).projects))' END,
@@ -48,22 +60,27 @@ CREATE FUNCTION conditions_of(n narrowing) RETURNS text LANGUAGE sql IMMUTABLE A
         CASE WHEN n.since IS NOT NULL THEN 'x.known_from >= ($1).since' END,
         CASE WHEN n.until IS NOT NULL THEN 'x.known_from < ($1).until' END,
         CASE WHEN n.few IS NOT NULL THEN 'x.memory_id = ANY (($1).few)'
-             WHEN n.of_files IS NOT NULL THEN 'x.memory_id = ANY (($1).of_files)' END,
-        CASE WHEN n.few IS NULL AND n.wanted <> '{}'
-             THEN '(SELECT f.facets @> ($1).wanted FROM memory_memorykeyword AS f'
-                  ' WHERE f.memory_id = x.memory_id)' END)
+             WHEN n.among IS NOT NULL THEN 'x.memory_id = ANY (($1).among)' END,
+        CASE WHEN n.few IS NULL AND facet_conditions(n, 'f') <> ''
+             THEN '(SELECT ' || facet_conditions(n, 'f') || ' FROM memory_memorykeyword AS f'
+                  ' WHERE f.memory_id = x.memory_id)' END,
+        CASE WHEN n.few IS NULL AND (n.least_sure IS NOT NULL OR n.most_sure IS NOT NULL)
+             THEN '(SELECT m.confidence BETWEEN coalesce(($1).least_sure, 0)'
+                  ' AND coalesce(($1).most_sure, 1) FROM memory_memory AS m'
+                  ' WHERE m.id = x.memory_id)' END)
 $$;
 
--- The ids that pass tags, files, author and time, or none where they are more than `most`.
+-- The ids that pass every filter, or none where they are more than `most`.
 CREATE FUNCTION few_passing(n narrowing, most int) RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     rest narrowing := n;
     ids uuid[];
 BEGIN
     rest.wanted := '{}';
+    rest.unwanted := '{}';
     EXECUTE format('SELECT array_agg(memory_id) FROM (SELECT x.memory_id FROM memory_memorykeyword AS'
-        ' x WHERE %s%s LIMIT %s) AS passing',
-        CASE WHEN n.wanted <> '{}' THEN 'x.facets @> ($1).wanted AND ' END, conditions_of(rest), most + 1)
+        ' x WHERE %s LIMIT %s) AS passing',
+        concat_ws(' AND ', nullif(facet_conditions(n, 'x'), ''), conditions_of(rest)), most + 1)
     INTO ids USING n;
     RETURN CASE WHEN coalesce(cardinality(ids), 0) <= most THEN coalesce(ids, '{}') END;
 END $$;
@@ -120,8 +137,9 @@ RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     few CONSTANT int := 500;  -- memories looked at first
     everything CONSTANT float8 := 'infinity';
-    is_filtered boolean := n.wanted <> '{}' OR n.of_files IS NOT NULL OR n.types IS NOT NULL
-        OR n.since IS NOT NULL OR n.until IS NOT NULL;
+    is_filtered boolean := n.wanted <> '{}' OR n.among IS NOT NULL OR n.types IS NOT NULL
+        OR n.since IS NOT NULL OR n.until IS NOT NULL OR n.least_sure IS NOT NULL
+        OR n.most_sure IS NOT NULL;
     scan text := format('SELECT array_agg(memory_id), -max(distance) FROM ('
         ' SELECT x.memory_id, x.weights <#> $2 AS distance FROM memory_memorykeyword AS x'
         ' WHERE %s AND x.lexemes @@ $4 AND (x.weights <#> $2) < 0'
@@ -154,12 +172,13 @@ RETURNS reached LANGUAGE plpgsql STABLE AS $$
 DECLARE
     most_few CONSTANT int := 20000;  -- rows that pass a filter, or hold a word, and are all looked at
     small CONSTANT int := 10000;  -- rows of a scope
-    narrow boolean := n.moment IS NOT NULL OR NOT is_indexed(model)
+    narrow boolean := n.moment IS NOT NULL OR n.whole OR NOT is_indexed(model)
         OR scope_size(n.audiences, n.bound, n.projects) <= small;
     found reached;
 BEGIN
-    IF n.wanted <> '{}' OR n.of_files IS NOT NULL
-        OR NOT narrow AND (n.since IS NOT NULL OR n.until IS NOT NULL) THEN
+    IF n.wanted <> '{}' OR n.among IS NOT NULL
+        OR NOT narrow AND (n.since IS NOT NULL OR n.until IS NOT NULL
+                           OR n.least_sure IS NOT NULL OR n.most_sure IS NOT NULL) THEN
         n.few := few_passing(n, most_few);
         narrow := narrow OR n.few IS NOT NULL;
     END IF;

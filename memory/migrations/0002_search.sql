@@ -160,8 +160,8 @@ BEGIN
 END $$;
 
 -- What a memory can be narrowed by, as numbers in one column: its tags, its files with every end of
--- their paths, its modules, and who it is from. 64 bits: two of a million values meet once in 40
--- million organizations.
+-- their paths, its modules, who it is from, and its states. 64 bits: two of a million values meet once
+-- in 40 million organizations.
 CREATE FUNCTION facet(kind text, name text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT hashtextextended(kind || ':' || name, 0) $$;
 
@@ -176,15 +176,25 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     FROM string_to_array(bare_path(path), '/') AS names, generate_subscripts(names, 1) AS first
 $$;
 
+-- The states that a memory is in, none of one that is just active; ended is what was active once.
+CREATE FUNCTION states_of(status text, pinned boolean, in_review boolean, stale boolean) RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT array_remove(ARRAY[
+        nullif(status, 'active'), CASE WHEN status IN ('superseded', 'archived') THEN 'ended' END,
+        CASE WHEN pinned THEN 'pinned' END, CASE WHEN in_review THEN 'review' END,
+        CASE WHEN stale THEN 'stale' END], NULL)
+$$;
+
 -- Written with loops: a tenth of the time of one statement, once a memory that is written.
 CREATE FUNCTION facets_of(
-    tags text[], files text[], modules text[], author uuid, agent text, interface text)
+    tags text[], files text[], modules text[], author uuid, agent text, interface text, states text[])
 RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     found bigint[] := '{}';
     name text;
 BEGIN
     FOREACH name IN ARRAY tags LOOP found := found || facet('tag', name); END LOOP;
+    FOREACH name IN ARRAY states LOOP found := found || facet('is', name); END LOOP;
     FOREACH name IN ARRAY modules LOOP found := found || facet('module', lower(name)); END LOOP;
     FOREACH name IN ARRAY ARRAY[author::text, agent, interface] LOOP
         IF name <> '' THEN found := found || facet('author', lower(name)); END IF;
@@ -268,13 +278,15 @@ $$;
 -- and filters stand inside every path, before its limit: in 0002_scale.sql for meaning and words, here
 -- for what lies around files. It lives in the organization's schema so that its plan is kept: a
 -- statement is planned anew whenever search_path differs from its last use.
--- Tags, files and author are looked up once, and only where one is given; what lies around files is
+-- Tags, files, modules, states and author are looked up once, and only where one is given; without
+-- states that are left out, only what is live is looked for. What lies around files is
 -- worth less the more memories hold the file, and likewise of a thing that the question names; what
 -- is linked to either is worth a part of it.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
-    by_files text[], by_globs text[], by_author text, near text[], named text[], spelled text[],
+    by_files text[], by_globs text[], by_modules text[], by_author text, by_states text[],
+    no_states text[], least_sure float8, most_sure float8, near text[], named text[], spelled text[],
     kinds text[],
     dense_limit int, keyword_limit int, graph_limit int, named_limit int)
 RETURNS TABLE (
@@ -283,14 +295,23 @@ LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     wanted bigint[] := ARRAY(SELECT facet('tag', tag) FROM unnest(by_tags) AS tag)
+        || ARRAY(SELECT facet('is', state) FROM unnest(by_states) AS state)
         || ARRAY(SELECT facet('author', lower(by_author)) WHERE by_author IS NOT NULL);
     of_files uuid[] := CASE WHEN by_files IS NOT NULL OR by_globs IS NOT NULL
         THEN ARRAY(SELECT memories_of_files(by_files, by_globs, audiences)) END;
+    of_modules uuid[] := CASE WHEN by_modules IS NOT NULL THEN ARRAY(SELECT h.memory_id FROM holders(
+        ARRAY(SELECT facet('module', lower(module)) FROM unnest(by_modules) AS module),
+        audiences, NULL, NULL) AS h) END;
+    among uuid[] := CASE WHEN of_files IS NULL OR of_modules IS NULL
+        THEN coalesce(of_files, of_modules)
+        ELSE ARRAY(SELECT unnest(of_files) INTERSECT SELECT unnest(of_modules)) END;
+    unwanted bigint[] := ARRAY(SELECT facet('is', state) FROM unnest(no_states) AS state);
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
     too_common CONSTANT int := 200;  -- memories that name a thing, likewise
     given asking := asking_of(words, audiences, bound);
     reached reached := reached_by(model, query, given, ROW(audiences, bound, projects, types, moment,
-        since, until, wanted, of_files, NULL)::narrowing, dense_limit, keyword_limit);
+        since, until, wanted, unwanted, no_states IS NOT NULL, least_sure, most_sure, among, NULL
+        )::narrowing, dense_limit, keyword_limit);
 BEGIN RETURN QUERY
 WITH each_word AS MATERIALIZED (
     SELECT w.asked, w.idf, w.is_known, ('{' || w.word || ':1}/268435456')::sparsevec AS axis
@@ -305,11 +326,14 @@ seen AS NOT MATERIALIZED (
       AND (bound IS NULL OR k.project_id = ANY (bound))
       AND (projects IS NULL OR k.project_id IS NULL OR k.project_id = ANY (projects))
       AND (types IS NULL OR k.type_code = ANY (types))
-      AND CASE WHEN moment IS NULL THEN k.live
+      AND CASE WHEN moment IS NULL THEN k.live OR no_states IS NOT NULL
           ELSE k.known_from <= moment AND (k.known_until IS NULL OR k.known_until > moment) END
       AND (since IS NULL OR k.known_from >= since) AND (until IS NULL OR k.known_from < until)
-      AND (wanted = '{}' OR k.facets @> wanted)
-      AND (of_files IS NULL OR k.memory_id IN (SELECT unnest(of_files)))),
+      AND (wanted = '{}' OR k.facets @> wanted) AND (unwanted = '{}' OR NOT k.facets && unwanted)
+      AND (least_sure IS NULL AND most_sure IS NULL OR k.memory_id = ANY (
+          SELECT m.id FROM memory_memory AS m WHERE m.id = k.memory_id
+          AND m.confidence BETWEEN coalesce(least_sure, 0) AND coalesce(most_sure, 1)))
+      AND (among IS NULL OR k.memory_id IN (SELECT unnest(among)))),
 holder AS MATERIALIZED (
     SELECT h.facet, h.memory_id, count(*) OVER (PARTITION BY h.facet) AS holders
     FROM holders(ARRAY(SELECT DISTINCT facet FROM near_facets(near)), audiences, bound, too_many) AS h),
@@ -388,7 +412,7 @@ SELECT m.id, m.type, m.source, m.related_files,
        extract(epoch FROM moment - m.created_at)::float8 / 86400,
        extract(epoch FROM moment
                - greatest(m.updated_at, m.last_confirmed_at, u.last_accessed_at))::float8 / 86400,
-       u.access_count, m.confidence, m.verification, m.decay_half_life_days, m.pinned,
+       coalesce(u.access_count, 0), m.confidence, m.verification, m.decay_half_life_days, m.pinned,
        m.taint_reason <> '', m.governance, m.tags,
        (SELECT avg(CASE WHEN strpos(said.words, lower(i.identifier)) > 0 OR EXISTS (
             SELECT FROM memory_mention AS n WHERE n.memory_id = m.id AND n.key = i.key)

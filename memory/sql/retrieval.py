@@ -12,6 +12,7 @@ from accounts import tenancy
 from memory.models.search import LARGEST_PREFIX
 from memory.providers.contracts import Vectors
 from memory.retrieval import paths
+from memory.retrieval.states import LIVE, States
 from memory.sql import named, spaces
 from teams.visibility import Sight, parameters
 
@@ -42,9 +43,10 @@ class Question:
     """What a search asks of the database; `model` is the key of the vector's model.
 
     Filters that are empty let everything through: `tags` all of, `files` any of (paths, ends of
-    paths, globs), learned at or after `since` and before `until`, `author` a person's id, agent or
-    tool. `near` are paths and code names around which the graph path looks, `named` the keys of
-    things that may be named, `spelled` the words of the question that do, `kinds` those of links
+    paths, globs), `modules` any of, learned at or after `since` and before `until`, `author` a
+    person's id, agent or tool, `states` whether only what is live, confidence from `least_sure` to
+    `most_sure`. `near` are paths and code names around which the graph path looks, `named` the keys
+    of things that may be named, `spelled` the words of the question that do, `kinds` those of links
     that the question is about.
     """
 
@@ -63,6 +65,10 @@ class Question:
     since: datetime | None = None
     until: datetime | None = None
     author: str | None = None
+    modules: tuple[str, ...] = ()
+    states: States = LIVE
+    least_sure: float | None = None
+    most_sure: float | None = None
     near: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
@@ -232,6 +238,11 @@ def _filters(question: Question) -> dict[str, Any]:
         "files": files or None,
         "globs": globs or None,
         "author": question.author,
+        "modules": list(question.modules) or None,
+        "states": list(question.states.all_of) or None,
+        "no_states": None if question.states.none_of is None else list(question.states.none_of),
+        "least_sure": question.least_sure,
+        "most_sure": question.most_sure,
     }
 
 

@@ -11,8 +11,9 @@ LEFT JOIN LATERAL "{schema}".find_candidates(
     active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END, %(words)s,
     %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
     %(moment)s::timestamptz, %(since)s::timestamptz, %(until)s::timestamptz, %(tags)s::text[],
-    %(files)s::text[], %(globs)s::text[], %(author)s::text, %(near)s::text[],
-    %(named)s::text[], %(spelled)s::text[], %(kinds)s::text[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s) AS c ON true
+    %(files)s::text[], %(globs)s::text[], %(modules)s::text[], %(author)s::text,
+    %(states)s::text[], %(no_states)s::text[], %(least_sure)s::float8, %(most_sure)s::float8,
+    %(near)s::text[], %(named)s::text[], %(spelled)s::text[], %(kinds)s::text[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.
@@ -31,7 +32,8 @@ INSERT INTO memory_memorykeyword AS k
 SELECT m.id, m.project_id, m.audience, given.type_code,
        m.status = 'active' AND m.stale_at IS NULL, m.valid_from, m.valid_until,
        facets_of(m.tags, m.related_files, m.related_modules, m.author_user, m.author_agent,
-                 m.source_interface),
+                 m.source_interface,
+                 states_of(m.status, m.pinned, m.needs_review, m.stale_at IS NOT NULL)),
        words, bm25_weights(words)
 FROM unnest(%(ids)s::uuid[], %(codes)s::smallint[], %(texts)s::text[]) AS given(id, type_code, words_text)
 JOIN memory_memory AS m ON m.id = given.id
@@ -72,7 +74,8 @@ UPDATE memory_memorykeyword AS k SET
     live = m.status = 'active' AND m.stale_at IS NULL,
     known_from = m.valid_from, known_until = m.valid_until,
     facets = facets_of(m.tags, m.related_files, m.related_modules, m.author_user, m.author_agent,
-                       m.source_interface)
+                       m.source_interface,
+                       states_of(m.status, m.pinned, m.needs_review, m.stale_at IS NOT NULL))
 FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 
 -- name: merge_access

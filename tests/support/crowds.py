@@ -31,6 +31,8 @@ TYPES = ("fact", "gotcha", "decision")
 TAGS = ("auth", "billing", "cache", "deploy")
 FILES = ("billing/parser.py", "src/billing/parser.py", "web/parser.py", "web/app.tsx", ".env")
 AUTHORS = ("claude-code", "Codex", "cursor")
+MODULES = ("Auth", "parser", "web")
+ENDS = ("active", "active", "active", "superseded", "archived", "deleted")
 WORDS = ("lantern", "harbor", "copper", "violin", "meadow", "engine", "ladder", "pepper")
 
 
@@ -46,11 +48,16 @@ class Member:
     files: tuple[str, ...]
     agent: str
     known_from: datetime
+    modules: tuple[str, ...]
+    states: frozenset[str]
+    confidence: float
     vector: tuple[float, ...]
 
 
-def crowd(*, size: int, projects: tuple[UUID, ...], now: datetime) -> tuple[Member, ...]:
-    """Make up a crowd; the same one each time."""
+def crowd(
+    *, size: int, projects: tuple[UUID, ...], now: datetime, varied: bool = False
+) -> tuple[Member, ...]:
+    """Make up a crowd, of active ones or in any state; the same one each time."""
     random = Random(size)
     return tuple(
         Member(
@@ -63,6 +70,9 @@ def crowd(*, size: int, projects: tuple[UUID, ...], now: datetime) -> tuple[Memb
             agent=random.choice(AUTHORS),
             known_from=now - timedelta(days=random.randrange(100)),
             vector=_direction(random),
+            modules=tuple(random.sample(MODULES, random.randrange(3))),
+            states=_states(random) if varied else frozenset({"active"}),
+            confidence=random.randrange(11) / 10,
         )
         for number in range(size)
     )
@@ -114,6 +124,11 @@ def a_vector(*numbers: float) -> Any:
     return vector / np.linalg.norm(vector)
 
 
+def _states(random: Random) -> frozenset[str]:
+    flags = (flag for flag in ("pinned", "review", "stale") if random.random() < 0.3)
+    return frozenset({random.choice(ENDS), *flags})
+
+
 def _direction(random: Random) -> tuple[float, ...]:
     numbers = [random.gauss(0, 1) for _ in range(DIMENSIONS)]
     length = sum(number * number for number in numbers) ** 0.5
@@ -126,7 +141,9 @@ def _row(one: Member, caller: Caller, now: datetime) -> Memory:
         scope="organization", audience=caller.organization_id, project_id=one.project,
         tags=list(one.tags), related_files=list(one.files), created_at=now, updated_at=now,
         valid_from=one.known_from, source="import", source_interface="import",
-        author_agent=one.agent,
+        author_agent=one.agent, related_modules=list(one.modules), confidence=one.confidence,
+        status=next(iter(one.states.intersection(ENDS))), pinned="pinned" in one.states,
+        needs_review="review" in one.states, stale_at=now if "stale" in one.states else None,
     )  # fmt: skip
 
 

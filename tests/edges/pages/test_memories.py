@@ -77,6 +77,20 @@ def test_a_file_narrows_a_search_before_its_limit(
     assert "oven of the bakery" in page.content.decode()
 
 
+def test_words_find_what_was_archived_behind_whatever_fits_better(
+    owner_pages: Client, memory: MemoryView, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = remembered(caller, "The oven of the bakery lets token refresh wait.")
+    owner_pages.post(verb(old.id, "archive"), {"reason": "May is over."})
+    monkeypatch.setattr(listing, "SEARCH_SIZE", 1)
+
+    asked = {"q": "is:archived token refresh redis", "anyway": "1"}
+    page = owner_pages.get(LIST, asked).content.decode()
+
+    assert "oven of the bakery" in page
+    assert str(memory.id) not in page
+
+
 def test_a_search_without_vectors_says_so(
     owner_pages: Client, memory: MemoryView, caller: Caller
 ) -> None:

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import embedding
+from memory.retrieval.filters import parse
+from memory.retrieval.states import EITHER_END, ENDED, LIVE, States, states_of
 from memory.sql.retrieval import Found
 from tests.support import crowds
 from tests.support.crowds import Member
@@ -25,6 +27,10 @@ BY_PATH: dict[str, dict[str, Any]] = {
     "graph": {"near": ("parser.py", "app.tsx", ".env"), "graph_limit": 1_000},
     "entities": {"named": ("lantern", "no such"), "named_limit": 1_000},
 }
+BOXES = (
+    "is:archived", "is:superseded", "is:archived,superseded", "is:any", "is:active,archived",
+    "is:stale", "is:pinned", "is:any,review", "is:archived,stale,pinned", "is:pinned,review",
+)  # fmt: skip
 OFTEN = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -40,7 +46,7 @@ def projects(in_organization: tenancy.Tenant) -> tuple[UUID, ...]:
 @pytest.fixture
 def members(caller: Caller, projects: tuple[UUID, ...], now: datetime) -> tuple[Member, ...]:
     """A stored crowd."""
-    made = crowds.crowd(size=SIZE, projects=projects, now=now)
+    made = crowds.crowd(size=SIZE, projects=projects, now=now, varied=True)
     with tenancy.unit():
         crowds.settle(members=made, caller=caller, now=now)
     return made
@@ -66,7 +72,20 @@ def passes(one: Member, wanted: dict[str, Any]) -> bool:
         and wanted.get("since", one.known_from) <= one.known_from
         and (wanted.get("until") is None or one.known_from < wanted["until"])
         and wanted.get("author", one.agent).lower() in (one.agent.lower(), "import")
+        and not {name.lower() for name in wanted.get("modules", one.modules or ("",))}.isdisjoint(
+            {name.lower() for name in one.modules or ("",)}
+        )
+        and wanted.get("least_sure", 0) <= one.confidence <= wanted.get("most_sure", 1)
+        and is_in(one.states, wanted.get("states", LIVE))
     )
+
+
+def is_in(states: frozenset[str], wanted: States) -> bool:
+    """Say whether a memory in these states is looked for."""
+    every = states | ({EITHER_END} if states & set(ENDED) else set())
+    if wanted.none_of is None:
+        return "active" in states and "stale" not in states and set(wanted.all_of) <= every
+    return set(wanted.all_of) <= every and every.isdisjoint(wanted.none_of)
 
 
 def filters(projects: tuple[UUID, ...], now: datetime) -> st.SearchStrategy[dict[str, Any]]:
@@ -83,6 +102,10 @@ def filters(projects: tuple[UUID, ...], now: datetime) -> st.SearchStrategy[dict
             "since": moments,
             "until": moments,
             "author": st.sampled_from((*crowds.AUTHORS, "codex", "import", "nobody")),
+            "modules": st.lists(st.sampled_from((*crowds.MODULES, "auth")), min_size=1).map(tuple),
+            "states": st.sampled_from(BOXES).map(lambda text: states_of(filters=parse(text=text))),
+            "least_sure": st.sampled_from((0.0, 0.3, 1.0)),
+            "most_sure": st.sampled_from((0.0, 0.7)),
         },
     )
 
@@ -138,6 +161,21 @@ def test_a_narrow_filter_leaves_the_best_of_what_passes(
     assert got == pytest.approx(best, abs=5e-3)
 
 
+def test_what_has_ended_is_found_however_much_else_fits_better(
+    caller: Caller, members: tuple[Member, ...]
+) -> None:
+    archived = states_of(filters=parse(text="is:archived"))
+    ended = {one.id for one in members if "archived" in one.states}
+
+    with tenancy.unit():
+        near = crowds.ask(caller=caller, vector=ASKED, states=archived, dense_limit=len(ended))
+        said = crowds.ask(
+            caller=caller, words=" ".join(crowds.WORDS), states=archived, keyword_limit=len(ended)
+        )
+
+    assert ids(near) == ids(said) == ended
+
+
 def test_ten_thousand_values_of_a_filter_are_taken(
     caller: Caller, members: tuple[Member, ...]
 ) -> None:
@@ -146,4 +184,5 @@ def test_ten_thousand_values_of_a_filter_are_taken(
     with tenancy.unit():
         found = crowds.ask(caller=caller, vector=ASKED, files=values)
 
-    assert ids(found) == {one.id for one in members if "web/app.tsx" in one.files}
+    live = (one for one in members if is_in(one.states, LIVE))
+    assert ids(found) == {one.id for one in live if "web/app.tsx" in one.files}
