@@ -2,10 +2,11 @@
 
 A text is two windows of 20 to 40 words of docstrings that stand near each other. Its vector is
 that of the docstring it begins in, moved by differences of real vectors, near and far: so vectors
-lie in clusters with the covariance of real ones. Texts reach the server by COPY into a table that
-only this connection sees; everything else is a copy of one memory that the product itself has
-stored, so the rows keep step with the product's tables. Ten thousand take some seconds, a million
-some minutes.
+lie in clusters with the covariance of real ones. Each memory has one of 25 tags and names four
+things; every second is about a file of a module, one of fifty is archived. Texts reach the server
+by COPY into a table that only this connection sees; everything else is a copy of one memory that
+the product itself has stored, so the rows keep step with the product's tables. Ten thousand take
+some seconds, a million some minutes.
 """
 
 import random
@@ -26,8 +27,9 @@ from accounts.caller import Caller
 from memory.actions import embedding, upkeep
 from memory.actions.drafts import NewMemory
 from memory.actions.remember_all import remember_all
-from memory.models import Lexeme, Memory, MemoryKeyword, MemoryUsage, MemoryVector
+from memory.models import Lexeme, Memory, MemoryKeyword, MemoryVector, Mention
 from memory.providers import registry
+from memory.taxonomy import MemoryType, type_row
 from teams.actions.projects import create_project
 from tests.bench.texts import docstrings
 
@@ -44,6 +46,43 @@ MADE = (
     "CREATE TEMP TABLE made (n int, id uuid DEFAULT gen_random_uuid(), content text, source int,"
     " near int, far int, days float8)"
 )
+TYPES = ("fact", "gotcha", "decision", "pattern")
+TAGS, MODULES, FILES = 25, 40, 2_500  # different ones; every second memory has a module and a file
+NAMES_EACH, NAMES = 4, 20_000  # things that a memory names, and different ones
+CREATED = "t.created_at - made.days * interval '1 day'"
+TYPE = f"(ARRAY{list(TYPES)})[1 + made.n % {len(TYPES)}]"
+CODE = (
+    f"(ARRAY{[type_row(type=MemoryType(name)).code for name in TYPES]})[1 + made.n % {len(TYPES)}]"
+)
+ENDED = "made.n % 50 = 7"  # what is archived
+ON = "made.n % 2 = 0"  # what is about a file of a module
+TAGGED = f"ARRAY['tag-' || made.n % {TAGS}]"
+ABOUT = (
+    f"CASE WHEN {ON} THEN ARRAY['src/part' || made.n / 2 % 100"
+    f" || '/file' || made.n / 2 % {FILES} || '.py'] ELSE '{{}}' END"
+)
+OF_MODULE = f"CASE WHEN {ON} THEN ARRAY['module-' || made.n / 2 % {MODULES}] ELSE '{{}}' END"
+IN_REVIEW = "made.n % 500 = 3"
+SEARCHED = {
+    "memory_id": "made.id",
+    "project_id": "place.id",
+    "audience": "place.id",
+    "type_code": CODE,
+    "live": f"NOT ({ENDED})",
+    "known_from": "t.known_from - made.days * interval '1 day'",
+    "known_until": f"CASE WHEN {ENDED} THEN t.known_from END",
+}
+MENTIONED = f"""
+INSERT INTO memory_mention (memory_id, type_code, key, name, audience, project_id)
+SELECT DISTINCT made.id, 1, 'thing' || one.number, 'Thing' || one.number, place.id, place.id
+FROM made
+JOIN teams_project AS place
+    ON place.slug = CASE made.n %% %(every)s WHEN 0 THEN %(narrow)s ELSE %(wide)s END
+CROSS JOIN LATERAL (
+    SELECT floor({NAMES} * power(
+        (made.n * 7919::bigint + each * 104729) %% 100003 / 100003.0, 3))::int AS number
+    FROM generate_series(1, {NAMES_EACH}) AS each) AS one
+"""
 REPLACED: Mapping[type[models.Model], Mapping[str, str]] = {
     Memory: {
         "id": "made.id",
@@ -52,22 +91,28 @@ REPLACED: Mapping[type[models.Model], Mapping[str, str]] = {
         "content": "made.content",
         "content_hash": "encode(sha256(convert_to(made.content || made.n, 'UTF8')), 'hex')",
         "citation": "left(made.content, 40)",
-        "created_at": "t.created_at - made.days * interval '1 day'",
-        "updated_at": "t.created_at - made.days * interval '1 day'",
+        "created_at": CREATED,
+        "updated_at": CREATED,
+        "valid_from": CREATED,
         "external_id": "''",
+        "type": TYPE,
+        "tags": TAGGED,
+        "related_files": ABOUT,
+        "related_modules": OF_MODULE,
+        "status": f"CASE WHEN {ENDED} THEN 'archived' ELSE 'active' END",
+        "valid_until": f"CASE WHEN {ENDED} THEN t.valid_from END",
+        "verification": "CASE made.n % 10 WHEN 0 THEN 'verified' ELSE 'unverified' END",
+        "needs_review": IN_REVIEW,
     },
-    MemoryUsage: {"memory_id": "made.id"},
     MemoryKeyword: {
-        "memory_id": "made.id",
-        "project_id": "place.id",
-        "audience": "place.id",
+        **SEARCHED,
+        "facets": f"facets_of({TAGGED}, {ABOUT}, {OF_MODULE}, NULL, '', 'import', states_of("
+        f"CASE WHEN {ENDED} THEN 'archived' ELSE 'active' END, false, {IN_REVIEW}, false))",
         "lexemes": "words.found",
         "weights": "bm25_weights(words.found)",
     },
     MemoryVector: {
-        "memory_id": "made.id",
-        "project_id": "place.id",
-        "audience": "place.id",
+        **SEARCHED,
         "unit": "l2_normalize(source.unit + near.unit + far.unit)",
         "text_hash": "md5(made.content)",
     },
@@ -167,6 +212,8 @@ def _fill(line: psycopg.Connection[Any], count: int, chance: random.Random) -> N
         line.execute("ANALYZE made")
         for model, replaced in REPLACED.items():
             line.execute(_copied(model, replaced))
+        projects = {"every": NARROW_EVERY, "narrow": PROJECTS[1], "wide": PROJECTS[0]}
+        line.execute(MENTIONED, projects)
         line.commit()
 
 
@@ -213,7 +260,7 @@ def _copied(model: type[models.Model], replaced: Mapping[str, str]) -> sql.Compo
 
 def _settle(parameters: Mapping[str, Any], schema_name: str) -> None:
     """Do what autovacuum would have done by the time someone searches."""
-    tables = (*REPLACED, Lexeme)
+    tables = (*REPLACED, Mention, Lexeme)
     names = (sql.Identifier(schema_name, model._meta.db_table) for model in tables)
     with psycopg.connect(**parameters, autocommit=True) as line:
         line.execute(sql.SQL("VACUUM ANALYZE ") + sql.SQL(", ").join(names))

@@ -30,6 +30,15 @@ def place(*, slug: str) -> tuple[Organization, Caller]:
     return organization, people.as_caller(organization=organization, user=user, role=Role.OWNER)
 
 
+def kept_place(*, slug: str) -> tuple[Organization, Caller] | None:
+    """Return an organization that an earlier run left, and its owner."""
+    organization = Organization.objects.filter(slug=slug).first()
+    if organization is None:
+        return None
+    user = User.objects.get(email=f"{slug}@bench.test")
+    return organization, people.as_caller(organization=organization, user=user, role=Role.OWNER)
+
+
 @contextmanager
 def served() -> Iterator[subprocess.Popen[bytes]]:
     """Serve the product from one process until the block ends."""

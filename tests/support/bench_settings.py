@@ -1,4 +1,4 @@
-"""Settings of benchmarks: those of tests, with the embedder that CAIRN_BENCH_EMBEDDER names."""
+"""Settings of benchmarks: those of tests, with the embedder that BENCH_EMBEDDER names."""
 
 import os
 
@@ -6,5 +6,5 @@ from config.settings.test import *  # noqa: F403
 
 CAIRN_PROVIDERS = {
     **CAIRN_PROVIDERS,  # noqa: F405
-    "embedder": os.environ.get("CAIRN_BENCH_EMBEDDER", "hashing/words-384"),
+    "embedder": os.environ.get("BENCH_EMBEDDER", "hashing/words-384"),
 }

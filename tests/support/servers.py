@@ -21,14 +21,18 @@ ALONE = "alone"
 _running = ExitStack()
 
 
-def start() -> None:
-    """Start both servers unless their addresses are given, and put the addresses in place."""
+def start(*, home: Path | None = None) -> None:
+    """Start both servers unless their addresses are given, and put the addresses in place.
+
+    What they hold is kept in `home`, or goes with the process.
+    """
     is_given = os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")
     process = os.environ.get(PROCESS, ALONE)
     if is_given and os.environ.get(STARTED_BY, process) == process:
         return
-    folder = _running.enter_context(tempfile.TemporaryDirectory(prefix="cairn-test-"))
-    environment = _running.enter_context(servers(home=Path(folder)))
+    if home is None:
+        home = Path(_running.enter_context(tempfile.TemporaryDirectory(prefix="cairn-test-")))
+    environment = _running.enter_context(servers(home=home))
     os.environ["DATABASE_URL"] = environment.database_url
     os.environ["REDIS_URL"] = environment.redis_url
     os.environ["DATABASE_OWNER_URL"] = environment.database_owner_url
