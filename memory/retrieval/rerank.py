@@ -19,6 +19,7 @@ from memory.retrieval.ranking import Moved, Standing
 
 TOP: Final = 30  # hits that are put in order anew, spec 3.1
 SHARE: Final = 0.5  # a, the reranker's part of the blend
+DIALOGUE_SHARE: Final = 0.6  # a among turns of conversations; chosen on four of LoCoMo's ten
 MARGIN: Final = 0.10  # lead of the first hit below which it is not certain, ours
 RERANK: Final = "rerank"  # the reranker's name among the parts
 SCALE: Final = "scale"  # what bringing the first stage to 0..1 took away
@@ -45,6 +46,14 @@ def worth_it(
         return False
     is_close = standings[0].score - standings[1].score < MARGIN * standings[0].score
     return is_close or are_mostly(Item.DIALOGUE, standings, items)
+
+
+def share_of(
+    *, kind: QueryKind, standings: tuple[Standing, ...], items: Mapping[UUID, Item]
+) -> float:
+    """Return the reranker's part of the blend for these hits."""
+    is_said = is_dialogue(kind=kind, standings=standings, items=items)
+    return DIALOGUE_SHARE if is_said else SHARE
 
 
 def are_mostly(item: Item, standings: tuple[Standing, ...], items: Mapping[UUID, Item]) -> bool:
