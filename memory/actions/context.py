@@ -32,6 +32,7 @@ from memory.retrieval.packing import Packable, Packed
 from memory.retrieval.packing_blocks import Blocks
 from memory.retrieval.packing_text import NOTICE, Block, Entry
 from memory.retrieval.phases import BUDGETS, GENERAL, Budget, Phase
+from memory.sql import entities
 from memory.taxonomy import MemoryType
 from teams import visibility
 
@@ -171,11 +172,12 @@ def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         related = relations.relations_of(memory_ids=tuple(views), sight=sight)
+        things = entities.things_of(memory_ids=tuple(views), sight=sight)
         sides = relations.contradictions(relations=related)
         missing = tuple(sorted(sides.keys() - views.keys()))
         others = give_out(memory_ids=missing, sight=sight, now=now) if missing else {}
     ranked = tuple(_entry(hit.memory) for hit in answer.hits)
-    order, positions = _ordered(answer.hits, related)
+    order, positions = _ordered(answer.hits, related, things)
     return _Material(
         blocks=packing_blocks.blocks_of(
             ranked=ranked,
@@ -202,8 +204,12 @@ def _entry(view: MemoryView) -> Entry:
     )
 
 
-def _ordered(hits: tuple[Hit, ...], related: tuple[Relation, ...]) -> tuple[Order, dict[UUID, int]]:
-    items = tuple(item_of(view=hit.memory) for hit in hits)
+def _ordered(
+    hits: tuple[Hit, ...],
+    related: tuple[Relation, ...],
+    things: Mapping[UUID, frozenset[str]],
+) -> tuple[Order, dict[UUID, int]]:
+    items = tuple(item_of(view=hit.memory, things=things) for hit in hits)
     found = organize.organize(items=items, links=relations.as_links(relations=related))
     return found.order, {memory_id: place for place, memory_id in enumerate(found.memory_ids)}
 

@@ -17,6 +17,7 @@ from memory.queries.relations import Relation
 from memory.queries.views import MemoryView
 from memory.retrieval import organize
 from memory.retrieval.organize import MOST_NEIGHBORS, MOST_SEE_ALSO, Item, Order
+from memory.sql import entities
 from memory.taxonomy import LinkKind, MemoryKind, MemoryType, type_row
 from teams import visibility
 
@@ -46,7 +47,8 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         related = relations.relations_of(memory_ids=ids, sight=sight)
-    items = tuple(item_of(view=hit.memory) for hit in answer.hits)
+        things = entities.things_of(memory_ids=ids, sight=sight)
+    items = tuple(item_of(view=hit.memory, things=things) for hit in answer.hits)
     told = organize.organize(items=items, links=relations.as_links(relations=related))
     by_id = {hit.memory.id: hit for hit in answer.hits}
     return Layout(
@@ -57,13 +59,14 @@ def lay_out(*, caller: Caller, request: SearchRequest, now: datetime) -> Layout:
     )
 
 
-def item_of(*, view: MemoryView) -> Item:
-    """Return a memory as stories are made of: an event or not, and when."""
+def item_of(*, view: MemoryView, things: Mapping[UUID, frozenset[str]]) -> Item:
+    """Return a memory as stories are made of: an event or not, when, and about what."""
     kind = type_row(type=MemoryType(view.type)).kind
     return Item(
         memory_id=view.id,
         is_event=kind is MemoryKind.EPISODIC,
         at=view.event_at or view.created_at,
+        things=things.get(view.id, frozenset()),
     )
 
 

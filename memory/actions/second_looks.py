@@ -51,7 +51,8 @@ def is_due(*, pool: Pool, standings: tuple[Standing, ...], wish: str) -> bool:
     if wish == Rerank.USUAL:
         return rerank.is_dialogue(kind=kind, standings=standings, items=items)
     if wish == Rerank.AUTO:
-        return rerank.worth_it(kind=kind, standings=standings, items=items)
+        things = {id: one.things for id, one in pool.known.items()}
+        return rerank.worth_it(kind=kind, standings=standings, items=items, things=things)
     fits = rerank.fits(kind=kind, standings=standings, items=items)
     return wish == Rerank.ON and bool(standings) and fits
 

@@ -397,14 +397,15 @@ END $$;
 
 -- What ranking looks at besides the paths, of the candidates of one search that may be seen: by primary
 -- key, at most 215 rows. The identifiers asked for are looked for in everything a memory says of
--- itself, and by their keys in what it names. Ages are days, computed here: reading four moments a row took 7 % of the program's part of a
+-- itself, and by their keys in what it names. What a memory may be about, people to systems, is read with
+-- its text. Ages are days, computed here: reading four moments a row took 7 % of the program's part of a
 -- search. A function, like the next, because planning the statement took longer than running it.
 CREATE FUNCTION evidence_of(
     ids uuid[], audiences uuid[], bound uuid[], identifiers text[], keys text[], with_text boolean, moment timestamptz)
 RETURNS TABLE (
     id uuid, type varchar, source varchar, files varchar[], age float8, idle float8, accesses int,
     confidence float8, verification varchar, half_life float8, pinned boolean, tainted boolean,
-    governance smallint, tags varchar[], missing float8, content text)
+    governance smallint, tags varchar[], missing float8, content text, things varchar[])
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 BEGIN RETURN QUERY
@@ -418,7 +419,10 @@ SELECT m.id, m.type, m.source, m.related_files,
             SELECT FROM memory_mention AS n WHERE n.memory_id = m.id AND n.key = i.key)
             THEN 0 ELSE 1 END)::float8
         FROM unnest(identifiers, keys) AS i(identifier, key)),
-       CASE WHEN with_text THEN m.content ELSE '' END
+       CASE WHEN with_text THEN m.content ELSE '' END,
+       CASE WHEN with_text THEN ARRAY(
+           SELECT n.key FROM memory_mention AS n
+           WHERE n.memory_id = m.id AND n.type_code <= 5) ELSE '{}' END
 FROM memory_memory AS m
 LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id
 LEFT JOIN LATERAL (

@@ -28,6 +28,7 @@ MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; 
 NAMES: Final = (
     "id", "type", "source", "files", "age_days", "idle_days", "accesses", "confidence",
     "verification", "half_life_days", "pinned", "tainted", "governance", "tags", "missing", "text",
+    "things",
 )  # fmt: skip
 
 
@@ -93,6 +94,7 @@ def _evidence(row: Mapping[str, Any]) -> Evidence:
         confidence=effective_confidence(belief=belief, days_since_access=idle_days).value,
         missing=row["missing"] or 0.0,
         text=row["text"],
+        things=frozenset(row["things"]),
         item=_item(row),
     )
 

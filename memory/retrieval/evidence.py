@@ -17,7 +17,7 @@ class Evidence:
 
     `idle_days`: since it was last used, confirmed or changed; `missing`: the share of the query's
     identifiers that stand nowhere in it, in no spelling; `text`: what a reranker reads, empty when
-    none is asked.
+    none is asked, and then `things`, the keys of what it names, are not read either.
     """
 
     memory_id: UUID
@@ -31,4 +31,5 @@ class Evidence:
     confidence: float = 1.0
     missing: float = 0.0
     text: str = ""
+    things: frozenset[str] = frozenset()
     item: Item = Item.PROSE

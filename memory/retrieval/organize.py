@@ -1,10 +1,12 @@
 """Put what was found into an order that can be read, with what it hangs together with (spec 3.1).
 
-Events are told in the order in which they happened, chains of causes from their roots on, and
-everything else from the best down. Which of these it is depends on what most of the results are.
-Pure: the results and the links between memories come in, an order of ids goes out.
+Events are told in the order in which they happened, chains of causes from their roots on, results
+about several things thing by thing, and everything else from the best down. Which of these it is
+depends on what most of the results are.
+Pure: the results, what they name and the links between them come in, an order of ids goes out.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +22,7 @@ MOST_SEE_ALSO: Final = 5  # a hit, spec 3.1
 SAYS: Final = {
     "timeline": "Told in the order in which it happened.",
     "causes": "Told from causes to effects.",
+    "things": "Told thing by thing, what fits best first.",
     "score": "Best first.",
 }
 CAUSE_COMES_FIRST: Final = {  # whether the link's target is told before its source
@@ -34,16 +37,18 @@ class Order(StrEnum):
 
     TIMELINE = "timeline"
     CAUSES = "causes"
+    THINGS = "things"
     SCORE = "score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A result: what it is, and when it happened or was learned."""
+    """A result: what it is, when it happened or was learned, and the keys of what it names."""
 
     memory_id: UUID
     is_event: bool
     at: datetime
+    things: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,9 @@ def organize(*, items: tuple[Item, ...], links: tuple[Link, ...]) -> Organized:
     bound = causes.keys() | {cause for found in causes.values() for cause in found}
     if items and len(bound) >= DOMINANT_SHARE * len(items):
         return Organized(order=Order.CAUSES, memory_ids=_roots_first(ids, causes))
+    about = _about(items)
+    if len(set(about.values())) > 1 and len(about) >= DOMINANT_SHARE * len(items):
+        return Organized(order=Order.THINGS, memory_ids=_together(ids, about))
     return Organized(order=Order.SCORE, memory_ids=ids)
 
 
@@ -86,6 +94,31 @@ def hint(*, order: Order, told: int, disagreeing: int, left_out: int) -> str:
     if left_out:
         parts.append(f"{left_out} more were found and are not told.")
     return " ".join(parts)
+
+
+def _about(items: tuple[Item, ...]) -> dict[UUID, str]:
+    """Return which thing a result is about, of those that are about one that others are about too.
+
+    That is what most of the others name as well, of equals what the best of them does; what all of
+    them name parts none from the others.
+    """
+    named = Counter(thing for item in items for thing in sorted(item.things))
+    parting = {thing: count for thing, count in named.items() if 1 < count < len(items)}
+    about = {
+        item.memory_id: max(shared, key=lambda thing: parting[thing])
+        for item in items
+        if (shared := [thing for thing in parting if thing in item.things])
+    }
+    members = Counter(about.values())
+    return {memory_id: thing for memory_id, thing in about.items() if members[thing] > 1}
+
+
+def _together(ids: tuple[UUID, ...], about: Mapping[UUID, str]) -> tuple[UUID, ...]:
+    """Tell each result, best first, and right after it what else is about its thing."""
+    places: dict[str, int] = {}
+    for place, memory_id in enumerate(ids):
+        places.setdefault(about.get(memory_id, memory_id.hex), place)
+    return tuple(sorted(ids, key=lambda memory_id: places[about.get(memory_id, memory_id.hex)]))
 
 
 def _causes(among: frozenset[UUID], links: tuple[Link, ...]) -> dict[UUID, set[UUID]]:

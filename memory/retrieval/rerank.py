@@ -6,7 +6,7 @@ Late interaction costs quality where names decide and on source text, so these a
 turns of conversations it pays whatever the margin.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import UUID
@@ -21,6 +21,8 @@ TOP: Final = 30  # hits that are put in order anew, spec 3.1
 SHARE: Final = 0.5  # a, the reranker's part of the blend
 DIALOGUE_SHARE: Final = 0.6  # a among turns of conversations; chosen on four of LoCoMo's ten
 MARGIN: Final = 0.10  # lead of the first hit below which it is not certain, ours
+FIRST: Final = 5  # hits among which close facts about one thing are looked for, ours
+FACTS: Final = 3  # of them that name it and stand within the margin, ours
 RERANK: Final = "rerank"  # the reranker's name among the parts
 SCALE: Final = "scale"  # what bringing the first stage to 0..1 took away
 
@@ -39,13 +41,37 @@ def is_dialogue(
 
 
 def worth_it(
-    *, standings: tuple[Standing, ...], kind: QueryKind, items: Mapping[UUID, Item]
+    *,
+    standings: tuple[Standing, ...],
+    kind: QueryKind,
+    items: Mapping[UUID, Item],
+    things: Mapping[UUID, frozenset[str]],
 ) -> bool:
-    """Say whether reranking pays: in dialogue, or where the first hit hardly leads the second."""
+    """Say whether reranking pays: in dialogue, where the first hit hardly leads the second, or
+    where several of the first are close facts about one thing.
+    """
     if len(standings) < 2 or not fits(kind=kind, standings=standings, items=items):
         return False
     is_close = standings[0].score - standings[1].score < MARGIN * standings[0].score
-    return is_close or are_mostly(Item.DIALOGUE, standings, items)
+    if is_close or are_mostly(Item.DIALOGUE, standings, items):
+        return True
+    return has_close_facts(standings=standings, things=things)
+
+
+def has_close_facts(
+    *, standings: Sequence[Standing], things: Mapping[UUID, frozenset[str]]
+) -> bool:
+    """Say whether 3 of the first 5 hits name one thing and stand within a tenth of each other."""
+    scores: dict[str, list[float]] = {}
+    for one in standings[:FIRST]:
+        for thing in things.get(one.memory_id, frozenset()):
+            scores.setdefault(thing, []).append(one.score)
+    margin = MARGIN * standings[0].score if standings else 0.0
+    return any(
+        best - third < margin
+        for falling in scores.values()
+        for best, third in zip(falling, falling[FACTS - 1 :], strict=False)
+    )
 
 
 def share_of(

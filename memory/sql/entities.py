@@ -13,6 +13,13 @@ from teams import visibility
 from teams.visibility import Sight, parameters
 
 FILE: Final = "entities.sql"
+ABOUT: Final = (  # what a memory may be about; dates, versions and addresses only stand in it
+    EntityType.PERSON,
+    EntityType.PROJECT,
+    EntityType.ORGANIZATION,
+    EntityType.LOCATION,
+    EntityType.SYSTEM,
+)
 MOST_SPELLINGS: Final = 20  # of a thing that are told
 PARTS: Final = {"visible": visibility.as_sql(alias="n"), "spellings": str(MOST_SPELLINGS)}
 
@@ -63,6 +70,21 @@ def rewrite(*, rows: tuple[Memory, ...]) -> None:
     """Store what memories name now, in the place where they are now. In a unit."""
     named.execute("forget", file=FILE, ids=[row.id for row in rows])
     write(rows=rows)
+
+
+def things_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, frozenset[str]]:
+    """Return the keys of the people, systems and places that visible memories name. In a unit."""
+    if not memory_ids:
+        return {}
+    rows = named.filled(
+        "things",
+        file=FILE,
+        parts={"visible": PARTS["visible"]},
+        ids=list(memory_ids),
+        types=[TYPE_CODES[type] for type in ABOUT],
+        **parameters(sight=sight),
+    )
+    return {row[0]: frozenset(row[1]) for row in rows}
 
 
 def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:

@@ -8,6 +8,13 @@ SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %
 -- Forget what some memories name, by primary key, before it is written anew.
 DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[])
 
+-- name: things
+-- The keys of things that some memories name, by primary key, of what may be seen.
+SELECT n.memory_id, array_agg(DISTINCT n.key) FROM memory_mention AS n
+WHERE n.memory_id = ANY (%(ids)s::uuid[]) AND n.type_code = ANY (%(types)s::smallint[])
+  AND {visible}
+GROUP BY 1 ORDER BY 1
+
 -- name: known
 -- What the memories one may see name, the most often named first, behind a place in that order: how it
 -- is written most often, in how many, in which other ways. Reads every mention that may be seen: 40 ms

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
+from uuid import UUID
 
 import pytest
 
@@ -9,7 +10,9 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.actions.remember_all import remember_all
+from memory.sql import entities
 from memory.sql.retrieval import Found
+from teams import visibility
 from teams.actions.projects import create_project
 from teams.queries import find_project
 from tests.support import crowds
@@ -71,3 +74,18 @@ def test_what_one_may_see_does_change_it(
     crowd(caller, now, project="shop")
 
     assert found(member_caller) == ()
+
+
+def test_what_a_memory_names_is_told_to_who_may_see_it(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    with entered(caller):
+        own = remember_all(caller=caller, new=(new(SHARED, scope="personal"),), now=now)
+    ids = tuple(one.memory.id for one in own if one.memory)
+
+    def told(who: Caller) -> dict[UUID, frozenset[str]]:
+        with entered(who), tenancy.unit():
+            return entities.things_of(memory_ids=ids, sight=visibility.sight_of(caller=who))
+
+    assert told(caller) == {ids[0]: frozenset({"auth service", "deploy/run.sh"})}
+    assert told(member_caller) == {}

@@ -61,3 +61,24 @@ def test_what_one_may_not_see_surrounds_nothing(
 
     assert layout.surroundings[shared].neighbors == ()
     assert layout.order is Order.SCORE
+
+
+def test_results_about_several_things_are_told_thing_by_thing(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    texts = (
+        "AuthService drops a token when Redis is full.",
+        "TokenStore keeps the token of a refresh for a day.",
+        "The token refresh of auth-service is called twice a minute.",
+        "The token of token_store is written in small letters.",
+    )
+    about = {
+        stored(caller, now, text, project=store).id: place % 2 for place, text in enumerate(texts)
+    }
+
+    layout = lay_out(caller=caller, request=ASKED, now=now)
+
+    told = [about[memory_id] for memory_id in _ids(layout)]
+    assert layout.order is Order.THINGS
+    assert told in ([0, 0, 1, 1], [1, 1, 0, 0])
+    assert layout.hint == "Told thing by thing, what fits best first."

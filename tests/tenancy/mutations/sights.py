@@ -94,6 +94,12 @@ VISIBILITY: Final = (
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
     guard(
+        "what a memory names is told of those one may see", "memory/sql/entities.sql",
+        "AND n.type_code = ANY (%(types)s::smallint[])\n  AND {visible}",
+        "AND n.type_code = ANY (%(types)s::smallint[])",
+        "tests/tenancy/test_named.py::test_what_a_memory_names_is_told_to_who_may_see_it",
+    ),
+    guard(
         "what is named beside a thing is of memories one may see", "memory/sql/entities.sql",
         "WHERE n.key = %(key)s AND n.type_code = %(type)s AND {visible}",
         "WHERE n.key = %(key)s AND n.type_code = %(type)s",

@@ -1,5 +1,6 @@
 """The order results are told in hangs on what most of them are (spec 3.1, stage 8)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -24,6 +25,14 @@ def _items(*days: int, events: int = 0) -> tuple[Item, ...]:
 
 def _link(source: int, kind: LinkKind, target: int) -> Link:
     return Link(source=UUID(int=source), target=UUID(int=target), kind=kind)
+
+
+def _about(*things: str) -> tuple[Item, ...]:
+    """Return results, best first, each with the things that its words name."""
+    return tuple(
+        replace(item, things=frozenset(named.split()))
+        for item, named in zip(_items(*[0] * len(things)), things, strict=True)
+    )
 
 
 def _told(items: tuple[Item, ...], *links: Link) -> tuple[Order, list[int]]:
@@ -61,6 +70,45 @@ def test_a_circle_of_causes_is_entered_at_its_best() -> None:
 
 def test_links_to_what_was_not_found_change_nothing() -> None:
     assert _told(_items(0, 0), _link(0, LinkKind.CAUSED_BY, 7)) == (Order.SCORE, [0, 1])
+
+
+def test_results_about_several_things_are_told_thing_by_thing() -> None:
+    items = _about("redis", "kafka", "redis", "", "kafka worker")
+
+    assert _told(items) == (Order.THINGS, [0, 2, 1, 4, 3])
+
+
+@pytest.mark.parametrize(
+    "things",
+    [
+        ("redis", "redis", "redis"),
+        ("redis", "kafka", "celery"),
+        ("redis", "redis", "", ""),
+        ("redis", "redis", "kafka", "", "", "", ""),
+        ("shop redis", "shop", "shop redis", "shop"),
+    ],
+    ids=" | ".join,
+)
+def test_without_several_things_to_part_them_the_best_stands_first(things: tuple[str, ...]) -> None:
+    assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
+
+
+def test_a_result_is_told_with_what_most_of_the_others_name() -> None:
+    items = _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka")
+
+    assert _told(items) == (Order.THINGS, [0, 1, 3, 5, 2, 4])
+
+
+@given(named=st.lists(st.frozensets(st.sampled_from("abcd")), max_size=8))
+def test_things_add_nothing_lose_nothing_and_keep_the_best_first(
+    named: list[frozenset[str]],
+) -> None:
+    items = _about(*(" ".join(things) for things in named))
+
+    found = organize.organize(items=items, links=())
+
+    assert sorted(found.memory_ids) == [item.memory_id for item in items]
+    assert found.memory_ids[:1] == tuple(item.memory_id for item in items[:1])
 
 
 @given(days=st.lists(st.integers(0, 9), max_size=6), events=st.integers(0, 6), links=st.sets(PAIRS))

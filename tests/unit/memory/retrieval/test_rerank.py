@@ -74,7 +74,7 @@ def test_without_scores_nothing_changes() -> None:
 def test_it_pays_where_the_first_hardly_leads_and_no_name_decides(
     scores: tuple[float, ...], kind: QueryKind, pays: bool
 ) -> None:
-    assert rerank.worth_it(standings=_standings(*scores), kind=kind, items={}) is pays
+    assert rerank.worth_it(standings=_standings(*scores), kind=kind, items={}, things={}) is pays
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_most_of_the_best_hits_are_decides(
 
     assert rerank.is_dialogue(kind=kind, standings=standings, items=items) is is_dialogue
     assert rerank.fits(kind=kind, standings=standings, items=items) is fits
-    assert rerank.worth_it(kind=kind, standings=standings, items=items) is is_dialogue
+    assert rerank.worth_it(kind=kind, standings=standings, items=items, things={}) is is_dialogue
 
 
 @pytest.mark.parametrize(("item", "share"), [(Item.DIALOGUE, 0.6), (Item.PROSE, 0.5)])
@@ -115,3 +115,22 @@ def test_nothing_found_is_neither_dialogue_nor_code() -> None:
 def test_a_share_outside_of_0_to_1_is_refused() -> None:
     with pytest.raises(ValueError, match="share"):
         rerank.blend(standings=_standings(1.0), scores={UUID(int=0): 1.0}, share=1.5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "about", "pays"),
+    [
+        ((1.0, 0.60, 0.58, 0.55), "xaaa", True),
+        ((1.0, 0.60, 0.58, 0.55), "xaab", False),
+        ((1.0, 0.60, 0.58, 0.49), "xaaa", False),
+        ((1.0, 0.60, 0.50, 0.45, 0.41), "axaaa", True),
+        ((1.0, 0.60, 0.50, 0.40, 0.33, 0.32, 0.31), "xyzuaaa", False),
+        ((0.0, 0.0, 0.0), "aaa", False),
+    ],
+)
+def test_reranking_pays_where_close_facts_are_about_one_thing(
+    scores: tuple[float, ...], about: str, pays: bool
+) -> None:
+    things = {UUID(int=number): frozenset(thing) for number, thing in enumerate(about)}
+
+    assert rerank.has_close_facts(standings=_standings(*scores), things=things) is pays
