@@ -49,7 +49,10 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "required@/attributes": "the payload depends on the type, which stands beside it",
     "unknown@/attributes": "the payload depends on the type, which stands beside it",
     "wrong_type@/attributes": "the payload depends on the type, which stands beside it",
-    "length@/files": "a comma in a file's name parts it in two in an address",
+    **{
+        f"length@/{listed}": "a comma in one of a list parts it in two in an address"
+        for listed in ("files", "modules", "projects", "tags")
+    },
     "length@/attributes": "a schema cannot bound the size of a whole object",
     "unknown_model@/key": "which models there are depends on the installation",
     "invalid@/key": "which models an organization has vectors of, only the store knows",
