@@ -17,6 +17,7 @@ from memory.api import (
     openness,
     reading,
     searching,
+    topics,
     writing,
 )
 from teams.api import audit, changes, people, projects, teams
@@ -32,6 +33,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *searching.ENDPOINTS,
     *browsing.ENDPOINTS,
     *entities.ENDPOINTS,
+    *topics.ENDPOINTS,
     *methodologies.ENDPOINTS,
     *embedders.ENDPOINTS,
     *changes.ENDPOINTS,

@@ -21,6 +21,7 @@ from frontend.views import (
     places,
     settings,
     teach,
+    topics,
     verbs,
 )
 
@@ -42,6 +43,8 @@ project: list[URLPattern | URLResolver] = [
     path("memories", memories.memories, name="memories"),
     path("memories/bulk", verbs.bulk, name="bulk"),
     *memory,
+    path("topics", topics.topics, name="topics"),
+    path("topics/<uuid:topic_id>", topics.topic, name="topic"),
     path("teach", teach.teach, name="teach"),
     path("teach/look", teach.look, name="look"),
     path("connections", connections.connections, name="connections"),

@@ -16,7 +16,7 @@ from accounts.api import shapes
 from accounts.api.endpoints import JSON, Edits, Endpoint
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
-from memory.api import embedders, entities, output
+from memory.api import embedders, entities, output, topics
 from teams.api import schemas as teams_schemas
 
 FAULTS: Final = {
@@ -113,6 +113,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **entities.SCHEMAS,
+        **topics.SCHEMAS,
         **sent,
         "Problem": problem,
     }

@@ -11,6 +11,7 @@ from memory.mcp.entities import GET_ENTITY_INFO
 from memory.mcp.finding import CONTEXT, SEARCH
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
 from memory.mcp.shapes import BANNER, Call, Tool
+from memory.mcp.topics import LIST_TOPICS
 
 __all__ = ["BANNER", "TOOLS", "Call", "Tool", "arguments"]
 
@@ -26,6 +27,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         ADD_MEMORY,
         GET,
         LIST_RECENT,
+        LIST_TOPICS,
     )
 }
 

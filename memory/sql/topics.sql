@@ -94,3 +94,44 @@ WHERE k.live AND k.audience = %(audience)s AND k.project_id IS NOT DISTINCT FROM
   AND k.memory_id > %(after)s
   AND NOT EXISTS (SELECT FROM memory_topicmember AS b WHERE b.memory_id = k.memory_id)
 ORDER BY k.memory_id LIMIT %(limit)s
+
+-- name: told
+-- The topics one may see, the largest first, behind a place in that order: how many live memories each
+-- has, and how many of those have each of its words; a topic of which no word is told is not told.
+-- Reads every visible topic and its memories: by the foreign key's index and primary keys.
+SELECT t.id, t.audience, t.project_id, p.slug, t.words, n.memories, n.held, t.sorted_at
+FROM memory_topic AS t
+LEFT JOIN teams_project AS p ON p.id = t.project_id
+CROSS JOIN LATERAL (
+    SELECT count(*)::int AS memories,
+           ARRAY[count(*) FILTER (WHERE b.holds & 1 <> 0), count(*) FILTER (WHERE b.holds & 2 <> 0),
+                 count(*) FILTER (WHERE b.holds & 4 <> 0), count(*) FILTER (WHERE b.holds & 8 <> 0),
+                 count(*) FILTER (WHERE b.holds & 16 <> 0), count(*) FILTER (WHERE b.holds & 32 <> 0),
+                 count(*) FILTER (WHERE b.holds & 64 <> 0), count(*) FILTER (WHERE b.holds & 128 <> 0)
+           ] AS held
+    FROM memory_topicmember AS b
+    JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
+        AND k.audience = t.audience AND k.project_id IS NOT DISTINCT FROM t.project_id
+    WHERE b.topic_id = t.id) AS n
+WHERE {visible}
+  AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
+  AND (%(ids)s::uuid[] IS NULL OR t.id = ANY (%(ids)s::uuid[]))
+  AND %(holders)s <= ANY (n.held)
+  AND (%(after_count)s::int IS NULL OR n.memories < %(after_count)s::int
+       OR (n.memories = %(after_count)s::int AND t.id > %(after_id)s::uuid))
+ORDER BY n.memories DESC, t.id LIMIT %(limit)s
+
+-- name: called
+-- The visible topics that have one of these words or ids, for a filter that names topics; at most so
+-- many. Which words are told is looked up of these alone.
+SELECT t.id FROM memory_topic AS t
+WHERE {visible} AND (t.id = ANY (%(ids)s::uuid[]) OR EXISTS (
+    SELECT FROM unnest(t.words) AS w(word) WHERE lower(w.word) = ANY (%(words)s::text[])))
+ORDER BY t.id LIMIT %(limit)s
+
+-- name: of_topic
+-- The live memories of a topic that may be seen, the most central first.
+SELECT b.memory_id FROM memory_topicmember AS b
+JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
+WHERE b.topic_id = %(topic)s AND {visible}
+ORDER BY b.closeness DESC NULLS LAST, b.memory_id LIMIT %(limit)s

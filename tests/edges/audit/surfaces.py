@@ -185,7 +185,7 @@ PAGES_THAT_READ: Final = frozenset(
         "activity", "as_json", "audit_csv", "changes", "connections", "difference", "docs",
         "document", "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
-        "settings_jobs", "settings_members", "settings_tokens", "steps",
+        "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",
     }
 )  # fmt: skip
 

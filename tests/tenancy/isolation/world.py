@@ -22,7 +22,8 @@ from accounts.models import Job, Organization, User
 from accounts.tokens import TokenKind
 from memory.actions.correct import correct
 from memory.actions.revise import revise
-from memory.models import Memory
+from memory.models import Memory, Topic, TopicMember
+from memory.sql import retrieval
 from teams.actions.members import remove_member
 from teams.actions.projects import create_project
 from teams.models import Change, ProjectMember, Team, TeamMember
@@ -212,6 +213,8 @@ def _memories(world: World, tenant: str) -> None:
         project = given.get("project", "no-project")
         _add(world, "memory", f"{tenant}/{place}", id=memory_id, memory_id=memory_id,
              project=project, number=1)  # fmt: skip
+        topic_id = _topic(world.callers[f"{tenant}/{who}"], f"{tenant}/{place}", memory_id, given)
+        _add(world, "topic", f"{tenant}/{place}", id=topic_id, topic_id=topic_id, project=project)
 
 
 def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
@@ -236,6 +239,25 @@ def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
             Memory.objects.filter(pk__in=(old.id, new.id)).update(status="deleted")
             Change.objects.filter(object_id__in=(old.id, new.id)).delete()
     return new.id
+
+
+def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -> UUID:
+    """Make a topic of a memory and another one, called by its mark."""
+    mark = canary(label)
+    text = f"{mark} has a lamp that the watchman carries along the quay each night."
+    other = stored(caller, NOW, text, type="fact", **given)
+    with tenancy.unit():
+        row = Memory.objects.get(pk=memory_id)
+        topic = Topic.objects.create(
+            audience=row.audience, project_id=row.project_id, words=[mark], sorted_at=NOW
+        )
+        for id in (memory_id, other.id):
+            TopicMember.objects.create(memory_id=id, topic=topic, holds=1)
+        if label.endswith("/deleted"):
+            Memory.objects.filter(pk=other.id).update(status="deleted")
+            Change.objects.filter(object_id=other.id).delete()
+            retrieval.sync_filters(memory_ids=(memory_id, other.id))
+    return topic.id
 
 
 def _job(world: World, tenant: str, created_by: UUID) -> None:
