@@ -28,7 +28,7 @@ MEMORY: Final = (
     '<input type="checkbox" name="memory" value="{id}" aria-label="{select} {citation}">{chip}'
     '<a class="open clip" href="{link}" hx-get="{link}" hx-target="#inspector"'
     ' data-peek="{id}">{statement}</a><code class="mut clip path">{file}</code>'
-    '<span class="num sec conf" title="{meaning}">{confidence}</span>'
+    '<span class="num sec conf" title="{meaning}" data-label="{label}">{confidence}</span>'
     '<span class="mut age">{age}</span>{why}</div>'
 )
 CHANGE: Final = (
@@ -56,6 +56,7 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         statement=marks.statement(text=shown.content[:LONGEST_SHOWN]),
         file=shown.related_files[0] if shown.related_files else "",
         meaning=gettext("Effective confidence"),
+        label=gettext("conf."),
         confidence=number_format(round(shown.effective_confidence, 2), 2),
         age=marks.ago(moment=shown.updated_at, now=now),
         why=reasons.draw(reason=row.reason) if why and row.reason else "",
