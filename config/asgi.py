@@ -5,6 +5,7 @@ Django, sockets only from our own origin; the consumer asks whose session their 
 """
 
 import os
+from threading import Thread
 from typing import Any
 
 from config import handlers
@@ -20,10 +21,12 @@ from accounts.backend import patience  # noqa: E402
 from config.rest import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
+from memory.providers import secret_catalog  # noqa: E402
 
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
 
 patience.bound(seconds=DATABASE_SILENCE_S)
+Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(count=throttling.counter.count)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from accounts import tenancy
 from config import request_ids
+from memory.intake import secrets
 
 
 class LineFormatter(logging.Formatter):
@@ -17,7 +18,12 @@ class LineFormatter(logging.Formatter):
         line = f"{moment} {record.levelname:<7} {record.name}{_where()}: {message}"
         if record.exc_info:
             line = f"{line}\n{self.formatException(record.exc_info)}"
-        return line
+        return _without_secrets(line)
+
+
+def _without_secrets(line: str) -> str:
+    """Replace what looks like a secret, by our own rules: to load the catalog is logged itself."""
+    return secrets.redact(text=line, findings=secrets.find(text=line, catalog=lambda _: ()))
 
 
 def _where() -> str:

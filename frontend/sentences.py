@@ -11,6 +11,7 @@ from typing import Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
+from accounts.backend import free_texts
 from accounts.caller import Role, TokenScope
 from accounts.sentences import Sentence, Value
 from frontend import words
@@ -31,15 +32,19 @@ NAMES: Final[Mapping[type, Mapping[str, words.Name]]] = {
 
 
 def said(*, sentence: str) -> str:
-    """Return a sentence in the language of the page; one that no catalog has stays as it is."""
+    """Return a sentence in the language of the page; one that no catalog has stays as it is.
+
+    What it repeats of a text that was sent, it repeats without secrets.
+    """
     if not sentence:
         return ""  # gettext says the head of the catalog for it
     if not isinstance(sentence, Sentence):
         return gettext(sentence)
     template = gettext(sentence.template)
     if template == sentence.template:
-        return str(sentence)
-    return template.format_map({name: _shown(value) for name, value in sentence.values.items()})
+        return free_texts.shown(text=str(sentence))
+    values = {name: _shown(value) for name, value in sentence.values.items()}
+    return free_texts.shown(text=template.format_map(values))
 
 
 def correction(*, reason: str) -> str:

@@ -180,6 +180,7 @@ SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "keyword": _("by words"),
     "graph": _("by relation"),
     "entities": _("by name"),
+    "communities": _("by topic"),
 }
 
 SCORE_PARTS: Final[Mapping[str, Name]] = {
@@ -202,6 +203,7 @@ MISSING: Final[Mapping[str, Name]] = {  # what a search had to do without
     "no_vectors": _("keyword search only"),
     "no_reranker": _("no second look"),
     "no_model": _("no model answered"),
+    "secret_left_out": _("without what looked like a secret"),
 }
 
 SECRETS: Final[Mapping[str, Name]] = {

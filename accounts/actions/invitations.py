@@ -19,6 +19,7 @@ from django.core.validators import validate_email
 from django.template.loader import render_to_string
 
 from accounts import audit, quotas, rights, tenancy
+from accounts.backend import free_texts
 from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound, wrong_field
 from accounts.models import Invitation, Membership, Organization, User
@@ -56,6 +57,7 @@ def invite(*, caller: Caller, email: str, role: Role, now: datetime) -> SentInvi
     rights.check_not_above(caller=caller, role=role)
     inviter = _person(caller)
     address = _checked_address(email)
+    free_texts.check(texts={"/email": address})
     with audit.caller_unit(caller=caller):
         organization = _locked_organization(caller.organization_id)
         quotas.check_room(organization=organization)

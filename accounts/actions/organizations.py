@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import audit, names, rights, schema, tenancy
 from accounts.actions.tokens import MAXIMUM_DAYS
+from accounts.backend import free_texts
 from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import AddressTaken, wrong_field
 from accounts.identifiers import new_id
@@ -33,6 +34,8 @@ def create_organization(
     Without a slug one is made of the name. Raises InvalidInput, AddressTaken for a given slug.
     """
     name = names.checked_name(name)
+    if not personal:  # its name is part of an address that mail was sent to
+        free_texts.check(texts={"/name": name, "/slug": slug or ""})
     row = _unfinished(user_id=user_id, name=name, slug=slug, personal=personal)
     if row is None:
         row = _reserve(user_id=user_id, name=name, slug=slug, personal=personal, now=now)
@@ -53,6 +56,7 @@ def change_organization(
     """
     rights.check_manages(caller=caller)
     checked = names.checked_name(name)
+    free_texts.check(texts={"/name": checked})
     if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:
         detail = sentence("Tokens live 1 to {most} days at most.", most=MAXIMUM_DAYS)
         raise wrong_field(pointer="/longest_token_days", detail=detail)

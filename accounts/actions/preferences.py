@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from accounts.backend import free_texts
 from accounts.errors import FieldError, InvalidInput
 from accounts.models import User
 from accounts.sentences import sentence
@@ -38,6 +39,7 @@ def save_preferences(*, user_id: UUID, preferences: Preferences) -> None:
                 hint="Choose one of the offered values; a name has up to 100 characters.",
                 errors=(FieldError(pointer=pointer, detail="not possible", code="choice"),),
             )
+    free_texts.check(texts={"/name": preferences.name})
     User.objects.filter(pk=user_id).update(
         name=preferences.name,
         language=preferences.language,

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts import audit, rights, tenancy, tokens
-from accounts.backend import peppers
+from accounts.backend import free_texts, peppers
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, NotFound, wrong_field
 from accounts.models import Token
@@ -66,6 +66,7 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     """
     user_id = rights.check_holds_tokens(caller=caller)
     _check_fields(new)
+    free_texts.check(texts={"/name": new.name})
     rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
     with audit.caller_unit(caller=caller):
         longest = directory.longest_token_days(caller=caller)

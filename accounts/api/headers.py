@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from accounts.backend import free_texts
 from accounts.errors import InvalidToken
 
 AGENT: Final = "X-Cairn-Agent"
@@ -27,8 +28,11 @@ def token_of(*, headers: Mapping[str, str]) -> str | None:
 
 
 def agent_of(*, headers: Mapping[str, str]) -> str:
-    """Return the name the software gives itself; empty lets the token's name stand in."""
-    return headers.get(AGENT, "")
+    """Return the name the software gives itself; empty lets the token's name stand in.
+
+    It stands beside every act, so it holds no secret.
+    """
+    return free_texts.shown(text=headers.get(AGENT, ""))
 
 
 def address_of(*, headers: Mapping[str, str], peer: str, trusted_proxies: int) -> str:

@@ -56,6 +56,11 @@ STEPS = (
         command=(sys.executable, "-m", "memory.providers.weights", "--into", "{models}"),
     ),
     Step(
+        name="rules",
+        title="rules about secrets",
+        command=(sys.executable, "-m", "memory.providers.secret_catalog", "--into", "{models}"),
+    ),
+    Step(
         name="words",
         title="translations",
         command=(sys.executable, "-m", "config.translations", "compile"),

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse
 
 from accounts.api.endpoints import Ask
 from accounts.api.errors import MalformedRequest
+from accounts.backend import free_texts
 from accounts.errors import FieldError
 from config.rest.errors import IdempotencyMismatch, StillRunning
 from teams.actions import idempotency
@@ -27,9 +28,15 @@ KEPT_HEADERS: Final = ("ETag", "Location")
 
 
 def key_of(*, request: HttpRequest) -> str | None:
-    """Return the request's key. Raises MalformedRequest for one that cannot be a key."""
+    """Return the request's key.
+
+    Raises MalformedRequest for one that cannot be a key, InvalidInput for one that is a secret.
+    """
     key = request.headers.get(HEADER)
-    if key is None or ACCEPTED.match(key):
+    if key is None:
+        return None
+    free_texts.check(texts={f"/headers/{HEADER}": key})
+    if ACCEPTED.match(key):
         return key
     fault = FieldError(pointer=f"/headers/{HEADER}", detail="Not a key.", code="idempotency_key")
     raise MalformedRequest(

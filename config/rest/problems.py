@@ -17,6 +17,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from accounts.api.errors import MalformedRequest, UnsupportedMedia
+from accounts.backend import free_texts
 from accounts.errors import (
     CairnError,
     Forbidden,
@@ -69,19 +70,23 @@ def handle(raised: Exception, context: Mapping[str, Any]) -> Response | None:
 
 
 def of_error(*, error: CairnError, request_id: str) -> dict[str, Any]:
-    """Return the problem document of one of our errors."""
+    """Return the problem document of one of our errors; it repeats no secret that was sent."""
     problem: dict[str, Any] = {
         "type": f"{TYPES}{error.code}",
         "title": error.title,
         "status": error.status,
         "code": error.code,
-        "detail": error.detail,
+        "detail": free_texts.shown(text=error.detail),
         "hint": error.hint,
         "request_id": request_id,
     }
     if error.errors:
         problem["errors"] = [
-            {"pointer": fault.pointer, "detail": fault.detail, "code": fault.code}
+            {
+                "pointer": free_texts.shown(text=fault.pointer),
+                "detail": free_texts.shown(text=fault.detail),
+                "code": fault.code,
+            }
             for fault in error.errors
         ]
     gate = getattr(error, "gate", "")

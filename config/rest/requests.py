@@ -21,6 +21,7 @@ from django.utils.text import compress_string
 from accounts import audit
 from accounts.api import headers
 from accounts.audit import Origin, Surface
+from accounts.backend import free_texts
 from config import request_ids
 from config.rest import problems, rendering
 
@@ -63,7 +64,8 @@ class RequestMiddleware:
 
 def _arrive(request: HttpRequest) -> None:
     offered = request.headers.get(HEADER, "")
-    request_id = offered if ACCEPTED.match(offered) else uuid4().hex
+    is_taken = ACCEPTED.match(offered) and free_texts.shown(text=offered) == offered
+    request_id = offered if is_taken else uuid4().hex
     request_ids.begin(request_id)
     audit.arrive(origin=_origin(request, request_id))
     request.request_id = request_id  # type: ignore[attr-defined]

@@ -10,17 +10,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
+from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of
@@ -32,6 +33,7 @@ from teams import queries as places
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
+FORMS: Final = ("form", "form_people")  # names under which templates find what was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +88,13 @@ def person_id(request: HttpRequest) -> Any:
 def page(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, status: int = 200
 ) -> HttpResponse:
-    """Render a page or a fragment; nothing of an organization is kept by caches."""
-    response = render(request, template, dict(context), status=status)
+    """Render a page or a fragment; nothing of an organization is kept by caches.
+
+    A form that comes back with a refusal shows what was sent without secrets: sent once more, it
+    stores the rest.
+    """
+    values = {**context, **_redacted(context)} if status >= 400 else dict(context)
+    response = render(request, template, values, status=status)
     response["Cache-Control"] = "no-store"
     return response
 
@@ -154,6 +161,20 @@ def _inside(view: Inner[P], moment: Moment) -> Outer:
             return refusal(request=request, error=error)
 
     return inside
+
+
+def _redacted(context: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the forms of a page without secrets, and whether something was taken out of them."""
+    forms: dict[str, Any] = {}
+    for name in FORMS:
+        sent = context.get(name)
+        if isinstance(sent, QueryDict):
+            kept = sent.copy()
+            for field, values in sent.lists():
+                kept.setlist(field, [free_texts.shown(text=str(value)) for value in values])
+            if kept != sent:
+                forms |= {name: kept, "was_redacted": True}
+    return forms
 
 
 def _check_text(request: HttpRequest) -> None:

@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from accounts.backend import free_texts
 from accounts.errors import CairnError
 from frontend import words
 from frontend.views import base
@@ -49,7 +50,7 @@ def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse
 def difference(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show what the correction dialog's text changes, while it is typed."""
     old = base.memory_here(frame, memory_id)
-    new = request.POST.get("content", "").replace("\r\n", "\n")
+    new = free_texts.shown(text=request.POST.get("content", "").replace("\r\n", "\n"))
     return base.page(request, "partials/difference.html", {"old": old.content, "new": new})
 
 

@@ -1,6 +1,7 @@
 """The Teach panel: write a memory down, see its type, its like, and any secret first (spec 9.2)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -41,12 +42,17 @@ def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
 @require_POST
 @base.member
 def look(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Say what would become of the text as it stands."""
+    """Say what would become of the text as it stands; take a secret out of it on demand."""
     context: dict[str, object] = {"chosen": request.POST.get("type", "")}
     if len(request.POST.get("content", "").strip()) >= SHORTEST_LOOK:
         try:
             new = _new(frame, request.POST)
-            context["seen"] = preview(caller=frame.caller, new=new, now=frame.now)
+            seen = preview(caller=frame.caller, new=new, now=frame.now)
+            if seen.secrets and "redact" in request.POST:
+                context["text_again"] = seen.redacted
+                new = replace(new, content=seen.redacted)
+                seen = preview(caller=frame.caller, new=new, now=frame.now)
+            context["seen"] = seen
         except InvalidInput as error:
             context["error"] = error
     return base.page(request, "partials/teach_look.html", context)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts import tenancy
+from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.sentences import sentence
@@ -29,6 +30,7 @@ def define(
     _check_manages(caller)
     checked = methodology.checked(name=name, phases=phases)
     written = {key: phase.value for key, phase in checked.items()}
+    free_texts.check(texts={"/name": name, "/phases": "\n".join(written)})
     with tenancy.unit():
         _check_room(name)
         Row.objects.update_or_create(

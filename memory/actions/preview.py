@@ -13,6 +13,7 @@ from accounts.caller import Caller
 from memory.actions import drafts, embedding
 from memory.actions.drafts import Draft, NewMemory
 from memory.actions.embedding import Embedded
+from memory.intake import secrets
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from memory.sql import retrieval
@@ -33,13 +34,17 @@ class Similar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What classification and the secret scan find, and what is close already."""
+    """What classification and the secret scan find, and what is close already.
+
+    `redacted` is the text with each secret replaced by its kind.
+    """
 
     type: str
     citation: str
     files: tuple[str, ...]
     modules: tuple[str, ...]
     secrets: tuple[str, ...]
+    redacted: str
     similar: tuple[Similar, ...]
 
 
@@ -53,7 +58,8 @@ def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
         citation=seen.citation,
         files=seen.files,
         modules=seen.modules,
-        secrets=tuple(sorted({finding.kind.value for finding in drafted.findings})),
+        secrets=tuple(sorted(kind.value for kind in secrets.kinds(findings=drafted.findings))),
+        redacted=secrets.redact(text=new.content, findings=drafted.findings),
         similar=() if drafted.findings else _similar(caller, drafted, now),
     )
 

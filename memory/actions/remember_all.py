@@ -26,6 +26,7 @@ from memory.actions.remember import (
 )
 from memory.intake.gates import GateOutcome, Neighborhood
 from memory.models import Memory
+from memory.providers import secret_catalog
 from memory.queries.views import to_view
 from memory.taxonomy import MemoryType
 from teams.permissions import require
@@ -103,7 +104,11 @@ def _drafted(caller: Caller, new: NewMemory) -> Draft | Outcome:
 
 def _refused(error: InvalidInput | Forbidden) -> Outcome:
     return Outcome(
-        outcome="refused", memory=None, gate="input", reason=error.detail, hint=error.hint
+        outcome="refused",
+        memory=None,
+        gate="input",
+        reason=secret_catalog.without_secrets(text=error.detail),  # it may repeat what was sent
+        hint=error.hint,
     )
 
 

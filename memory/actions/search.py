@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import wrong_field
 from memory.actions import asking, embedding, gathering, second_looks
 from memory.actions.asking import (
     LARGEST_LIMIT,
@@ -25,6 +26,9 @@ from memory.actions.asking import (
 )
 from memory.actions.embedding import Embedded
 from memory.actions.gathering import OtherModel, Pool, gather, joined
+from memory.intake import secrets
+from memory.providers import secret_catalog
+from memory.queries.topics import NearTopic
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import explain, query, scoring
 from memory.retrieval import funnel as funnels
@@ -49,6 +53,7 @@ __all__ = [
 Looked = TypeVar("Looked")
 
 NO_VECTORS: Final = "no_vectors"
+SECRET_LEFT_OUT: Final = "secret_left_out"  # noqa: S105  a name, not a password
 STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
 
 
@@ -66,7 +71,8 @@ class SearchAnswer:
     """The results, best first; `degraded` names what was missing, `stages` what took how long.
 
     A stage of STAGES that was not needed is not among `stages`; values are milliseconds. `made_up`
-    is the memory that a model wrote for a second search, empty when there was none.
+    is the memory that a model wrote for a second search, empty when there was none; `topic` the one
+    that the question is nearest to.
     """
 
     hits: tuple[Hit, ...]
@@ -77,6 +83,7 @@ class SearchAnswer:
     profile: str
     funnel: Funnel
     made_up: str = ""
+    topic: NearTopic | None = None
 
 
 class _Watch:
@@ -122,12 +129,16 @@ class _Ordered:
 def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
-    Raises InvalidInput naming the field, NotFound for a project the caller cannot see.
+    A secret in the question is left out of it, and told in `degraded`. Raises InvalidInput naming
+    the field, NotFound for a project the caller cannot see.
     """
     watch = _Watch()
     require(caller=caller, act=Act.READ)
     asking.check(request=request)
-    asked = query.understand(text=request.query)
+    words = _without_secrets(request.query)
+    is_whole = words == request.query
+    request = replace(request, query=words)
+    asked = query.understand(text=words)
     watch.ends("understand")
     run = _Run(caller=caller, request=request, asked=asked, now=now, watch=watch)
     hits, ordered = _answered(run)
@@ -136,11 +147,12 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not shown,
-        degraded=ordered.degraded,
+        degraded=ordered.degraded if is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
         took_ms=watch.total(),
         stages=watch.stages,
         profile=request.profile or scoring.DEFAULT.name,
         made_up=ordered.made_up,
+        topic=ordered.pool.topic,
         funnel=funnels.of(
             standings=ordered.standings,
             limit=request.limit,
@@ -148,6 +160,23 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
             threshold=threshold,
         ),
     )
+
+
+def _without_secrets(text: str) -> str:
+    """Return the question as it may be compared, kept and sent: without what looks like a secret.
+
+    Raises InvalidInput where nothing else was asked.
+    """
+    findings = secret_catalog.find_secrets(text=text)
+    if not findings:
+        return text
+    words = secrets.leave_out(text=text, findings=findings)
+    if not words:
+        detail = secret_catalog.fault_of(text=text)
+        raise wrong_field(
+            pointer="/query", detail=detail, hint="Ask in words of your own.", code="secret"
+        )
+    return words
 
 
 def _answered(run: _Run) -> tuple[tuple[Hit, ...], _Ordered]:

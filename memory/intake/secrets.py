@@ -55,6 +55,14 @@ def redact(*, text: str, findings: tuple[Finding, ...]) -> str:
     return redacted
 
 
+def leave_out(*, text: str, findings: tuple[Finding, ...]) -> str:
+    """Return a text without what was found, for those who only want the words around it."""
+    left = text
+    for found in reversed(findings):
+        left = f"{left[: found.start]} {left[found.end :]}"
+    return " ".join(left.split())
+
+
 def kinds(*, findings: tuple[Finding, ...]) -> tuple[SecretKind, ...]:
     """Return the kinds that were found, each once."""
     return tuple(dict.fromkeys(found.kind for found in findings))

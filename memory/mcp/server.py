@@ -18,6 +18,7 @@ from mcp.server.lowlevel.server import Server
 from accounts import audit
 from accounts.audit import Origin
 from accounts.authentication import entered
+from accounts.backend import free_texts
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
 from memory.mcp import tools
@@ -121,7 +122,7 @@ def _described(tool: Tool) -> protocol.Tool:
 
 
 def _failed(detail: str, hint: str) -> protocol.CallToolResult:
-    text = f"{detail} {hint}".strip()
+    text = free_texts.shown(text=f"{detail} {hint}".strip())
     return protocol.CallToolResult(
         content=[protocol.TextContent(type="text", text=text)], is_error=True
     )

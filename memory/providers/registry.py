@@ -5,6 +5,7 @@ get is bound to the tenant, guarded and checked; weights and clients load at the
 The settings come from `configure` or, without it, from Django's CAIRN_PROVIDERS.
 """
 
+from pathlib import Path
 from threading import Lock
 
 from memory.providers import builders, vendors
@@ -29,6 +30,11 @@ def reset() -> None:
     """Forget settings and loaded models; the next use reads Django's settings again."""
     with _lock:
         _configured.clear()
+
+
+def models_dir() -> Path:
+    """Return the folder of what was fetched or made once for models, and for rules."""
+    return _current().settings.models_dir
 
 
 def default_embedder(*, tenant: str = "") -> Embedder:

@@ -1,18 +1,24 @@
 """The rules of Kingfisher about the keys of 400 services, and our own beside them (spec 7.6).
 
 Everything is done in this process; whether a key still opens anything is never tried, for that
-would send it away. Reading the rules takes a second, and ten the first time, so a server does it
-when it starts (`prepare`) and the compiled rules are kept on the disk.
+would send it away. Compiling the rules takes ten seconds, so that is a step of the first start
+(`python -m memory.providers.secret_catalog --into FOLDER`) and kept beside the models; reading what
+was compiled takes one, so a server does it while it starts (`prepare`).
 """
 
+import argparse
 import logging
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from memory.intake import secrets
 from memory.intake.secret_rules import Match, SecretKind
 from memory.intake.secrets import Finding
+from memory.providers import registry
 
 if TYPE_CHECKING:
     from kingfisher_sdk import Scanner
@@ -21,6 +27,10 @@ log = logging.getLogger(__name__)
 
 CONFIDENCE: Final = "medium"  # of the catalog's rules: those that need no guess
 ADDRESS_RULE: Final = "betterleaks.generic-credential-uri"  # what our own does for addresses
+FOLDER: Final = "secret-rules"  # beside the models
+PACKAGE: Final = "kingfisher_sdk"
+
+_lock = Lock()
 
 
 def find_secrets(*, text: str) -> tuple[Finding, ...]:
@@ -28,9 +38,10 @@ def find_secrets(*, text: str) -> tuple[Finding, ...]:
     return secrets.find(text=text, catalog=_catalog)
 
 
-def kind_of(*, text: str) -> str:
-    """Return the kind of the first secret in a text, empty when there is none."""
-    return next((found.kind.value for found in find_secrets(text=text)), "")
+def fault_of(*, text: str) -> str:
+    """Return a sentence that names kind and place of what a text holds; empty for nothing."""
+    findings = find_secrets(text=text)
+    return secrets.says(places=secrets.places(text=text, findings=findings)) if findings else ""
 
 
 def without_secrets(*, text: str) -> str:
@@ -41,6 +52,26 @@ def without_secrets(*, text: str) -> str:
 def prepare() -> None:
     """Read the rules, so that the first write need not wait for it."""
     _scanner()
+
+
+def compile_rules(*, into: Path) -> bool:
+    """Compile the rules into a folder, unless this package's stand there; say whether it did."""
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"The package {PACKAGE} is not installed.")
+    installed = Path(spec.origin).stat().st_ctime
+    folder = into / FOLDER
+    if any(file.stat().st_mtime >= installed for file in folder.glob("*.vscdb")):
+        return False
+    _read(folder)
+    return True
+
+
+def main() -> None:
+    """Run the step of the start."""
+    parser = argparse.ArgumentParser(description="Compile the rules about secrets.")
+    parser.add_argument("--into", type=Path, required=True, help="the folder of the models")
+    compile_rules(into=parser.parse_args().into)
 
 
 def _catalog(text: str) -> Iterator[Match]:
@@ -63,10 +94,20 @@ def _characters(text: str, written: bytes, offset: int) -> int:
     return len(written[:offset].decode("utf-8", errors="replace"))
 
 
-@cache
 def _scanner() -> "Scanner":
-    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  36 MB that a start need not read
+    with _lock:  # of two threads at once, one reads the rules
+        return _read(registry.models_dir() / FOLDER)
 
-    rules = Rules(confidence=CONFIDENCE)
-    log.info("Rules about secrets: %d, cache %s", len(rules), rules.cache_status)
+
+@cache
+def _read(folder: Path) -> "Scanner":
+    from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  36 MB that no start waits for
+
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    rules = Rules(confidence=CONFIDENCE, cache_dir=folder)
+    log.info("Rules about secrets: %d, %s", len(rules), rules.cache_status)
     return Scanner(rules, base64=False, redact=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from accounts import names, tenancy
+from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, wrong_field
 from accounts.sentences import sentence
@@ -40,6 +41,7 @@ def create_project(
     _check_unbound(caller)
     places.check_slug(slug=slug)
     _check_description(description)
+    free_texts.check(texts={"/slug": slug, "/name": name, "/description": description})
     with tenancy.unit():
         row = Project(
             slug=slug,
@@ -102,6 +104,9 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
             hint=sentence("Possible: {names}.", names=CHANGEABLE),
         )
     given = dict(changes)
+    free_texts.check(
+        texts={f"/{field}": given[field] for field in ("name", "description") if field in given}
+    )
     if "name" in given:
         given["name"] = names.checked_name(given["name"])
     if "description" in given:

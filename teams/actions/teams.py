@@ -1,6 +1,7 @@
 """Make a team, or change what it is called (spec 7.2)."""
 
 from accounts import names, rights, tenancy
+from accounts.backend import free_texts
 from accounts.caller import Caller
 from teams import audit, visibility
 from teams.actions import places
@@ -16,6 +17,7 @@ def create_team(*, caller: Caller, slug: str, name: str = "") -> TeamView:
     """
     rights.check_manages(caller=caller)
     places.check_slug(slug=slug)
+    free_texts.check(texts={"/slug": slug, "/name": name})
     with tenancy.unit():
         row = Team(slug=slug, name=names.checked_name(name.strip() or slug))
         places.insert(row=row)
@@ -33,6 +35,7 @@ def rename_team(*, caller: Caller, ref: str, name: str, if_version: int | None) 
     """
     rights.check_manages(caller=caller)
     wanted = names.checked_name(name)
+    free_texts.check(texts={"/name": wanted})
     with tenancy.unit():
         found = find_team(caller=caller, ref=ref)
         row = Team.objects.select_for_update().get(pk=found.pk)

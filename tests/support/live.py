@@ -15,6 +15,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Organization, User
 from config.asgi import application
+from memory.providers import secret_catalog
 from teams.actions.projects import create_project
 from tests.support import people
 
@@ -34,7 +35,8 @@ class Place:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Serve the whole application; yield its address."""
+    """Serve the whole application; yield its address. The rules about secrets have been read."""
+    secret_catalog.prepare()
     settings = uvicorn.Config(application, port=0, lifespan="on", log_level="warning")
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -17,7 +17,7 @@ from memory.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
 
 SHOP = "/o/acme/p/shop/"
-SECRET = "The key is AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9 today."
+SECRET = f"The key is {'AKIA'}{'Q7RZ1VB9KX3TN5WM'} for every upload of the nightly job."
 NB = "\u00a0"
 UNREAD: Final = frozenset({"code", "pre", "kbd", "script", "style"})
 VOID: Final = frozenset({"input", "br", "hr", "meta", "link", "img", "col", "wbr"})

@@ -11,7 +11,8 @@ from memory.retrieval.filters import Filters
 from tests.edges.pages.conftest import HTMX, STATEMENT
 
 TEACH = "/o/acme/p/shop/teach"
-SECRET = "The key is AKIAIOSFODNN7EXAMPLE and wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9 today."
+KEY = "AKIA" + "Q7RZ1VB9KX3TN5WM"  # of the published form, nobody's
+SECRET = f"The key is {KEY} for every upload of the nightly job."
 
 
 def _count(caller: Caller) -> int:
@@ -72,7 +73,32 @@ def test_look_warns_of_a_secret_without_repeating_it(owner_pages: Client, shop: 
     page = owner_pages.post(f"{TEACH}/look", {"content": SECRET}, **HTMX).content.decode()
 
     assert "looks like a secret" in page
-    assert "AKIAIOSFODNN7EXAMPLE" not in page
+    assert KEY not in page
+
+
+def test_look_replaces_a_secret_on_demand(owner_pages: Client, shop: str) -> None:
+    form = {"content": SECRET, "redact": "1"}
+
+    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
+
+    assert "The key is [redacted: vendor_key] for every upload" in page
+    assert KEY not in page
+    assert "will not be stored" not in page
+
+
+def test_a_refused_secret_is_replaced_in_the_form_and_the_rest_can_be_stored(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    refused = owner_pages.post(TEACH, {"content": SECRET, "tags": f"a, {KEY}"}, **HTMX)
+    page = refused.content.decode()
+
+    stored = owner_pages.post(TEACH, {"content": SECRET.replace(KEY, "[redacted: vendor_key]")})
+
+    assert (refused.status_code, stored.status_code) == (422, 302)
+    assert "The key is [redacted: vendor_key] for every upload" in page
+    assert "save what is left" in page
+    assert KEY not in page
+    assert _count(caller) == 1
 
 
 def test_look_counts_as_no_use(owner_pages: Client, memory: MemoryView) -> None:

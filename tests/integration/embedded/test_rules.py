@@ -41,7 +41,12 @@ def test_demo_is_loaded_only_at_the_first_start_and_only_if_wanted() -> None:
     unwanted = steps.Situation(with_demo=False, has_credentials=False, done=frozenset())
 
     assert [step.name for step in steps.due(situation=fresh)][-2:] == ["bootstrap", "demo"]
-    assert [step.name for step in steps.due(situation=used)] == ["weights", "words", "migrate"]
+    assert [step.name for step in steps.due(situation=used)] == [
+        "weights",
+        "rules",
+        "words",
+        "migrate",
+    ]
     assert "demo" not in [step.name for step in steps.due(situation=unwanted)]
 
 

@@ -1,0 +1,230 @@
+"""A secret in every text field of every write: nothing keeps, logs or repeats it (7.6, G16).
+
+The calls and their fields are those that the product declares, the forms those that the table of
+writes lists, the tools those that MCP offers.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import httpx
+import pytest
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import Organization, User
+from config.telemetry import LineFormatter
+from memory.mcp.tools import TOOLS
+from tests.edges.audit import world
+from tests.edges.audit.surfaces import Write
+from tests.edges.audit.world import World
+from tests.edges.payloads.test_mcp import GOOD
+from tests.edges.payloads.test_pages import FORMS, OPTIONAL
+from tests.edges.payloads.test_rest import CALLS
+from tests.support import secret_sending
+from tests.support.goals import Scale
+from tests.support.live import Place, committed, running
+from tests.support.secret_sending import SENT, fields_of, held_in, planted
+
+pytestmark = pytest.mark.django_db
+SOME: Final = 3  # the short form sends one of so many combinations of field and secret
+FORM: Final = "application/x-www-form-urlencoded"
+WHERE_ONE_IS: Final = ("/language", "next")  # the page to go back to, which is only answered
+OF_ONESELF: Final = frozenset({"/login/", "/signup/", "/password/reset/"})  # whose fields are
+HEADERS: Final = ("Idempotency-Key", "X-Request-Id", "X-Cairn-Agent", "User-Agent")
+
+
+@pytest.fixture
+def place(caller: Caller, organization: Organization, member: User, clean_cache: None) -> World:
+    """The world in which all of this is written."""
+    return world.made(caller=caller, organization=organization, member=member)
+
+
+@pytest.fixture(scope="module")
+def address(django_db_setup: None) -> Iterator[str]:
+    """A running server."""
+    with running() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def apart(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
+    """The organization whose agent calls by MCP."""
+    with django_db_blocker.unblock(), committed(slug="secrets") as place:
+        yield place
+
+
+@pytest.mark.goal(name="G16")
+def test_no_call_keeps_a_secret(
+    place: World,
+    in_organization: tenancy.Tenant,
+    scale: Scale,
+    caplog: pytest.LogCaptureFixture,
+    figure: Callable[[str], None],
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    sent = [
+        (endpoint, write, path, planted(example=dict(write.send), path=path, shape=shape, secret=s))
+        for endpoint, write in CALLS
+        if endpoint.body is not None
+        for path, shape in fields_of(endpoint.body)
+        for s in SENT
+    ][:: scale.of(short=SOME, long=1)]
+
+    faults = [
+        f"{endpoint.name} {'/'.join(path)}: {said}"
+        for endpoint, write, path, body in sent
+        if (said := _called(place, endpoint.method, write.path, body))
+    ]
+
+    assert faults == []
+    assert secret_sending.kept() == []
+    assert not _is_logged(caplog)
+    figure(f"REST: 0 of {len(sent):,} secrets kept, logged or repeated, {len(CALLS)} calls")
+
+
+def test_no_header_and_no_query_keeps_a_secret(
+    place: World, in_organization: tenancy.Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    api = place.apis["writer"]
+
+    for secret in SENT:
+        for number, name in enumerate(HEADERS):
+            headers = {"client": "test", name: secret}
+            api.call("POST", "projects", {"slug": f"n{number}"}, **headers)
+        memory = f"memories/{place.names['memory']}"
+        answers = (
+            api.delete(f"{memory}?reason={secret}", If_Match="*"),
+            api.get(f"memories?q={secret}"),
+            api.get(f"projects/{secret}"),
+            api.get(f"memories?nothing={secret}"),
+        )
+        assert [one.status_code for one in answers if one.status_code >= 500] == []
+        assert not any(held_in(one.content.decode()) for one in answers)
+
+    assert secret_sending.kept() == []
+    assert not _is_logged(caplog)
+
+
+@pytest.mark.goal(name="G16")
+def test_no_form_keeps_a_secret(
+    place: World,
+    scale: Scale,
+    caplog: pytest.LogCaptureFixture,
+    figure: Callable[[str], None],
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    sent = [
+        (write, field, secret)
+        for write in FORMS
+        if write.path not in OF_ONESELF
+        for field in (*write.send, *OPTIONAL.get(write.path.rpartition("/")[2], ()))
+        for secret in SENT
+        if (write.path, field) != WHERE_ONE_IS
+    ][:: scale.of(short=SOME, long=1)]
+
+    faults = [
+        f"{write.path} {field}: {said}"
+        for write, field, secret in sent
+        if (said := _posted(place, write, field, secret))
+    ]
+
+    assert faults == []
+    with entered(place.caller):
+        assert secret_sending.kept() == []
+    assert not _is_logged(caplog)
+    figure(f"pages: 0 of {len(sent):,} secrets kept, logged or repeated, {len(FORMS)} forms")
+
+
+@pytest.mark.goal(name="G16")
+def test_no_tool_keeps_a_secret(
+    address: str,
+    apart: Place,
+    caplog: pytest.LogCaptureFixture,
+    figure: Callable[[str], None],
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    sent = [
+        (name, planted(example=GOOD[name], path=path, shape=shape, secret=secret))
+        for name, tool in TOOLS.items()
+        for path, shape in fields_of(tool.takes)
+        for secret in SENT
+    ]
+
+    with _client(address, apart) as http:
+        answers = [(name, given, _asked(http, name, given)) for name, given in sent]
+
+    assert [f"{name}: {given}" for name, given, said in answers if held_in(said)] == []
+    with entered(apart.caller):
+        assert secret_sending.kept() == []
+    assert not _is_logged(caplog)
+    figure(f"MCP: 0 of {len(sent):,} secrets kept, logged or repeated, {len(TOOLS)} tools")
+
+
+def test_a_refusal_names_field_kind_and_place(place: World) -> None:
+    api = place.apis["writer"]
+
+    answer = api.post("projects", {"slug": "x", "name": f"Shop {SENT[0]}"})
+
+    problem = answer.json()
+    assert (answer.status_code, answer["Content-Type"]) == (422, "application/problem+json")
+    (fault,) = problem["errors"]
+    assert (fault["pointer"], fault["code"]) == ("/name", "secret")
+    assert "vendor_key at line 1, column 6" in fault["detail"]
+
+
+def test_a_question_goes_on_without_a_secret(place: World) -> None:
+    api = place.apis["writer"]
+
+    found = api.post("search", {"query": f"when do carts expire with {SENT[0]}", "project": "shop"})
+    alone = api.post("search", {"query": SENT[0]})
+
+    assert found.status_code == 200
+    assert "secret_left_out" in found.json()["degraded"]
+    assert found.json()["results"]
+    assert (alone.status_code, alone.json()["errors"][0]["pointer"]) == (422, "/query")
+
+
+def _called(place: World, method: str, path: str, body: Any) -> str | None:
+    """Send a call; return what is wrong about the answer."""
+    answer = place.apis["writer"].call(method, path.format(**place.names), body, If_Match="*")
+    return _wrong(answer)
+
+
+def _posted(place: World, write: Write, field: str, secret: str) -> str | None:
+    given = {name: str(value).format(**place.names) for name, value in write.send.items()}
+    browser = place.browsers.get(write.by) or Client(raise_request_exception=False)
+    answer = browser.post(write.path.format(**place.names), {**given, field: secret})
+    return _wrong(answer)
+
+
+def _wrong(answer: Any) -> str | None:
+    if answer.status_code >= 500:
+        return "broke"
+    text = answer.content.decode() + str(dict(answer.headers))
+    return f"{answer.status_code} repeats it: {text[:300]}" if held_in(text) else None
+
+
+def _client(address: str, place: Place) -> httpx.Client:
+    headers = {
+        "Authorization": f"Bearer {place.token}",
+        "Accept": "application/json, text/event-stream",
+    }
+    return httpx.Client(base_url=address, headers=headers, timeout=30)
+
+
+def _asked(http: httpx.Client, name: str, given: Any) -> str:
+    call = {"name": name, "arguments": given}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    return json.dumps(http.post("/mcp", json=message).json())
+
+
+def _is_logged(caplog: pytest.LogCaptureFixture) -> bool:
+    """Say whether a line as it is written holds what was sent."""
+    formatter = LineFormatter()
+    return any(held_in(formatter.format(record)) for record in caplog.records)
