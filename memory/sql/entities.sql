@@ -18,21 +18,25 @@ GROUP BY 1 ORDER BY 1
 -- name: known
 -- What the memories one may see name, the most often named first, behind a place in that order: how it
 -- is written most often, in how many, in which other ways. Reads every mention that may be seen: 40 ms
--- at 10,000 memories; with keys given, those alone, by index memory_mention_named.
-SELECT n.type_code, n.key, mode() WITHIN GROUP (ORDER BY n.name), count(*)::int,
-       (array_agg(DISTINCT n.name ORDER BY n.name))[:{spellings}]
+-- at 10,000 memories, 4.6 s of CPU at a million with four names each (7.4 s with each looked up among what
+-- is live, which does not fit into memory); with keys given, those alone, by index memory_mention_named.
+WITH spelling AS (
+SELECT n.type_code, n.key, n.name, count(*)::int AS memories
 FROM memory_mention AS n
-JOIN memory_memorykeyword AS k ON k.memory_id = n.memory_id AND k.live
-WHERE {visible}
+WHERE NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.memory_id AND NOT k.live)
+  AND {visible}
   AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
   AND (%(type)s::smallint IS NULL OR n.type_code = %(type)s::smallint)
   AND (%(keys)s::text[] IS NULL OR n.key = ANY (%(keys)s::text[]))
   AND (%(begins)s::text[] IS NULL OR n.key LIKE ANY (%(begins)s::text[]))
-GROUP BY n.type_code, n.key
-HAVING %(after_count)s::int IS NULL OR count(*) < %(after_count)s::int
-    OR (count(*) = %(after_count)s::int
-        AND (n.key, n.type_code) > (%(after_key)s::text, %(after_type)s::smallint))
-ORDER BY count(*) DESC, n.key, n.type_code LIMIT %(limit)s
+GROUP BY n.type_code, n.key, n.name)
+SELECT s.type_code, s.key, (array_agg(s.name ORDER BY s.memories DESC, s.name))[1],
+       sum(s.memories)::int, (array_agg(s.name ORDER BY s.name))[:{spellings}]
+FROM spelling AS s GROUP BY s.type_code, s.key
+HAVING %(after_count)s::int IS NULL OR sum(s.memories) < %(after_count)s::int
+    OR (sum(s.memories) = %(after_count)s::int
+        AND (s.key, s.type_code) > (%(after_key)s::text, %(after_type)s::smallint))
+ORDER BY sum(s.memories) DESC, s.key, s.type_code LIMIT %(limit)s
 
 -- name: neighbors
 -- What the memories that name a thing name most often beside it; by index memory_mention_named, then

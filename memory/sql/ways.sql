@@ -29,6 +29,15 @@ WHERE n.audience = ANY (%(audiences)s::uuid[])
                WHERE g.id = n.memory_id AND '/' || bare_path(file) LIKE ANY (
                    ARRAY(SELECT lower(glob) FROM unnest(%(globs)s::text[]) AS glob)))))
 
+-- name: few
+-- The memories that hold all of some facets, or any `limit` of them: by index memory_kw_facets.
+SELECT k.memory_id FROM memory_memorykeyword AS k
+WHERE k.facets @> ARRAY(
+        SELECT facet(kind, CASE kind WHEN 'module' THEN lower(name) ELSE name END)
+        FROM unnest(%(kinds)s::text[], %(names)s::text[]) AS held(kind, name))
+  AND {visible} AND (%(project)s::uuid IS NULL OR k.project_id = %(project)s)
+LIMIT %(limit)s
+
 -- name: narrowed
 -- A part of the queries below: the memories, called m, that may be seen and pass the filters.
 {visible}

@@ -21,6 +21,12 @@ from tests.support.memories import CARTS, PARSER, REDIS, stored
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
+@pytest.fixture(params=[queries.FEW, 0], ids=["few", "many"])
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a rare filter leaves is few, or never is."""
+    monkeypatch.setattr(queries, "FEW", request.param)
+
+
 @pytest.fixture
 def three(caller: Caller, agent: Caller, store: str, now: datetime) -> tuple[str, ...]:
     """Three memories: a gotcha with tags, a pinned decision, a fact of an agent in no file."""
@@ -45,6 +51,7 @@ def listed(caller: Caller, now: datetime, **given: Any) -> list[str]:
     return [item.content for item in page.items]
 
 
+@pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

@@ -89,7 +89,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "what memories name is told of those one may see", "memory/sql/entities.sql",
-        "AND k.live\nWHERE {visible}", "AND k.live\nWHERE true",
+        "AND NOT k.live)\n  AND {visible}", "AND NOT k.live)",
         "tests/integration/memory/test_entities.py"
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
