@@ -54,9 +54,8 @@ def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
 
 @jobs.handler("memory.index_search")
 def index_search(claim: Claim) -> Mapping[str, Any]:
-    """Make the indexes that searches of a large organization read."""
-    del claim
-    return {"indexes": indexing.make_indexes()}
+    """Make the indexes that searches of a large organization read, with progress."""
+    return {"indexes": indexing.make_indexes(tell=partial(_progress, claim))}
 
 
 @jobs.handler("memory.sort_topics")

@@ -78,8 +78,8 @@ AS $$
         '%I.memory_memorykeyword USING btree (known_from) WHERE live', place))
 $$;
 
--- Make those that the organization of the unit lacks; the application's role may make none. Whoever
--- writes a memory there waits for as long, so it is refused beyond `most` vectors: such an
+-- Make one of those that the organization of the unit lacks, and tell how many it lacked before; the
+-- application's role may make none. Whoever writes a memory there waits for as long, so it is refused beyond `most` vectors: such an
 -- organization is for `manage.py index_search`, which nobody waits for.
 CREATE OR REPLACE FUNCTION cairn.index_search(organization uuid, most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -88,7 +88,7 @@ DECLARE
     active record;
     missing record;
     is_more boolean;
-    made integer := 0;
+    lacked integer := 0;
 BEGIN
     IF organization IS DISTINCT FROM nullif(current_setting('cairn.tenant', true), '')::uuid THEN
         RAISE insufficient_privilege USING MESSAGE = 'This is not the organization of the unit.';
@@ -106,12 +106,14 @@ BEGIN
     FOR missing IN
         SELECT i.name, i.definition
         FROM cairn.search_indexes(place, active.id, active.prefix_dimensions) AS i
-        WHERE to_regclass(format('%I.%I', place, i.name)) IS NULL
+        WHERE to_regclass(format('%I.%I', place, i.name)) IS NULL ORDER BY i.name
     LOOP
-        EXECUTE format('CREATE INDEX %I ON %s', missing.name, missing.definition);
-        made := made + 1;
+        IF lacked = 0 THEN
+            EXECUTE format('CREATE INDEX %I ON %s', missing.name, missing.definition);
+        END IF;
+        lacked := lacked + 1;
     END LOOP;
-    RETURN made;
+    RETURN lacked;
 END $$;
 
 -- Put the wall around those shared tables that lack it: the ones whose rows name an organization. The

@@ -5,6 +5,7 @@ reads instead, through a door of the owner's; whoever writes a memory waits mean
 larger organization is left to `manage.py index_search`, which makes them beside the work.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from django.db import connection
@@ -15,6 +16,15 @@ from memory.sql import retrieval
 JOB: Final = "memory.index_search"
 LARGE: Final = 10_000  # live memories beyond which an index beats an exact scan (measured)
 MOST_WAITED_FOR: Final = 50_000  # vectors; making the index takes 1 ms of CPU each
+SEARCHED: Final = (
+    "memory_memory",
+    "memory_memorykeyword",
+    "memory_memoryvector",
+    "memory_lexeme",
+    "memory_mention",
+)
+
+Tell = Callable[[int, int], object]
 
 
 def queue_when_large(*, live: int) -> bool:
@@ -24,32 +34,51 @@ def queue_when_large(*, live: int) -> bool:
     return jobs.enqueue(JOB, payload={}, key="index") is not None
 
 
-def make_indexes() -> int:
-    """Make what the organization's searches lack; return how many indexes were made.
+def make_indexes(*, tell: Tell) -> int:
+    """Make what the organization's searches lack, one by one; return how many were made.
 
-    Raises PermanentFailure where writers would wait for too long.
+    Writers may work between two of them. `tell` hears how many of them stand. Raises
+    PermanentFailure where writers would wait for too long.
     """
-    with tenancy.unit():
-        made = retrieval.index_search(most=MOST_WAITED_FOR)
-    if made is None:
-        raise jobs.PermanentFailure(
-            f"There are more than {MOST_WAITED_FOR} vectors, or none; an operator makes the"
-            " indexes by manage.py index_search, which nobody waits for."
-        )
-    return made
+    every = lacked = _make_one()
+    while lacked:
+        tell(every - lacked + 1, every)
+        lacked = _make_one()
+    return every
 
 
-def make_beside() -> tuple[str, ...]:
+def make_beside(*, say: Callable[[str], object], memory: str | None) -> tuple[str, ...]:
     """Make them without keeping anybody waiting, as the owner of the tables; return their names.
 
-    Call inside `connection.as_owner()`, in an organization and outside of a unit. One that was left
-    unfinished is made anew. Below the size at which they help, none is made.
+    `say` hears the name of each before it is made; `memory` is what Postgres may take for one, its
+    own setting when None: a graph that fits is made several times as fast. Afterwards the planner
+    learns what there is: who has just loaded that much asks at once. Call inside
+    `connection.as_owner()`, in an organization and outside of a unit. One that was left unfinished
+    is made anew. Below the size at which they help, none is made.
     """
     with tenancy.unit():
         missing = retrieval.missing_indexes(least=LARGE)
         schema = tenancy.current().schema_name
     with connection.cursor() as cursor:
+        if memory is not None:
+            cursor.execute("SELECT set_config('maintenance_work_mem', %s, false)", [memory])
         for name, definition in missing:
+            say(name)
             cursor.execute(f'DROP INDEX CONCURRENTLY IF EXISTS "{schema}"."{name}"')
             cursor.execute(f'CREATE INDEX CONCURRENTLY "{name}" ON {definition}')
+        if missing:
+            tables = ", ".join(f'"{schema}".{table}' for table in SEARCHED)
+            cursor.execute(f"ANALYZE {tables}")
     return tuple(name for name, _ in missing)
+
+
+def _make_one() -> int:
+    """Make one of those that are missing; return how many were before."""
+    with tenancy.unit():
+        lacked = retrieval.index_search(most=MOST_WAITED_FOR)
+    if lacked is None:
+        raise jobs.PermanentFailure(
+            f"There are more than {MOST_WAITED_FOR} vectors, or none; an operator makes the"
+            " indexes by manage.py index_search, which nobody waits for."
+        )
+    return lacked

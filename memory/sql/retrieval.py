@@ -195,10 +195,10 @@ def is_indexed() -> bool:
 
 
 def index_search(*, most: int) -> int | None:
-    """Make these indexes where they are missing; return how many, None beyond `most` vectors."""
+    """Make one of those that are missing; return how many were, None beyond `most` vectors."""
     organization = tenancy.current().organization_id
-    made: int | None = named.rows("index_search", organization=organization, most=most)[0][0]
-    return made
+    lacked: int | None = named.rows("index_search", organization=organization, most=most)[0][0]
+    return lacked
 
 
 def missing_indexes(*, least: int) -> tuple[tuple[str, str], ...]:

@@ -116,7 +116,7 @@ FROM memory_memorykeyword AS k WHERE k.live GROUP BY 2, 3
 SELECT is_indexed(id) FROM memory_embeddingmodel WHERE active
 
 -- name: index_search
--- Make these indexes where they are missing; how many, none where there are too many vectors.
+-- Make one of those that are missing; how many were, none where there are too many vectors.
 SELECT cairn.index_search(%(organization)s, %(most)s)
 
 -- name: missing_indexes

@@ -22,6 +22,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the organization."""
         parser.add_argument("--organization", help="its short name; all when left out")
+        parser.add_argument(
+            "--memory",
+            help="what Postgres may take for it, such as 2GB; as it is set when left out",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make them; say for each organization what was made."""
@@ -29,13 +33,16 @@ class Command(BaseCommand):
         with connection.as_owner():  # type: ignore[attr-defined]
             for tenant in tuple(tenancy.each_organization()):
                 if chosen in {None, tenant.slug}:
-                    self._make(tenant)
+                    self._make(tenant, options["memory"])
 
-    def _make(self, tenant: tenancy.Tenant) -> None:
+    def _make(self, tenant: tenancy.Tenant, memory: str | None) -> None:
         with tenancy.enter(
             organization_id=tenant.organization_id,
             slug=tenant.slug,
             schema_name=tenant.schema_name,
         ):
-            made = indexing.make_beside()
+            made = indexing.make_beside(
+                say=lambda name: self.stderr.write(f"… {tenant.slug}: making {name}"),
+                memory=memory,
+            )
         self.stdout.write(f"{tenant.slug}: {', '.join(made) or 'nothing to make'}")

@@ -22,10 +22,15 @@ from tests.support.crowds import Member
 
 SIZE = 400
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+TOLD = [(1, 2), (2, 2)]
 WHOLE_SCAN = """
     SELECT k.memory_id FROM memory_memorykeyword AS k, asking_of(%s, %s::uuid[], NULL) AS a
     WHERE (k.weights <#> a.weights) < 0 ORDER BY k.weights <#> a.weights, k.memory_id LIMIT 7
 """
+
+
+def unheard(made: int, missing: int) -> None:
+    """Take no notice."""
 
 
 @pytest.fixture
@@ -45,7 +50,7 @@ def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> t
 @pytest.fixture
 def large(members: tuple[Member, ...], caller: Caller) -> tuple[Member, ...]:
     """The same with indexes, and said to be part of very many."""
-    assert indexing.make_indexes() == 2
+    assert indexing.make_indexes(tell=unheard) == 2
     with tenancy.unit():
         Lexeme.objects.create(word="", audience=caller.organization_id, documents=10**6,
                               project_id=UUID(int=0))  # fmt: skip
@@ -69,15 +74,18 @@ def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Membe
         assert indexing.queue_when_large(live=indexing.LARGE + 1)
         assert not indexing.queue_when_large(live=indexing.LARGE + 1)
 
-    indexing.make_indexes()
+    indexing.make_indexes(tell=unheard)
 
     with tenancy.unit():
         assert not indexing.queue_when_large(live=indexing.LARGE + 1)
 
 
 def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
-    assert indexing.make_indexes() == 2
-    assert indexing.make_indexes() == 0
+    told: list[tuple[int, int]] = []
+
+    assert indexing.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
+    assert told == TOLD
+    assert indexing.make_indexes(tell=unheard) == 0
 
 
 def test_what_would_keep_writers_waiting_is_left_to_an_operator(
@@ -86,7 +94,7 @@ def test_what_would_keep_writers_waiting_is_left_to_an_operator(
     monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
 
     with pytest.raises(jobs.PermanentFailure, match="index_search"):
-        indexing.make_indexes()
+        indexing.make_indexes(tell=unheard)
 
 
 def test_an_organization_makes_no_index_of_another(
@@ -209,9 +217,10 @@ def test_an_operator_makes_them_beside_the_work(
 ) -> None:
     monkeypatch.setattr(indexing, "LARGE", 10)
 
-    call_command("index_search")
+    call_command("index_search", memory="64MB")
     call_command("index_search", organization="acme")
 
-    said = capsys.readouterr().out
+    said, progress = capsys.readouterr()
+    assert "… acme: making memory_vector_near_" in progress
     assert "acme: memory_kw_time, memory_vector_near_" in said
     assert "acme: nothing to make" in said
