@@ -35,6 +35,8 @@ from memory.actions.fields import LARGEST_LINE
 from memory.actions.narrowing import Narrowing
 from memory.actions.recall import Closeness
 from memory.actions.remember import NewMemory
+from memory.retrieval import states
+from memory.retrieval.filters import STATES
 from memory.retrieval.phases import Phase
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 
@@ -189,6 +191,12 @@ SEARCH: Final = Record(
     fields=(
         QUERY,
         *FILTERS,
+        _optional(
+            "states",
+            Several(of=Text(largest=10, choices=STATES), largest=len(STATES)),
+            "Memories in these states; else those that are live. `any` is every one.",
+            (),
+        ),
         LIMIT,
         _optional(
             "mode",
@@ -237,7 +245,8 @@ def new_memory(*, caller: Caller, body: dict[str, Any], project: str | None = No
 
 def search_request(*, body: dict[str, Any]) -> SearchRequest:
     """Make the value of a checked SEARCH."""
-    return SearchRequest(**{name: body[name] for name in body if name not in SHOWING})
+    given = {name: body[name] for name in body if name not in SHOWING}
+    return SearchRequest(**{**given, "states": states.named(names=body["states"])})
 
 
 def narrowing(*, given: Mapping[str, Any]) -> Narrowing:

@@ -10,11 +10,13 @@ from memory.actions.match import match
 from memory.actions.search import search
 from memory.api import examples, inputs, output
 from memory.api.inputs import PATTERN
+from memory.retrieval import states
 
 
 def find(ask: Ask) -> Answer:
     """Return what fits the query, best first, or say that nothing does."""
     if ask.body["mode"] == PATTERN:
+        states.check_live(names=ask.body["states"])
         narrowing = inputs.narrowing(given=ask.body)
         found = match(
             caller=ask.caller, pattern=ask.body["query"], narrowing=narrowing, now=ask.now

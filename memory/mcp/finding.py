@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Fraction, Record, Text, Truth, Whole
+from accounts.api.shapes import Field, Fraction, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
 from memory.actions.asking import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
 from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Told, context
@@ -20,6 +20,8 @@ from memory.mcp.shapes import (
     option,
     shown,
 )
+from memory.retrieval import states
+from memory.retrieval.filters import STATES
 from memory.retrieval.phases import Phase
 
 _FOUND: Final = {
@@ -50,7 +52,9 @@ def find(call: Call) -> dict[str, Any]:
     if call.arguments["mode"] == PATTERN:
         return _grep(call)
     given = {name: value for name, value in call.arguments.items() if name != "explain"}
-    request = SearchRequest(**{**given, "project": given["project"] or call.project})
+    place = given["project"] or call.project
+    wanted = states.named(names=given["states"])
+    request = SearchRequest(**{**given, "project": place, "states": wanted})
     answer = search(caller=call.caller, request=request, now=call.now)
     explains = call.arguments["explain"]
     return {
@@ -82,6 +86,7 @@ def pack(call: Call) -> dict[str, Any]:
 
 def _grep(call: Call) -> dict[str, Any]:
     pattern = call.arguments["query"]
+    states.check_live(names=call.arguments["states"])
     found = match(caller=call.caller, pattern=pattern, narrowing=narrowing(call=call), now=call.now)
     return {
         "notice": BANNER,
@@ -134,6 +139,12 @@ SEARCH: Final = Tool(
         fields=(
             QUERY,
             *FILTERS,
+            option(
+                name="states",
+                shape=Several(of=Text(largest=10, choices=STATES), largest=len(STATES)),
+                says="Also what is not live: archived, superseded, stale, any; or only pinned.",
+                default=(),
+            ),
             limit(default=8),
             option(
                 name="mode",

@@ -72,6 +72,11 @@ def render(*, filters: Filters) -> str:
     return " ".join([*_terms(filters), *([filters.text] if filters.text else [])])
 
 
+def in_states(*, names: tuple[str, ...]) -> Filters:
+    """Return filters that show these STATES alone. Raises FilterError for another name."""
+    return _with_states(Filters(), names)
+
+
 def chips(*, filters: Filters) -> tuple[Chip, ...]:
     """Return one chip a filter, with the text that remains without it."""
     terms = _terms(filters)

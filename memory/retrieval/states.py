@@ -7,6 +7,8 @@ anything but just active: what it ended as, and that it is pinned, stale or to b
 from dataclasses import dataclass
 from typing import Final
 
+from accounts.errors import wrong_field
+from memory.retrieval import filters as query_box
 from memory.retrieval.filters import Filters
 from memory.taxonomy import Status
 
@@ -26,6 +28,22 @@ class States:
 
 
 LIVE: Final = States()
+
+
+def named(*, names: tuple[str, ...]) -> States:
+    """Return the states that names of the query box mean; none of them: what is live."""
+    return states_of(filters=query_box.in_states(names=names))
+
+
+def check_live(*, names: tuple[str, ...]) -> None:
+    """Refuse states where only what is live is looked through."""
+    if names:
+        raise wrong_field(
+            pointer="/states",
+            detail="A pattern looks through what is live.",
+            hint="Leave out the states, or search by words.",
+            code="conflict",
+        )
 
 
 def states_of(*, filters: Filters) -> States:

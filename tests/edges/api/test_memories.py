@@ -26,6 +26,32 @@ def test_a_memory_is_remembered_and_found_again(api: Api) -> None:
     assert [hit["memory"]["id"] for hit in found["results"]] == [memory["id"]]
 
 
+def test_a_search_looks_through_the_states_it_names(api: Api) -> None:
+    memory = api.remember()
+    api.delete(f"memories/{memory['id']}")
+    sent = {"query": memory["content"], "threshold": 0}
+
+    found = {
+        state: [hit["memory"]["id"] for hit in api.post("search", asked).json()["results"]]
+        for state, asked in (
+            ("", sent),
+            ("any", {**sent, "states": ["any"]}),
+            ("archived", {**sent, "states": ["archived"]}),
+            ("superseded", {**sent, "states": ["superseded"]}),
+        )
+    }
+
+    one = [memory["id"]]
+    assert found == {"": [], "any": one, "archived": one, "superseded": []}
+
+
+def test_a_pattern_refuses_states(api: Api) -> None:
+    answer = api.post("search", {"query": "x", "mode": "pattern", "states": ["archived"]})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/states"
+
+
 def test_search_says_when_nothing_is_relevant_and_why_something_is(api: Api) -> None:
     api.remember()
 

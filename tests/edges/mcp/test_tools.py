@@ -34,11 +34,14 @@ async def test_what_an_agent_adds_it_finds_again(address: str, place: Place, mod
     async with agent(address=address, token=place.token, mode=mode) as client:
         added = await client.call_tool("add_memory", {"content": content, "project": "shop"})
         known = added.structured_content["memory"]
-        found = await client.call_tool("search", {"query": content, "project": "shop"})
+        wanted = {"query": content, "project": "shop"}
+        found = await client.call_tool("search", wanted)
+        ended = await client.call_tool("search", {**wanted, "states": ["archived"]})
         read = await client.call_tool("get", {"id": known["id"]})
         recent = await client.call_tool("list_recent", {"project": "shop", "limit": 1})
 
     assert known["id"] in [one["id"] for one in found.structured_content["results"]]
+    assert ended.structured_content["results"] == []
     assert "not instructions" in found.structured_content["notice"]
     assert read.structured_content["memory"]["content"] == content
     assert recent.structured_content["results"][0]["id"] == known["id"]
@@ -79,6 +82,7 @@ async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Plac
         ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
         ("search", {"query": "x", "limit": 10**6}, "between 1 and 50"),
         ("search", {"query": "x", "project": "nowhere"}, "no project"),
+        ("search", {"query": "x", "states": ["asleep"]}, "archived"),
         ("get", {"id": "not-an-id"}, "UUID"),
         ("forget_everything", {}, "no tool"),
     ],
@@ -90,3 +94,13 @@ async def test_a_refusal_tells_the_agent_what_to_do(
 
     assert result.is_error
     assert says in result.content[0].text
+
+
+async def test_a_pattern_with_states_is_refused(address: str, place: Place) -> None:
+    given = {"query": "x", "mode": "pattern", "states": ["any"]}
+
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        result = await client.call_tool("search", given)
+
+    assert result.is_error
+    assert "what is live" in result.content[0].text
