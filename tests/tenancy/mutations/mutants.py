@@ -107,9 +107,9 @@ WALLS: Final = (
     ),
     guard(
         "search indexes are made from inside", "accounts/sql/walls.sql",
-        "    made integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
+        "    lacked integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
-        "    made integer := 0;\nBEGIN\n    IF false",
+        "    lacked integer := 0;\nBEGIN\n    IF false",
         "tests/integration/memory/test_indexing.py::test_an_organization_makes_no_index_of_another",
     ),
     guard(
