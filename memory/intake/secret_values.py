@@ -28,6 +28,7 @@ _PLAIN_VALUES: Final = frozenset({
 })  # fmt: skip
 _CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
 _REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
+_TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
 _VARIABLE: Final = re.compile(r"\$\{?\w+\}?.*|%\w+%.*|\{\w*\}.*")
 _NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
 _AT_THE_END: Final = ".,;:!?\"'`)]}"
@@ -47,7 +48,7 @@ def is_placeholder(value: str) -> bool:
         return True
     if _REDACTED.fullmatch(lowered) or _VARIABLE.fullmatch(lowered):
         return True
-    return any(word in lowered for word in _STOP_WORDS)
+    return bool(_TEMPLATE.search(value)) or any(word in lowered for word in _STOP_WORDS)
 
 
 def is_real(value: str) -> bool:

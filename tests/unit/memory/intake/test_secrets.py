@@ -59,6 +59,7 @@ CLEAN = (
     "The access token is passed to AuthService.refresh() by the client.",
     "const apiKey = config.services.stripe.apiKey;",
     "SECRET_KEY = env.str('SECRET_KEY')",
+    "revoke_token: tokens/{id}, rotate_token: tokens/{id}/rotate",
 )
 
 
