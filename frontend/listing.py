@@ -133,6 +133,7 @@ def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> 
         tags=filters.tags,
         author=filters.author,
         modules=filters.modules,
+        topics=filters.topics,
         states=states_of(filters=filters),
         least_sure=filters.minimum_confidence,
         most_sure=filters.maximum_confidence,

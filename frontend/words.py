@@ -180,6 +180,7 @@ SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "keyword": _("by words"),
     "graph": _("by relation"),
     "entities": _("by name"),
+    "communities": _("by topic"),
 }
 
 SCORE_PARTS: Final[Mapping[str, Name]] = {

@@ -16,7 +16,9 @@ from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
 from memory.actions.embedding import Embedded
 from memory.intake.text import check_text
+from memory.queries import topics
 from memory.retrieval import paths, scoring
+from memory.retrieval.candidates import Path
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query
 from memory.retrieval.states import LIVE, States
@@ -26,6 +28,7 @@ from teams import queries as places
 
 DENSE_LIMIT: Final = 30  # spec 3.1
 KEYWORD_LIMIT: Final = 20  # spec 3.1
+TOPICS_LIMIT: Final = 15  # ours
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
 LONGEST_QUERY: Final = 20_000  # characters
@@ -57,7 +60,8 @@ class SearchRequest:
 
     `tags`: all of them; `files`: any of these paths, suffixes or globs; `projects`: any of these;
     `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `modules`:
-    any of these; `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
+    any of these; `topics`: any of these, by id or by words of the name;
+    `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
     confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking without
     silence; `hyde`: a model may write the memory that is missing when little is found; `anyway`:
     what is below the threshold comes too, and is not counted as shown.
@@ -77,6 +81,7 @@ class SearchRequest:
     until: datetime | None = None
     author: str | None = None
     modules: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     states: States = LIVE
     least_sure: float | None = None
     most_sure: float | None = None
@@ -89,10 +94,14 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a search looks: the projects (None: all), and the threshold that the only one sets."""
+    """Where a search looks: the projects and topics (None: all of them).
+
+    `threshold` is what the only project sets.
+    """
 
     projects: tuple[UUID, ...] | None
     threshold: float | None
+    topics: tuple[UUID, ...] | None = None
 
 
 def check(*, request: SearchRequest) -> None:
@@ -113,7 +122,9 @@ def place(*, caller: Caller, request: SearchRequest) -> Place:
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     rows = tuple(places.find_project(caller=caller, ref=ref) for ref in named)
     set_ = tuple(places.threshold_of(row=row) for row in rows)
+    meant = topics.named_by(caller=caller, refs=request.topics) if request.topics else None
     return Place(
+        topics=meant,
         projects=tuple(row.id for row in rows) or None,
         threshold=set_[0] if len(set_) == 1 else None,
     )
@@ -127,7 +138,7 @@ def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
 
 def is_narrowed(*, request: SearchRequest) -> bool:
     """Say whether a request lets only some memories of its projects through."""
-    lists = (request.types, request.tags, request.files, request.modules)
+    lists = (request.types, request.tags, request.files, request.modules, request.topics)
     single = (
         *(request.since, request.until, request.author, request.as_of),
         *(request.least_sure, request.most_sure),
@@ -155,6 +166,8 @@ def question(
         until=request.until,
         author=request.author,
         modules=request.modules,
+        topics=place.topics,
+        topics_limit=TOPICS_LIMIT if _is_by_topics(request) else 0,
         states=request.states,
         least_sure=request.least_sure,
         most_sure=request.most_sure,
@@ -163,6 +176,11 @@ def question(
         spelled=asked.spelled,
         kinds=asked.kinds,
     )
+
+
+def _is_by_topics(request: SearchRequest) -> bool:
+    profile = scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT
+    return bool(profile.paths.get(Path.COMMUNITIES))
 
 
 def _codes(request: SearchRequest) -> tuple[int, ...] | None:

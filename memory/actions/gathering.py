@@ -9,8 +9,10 @@ from accounts.caller import Caller
 from memory.actions import asking
 from memory.actions.asking import Place, Rerank, SearchRequest
 from memory.actions.embedding import Embedded
+from memory.queries import topics
 from memory.queries.evidence import read_evidence, read_turns
-from memory.retrieval import calibrations, ranking, scoring
+from memory.queries.topics import NearTopic
+from memory.retrieval import calibrations, fusion, ranking, scoring
 from memory.retrieval import relevance as relevances
 from memory.retrieval.candidates import Candidate, Item, Path
 from memory.retrieval.evidence import Evidence
@@ -45,6 +47,7 @@ class Pool:
     calibration: Calibration
     threshold: float
     turns: Mapping[UUID, Turn] = field(default_factory=dict)
+    topic: NearTopic | None = None
 
 
 def gather(
@@ -67,7 +70,10 @@ def gather(
     if embedded is not None and active is not None and embedded.key != active:
         raise OtherModel(key=active)
     known = _read(tuple(item.memory_id for item in answer.found), sight, request, asked, now)
-    pool = _pool(request, asked, answer.found, known, place, question.model)
+    pool = replace(
+        _pool(request, asked, answer.found, known, place, question.model),
+        topic=_topic(caller, embedded, place),
+    )
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:
         return pool
@@ -130,10 +136,12 @@ def kind_of(*, pool: Pool) -> QueryKind:
 
 def task_of(*, pool: Pool, request: SearchRequest) -> Task:
     """Return how a request wants its candidates ranked."""
+    profile = scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT
     return Task(
         kind=kind_of(pool=pool),
-        profile=scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT,
+        profile=profile,
         phase=Phase(request.phase) if request.phase else None,
+        weights=fusion.with_paths(paths=profile.paths),
     )
 
 
@@ -221,6 +229,15 @@ def _pool(
     )
 
 
+def _topic(caller: Caller, embedded: Embedded | None, place: Place) -> NearTopic | None:
+    """Return the topic that the question is nearest to; it orders nothing by itself."""
+    if embedded is None:
+        return None
+    return topics.nearest(
+        caller=caller, model=embedded.key, vector=embedded.vector, projects=place.projects
+    )
+
+
 def _scores(item: Found) -> dict[str, float]:
     scores = {} if item.cosine is None else {Path.DENSE.value: item.cosine}
     if item.bm25 > 0:
@@ -229,4 +246,6 @@ def _scores(item: Found) -> dict[str, float]:
         scores[Path.GRAPH.value] = item.graph
     if item.entities > 0:
         scores[Path.ENTITIES.value] = item.entities
+    if item.communities > 0:
+        scores[Path.COMMUNITIES.value] = item.communities
     return scores

@@ -22,6 +22,7 @@ class Narrowing:
     types: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     author: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -56,6 +57,7 @@ def _request(narrowing: Narrowing) -> SearchRequest:
         types=narrowing.types,
         tags=narrowing.tags,
         files=narrowing.files,
+        topics=narrowing.topics,
         author=narrowing.author,
         since=narrowing.since,
         until=narrowing.until,

@@ -28,6 +28,7 @@ from memory.actions.embedding import Embedded
 from memory.actions.gathering import OtherModel, Pool, gather, joined
 from memory.intake import secrets
 from memory.providers import secret_catalog
+from memory.queries.topics import NearTopic
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import explain, query, scoring
 from memory.retrieval import funnel as funnels
@@ -70,7 +71,8 @@ class SearchAnswer:
     """The results, best first; `degraded` names what was missing, `stages` what took how long.
 
     A stage of STAGES that was not needed is not among `stages`; values are milliseconds. `made_up`
-    is the memory that a model wrote for a second search, empty when there was none.
+    is the memory that a model wrote for a second search, empty when there was none; `topic` the one
+    that the question is nearest to.
     """
 
     hits: tuple[Hit, ...]
@@ -81,6 +83,7 @@ class SearchAnswer:
     profile: str
     funnel: Funnel
     made_up: str = ""
+    topic: NearTopic | None = None
 
 
 class _Watch:
@@ -149,6 +152,7 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
         stages=watch.stages,
         profile=request.profile or scoring.DEFAULT.name,
         made_up=ordered.made_up,
+        topic=ordered.pool.topic,
         funnel=funnels.of(
             standings=ordered.standings,
             limit=request.limit,

@@ -164,6 +164,12 @@ def _narrowing(most: int) -> tuple[Field, ...]:
         _optional(
             "files", _values(400, most), "About one of these: paths, ends of paths, or globs.", ()
         ),
+        _optional(
+            "topics",
+            _values(200, most),
+            "In one of these topics, by id or by words of its name.",
+            (),
+        ),
         _optional("author", Text(largest=120, smallest=1), "A person's id, an agent or a tool."),
     )
 

@@ -128,6 +128,7 @@ _RESULTS: Final = {
         "order": {"type": "string", "enum": list(Order)},
         "hint": TEXT,
         "made_up": TEXT,
+        "topic": record(id=ID, label=TEXT, closeness=NUMBER),
         "funnel": record(paths=FREE, found=WHOLE, judged=WHOLE, shown=WHOLE, threshold=NUMBER),
     },
 }
@@ -269,6 +270,13 @@ def answer(result: SearchAnswer, *, with_reasons: bool) -> dict[str, Any]:
     }
     if result.made_up:
         shown["made_up"] = result.made_up
+    if result.topic is not None:
+        near = result.topic
+        shown["topic"] = {
+            "id": near.topic.id,
+            "label": near.topic.label,
+            "closeness": near.closeness,
+        }
     return {**shown, "funnel": asdict(result.funnel)} if with_reasons else shown
 
 

@@ -23,6 +23,11 @@ FIELDS: Final = (
     Field(name="tags", shape=inputs.TAGS, says="With all of these tags."),
     Field(name="files", shape=inputs.FILES, says="About these paths; end with * for a folder."),
     Field(name="modules", shape=inputs.MODULES, says="About one of these modules."),
+    Field(
+        name="topics",
+        shape=Several(of=Text(largest=200, smallest=1), largest=64),
+        says="In one of these topics, by id or by words of its name.",
+    ),
     Field(name="author", shape=Text(largest=120, smallest=1), says="By this tool or agent."),
     Field(name="minimum_confidence", shape=Fraction(), says="At least this sure."),
     Field(name="maximum_confidence", shape=Fraction(), says="At most this sure."),

@@ -110,6 +110,7 @@ NARROWING: Final = (
     types(says="Only these types of memory."),
     option(name="tags", shape=WORDS, says="With all of these tags.", default=()),
     option(name="files", shape=WORDS, says="About one of these paths or globs.", default=()),
+    option(name="topics", shape=WORDS, says="In one of these topics of `list_topics`.", default=()),
     option(name="author", shape=Text(largest=120, smallest=1), says="A person, agent or tool."),
 )
 FILTERS: Final = (

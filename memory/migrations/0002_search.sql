@@ -281,16 +281,18 @@ $$;
 -- Tags, files, modules, states and author are looked up once, and only where one is given; without
 -- states that are left out, only what is live is looked for. What lies around files is
 -- worth less the more memories hold the file, and likewise of a thing that the question names; what
--- is linked to either is worth a part of it.
+-- is linked to either is worth a part of it. What is in a topic of the first hits is worth what those
+-- hits are, by their ranks, times how central it is in it; it is looked for where the profile counts it.
 CREATE FUNCTION find_candidates(
     model smallint, query halfvec, words text, audiences uuid[], bound uuid[], projects uuid[],
     types smallint[], moment timestamptz, since timestamptz, until timestamptz, by_tags text[],
     by_files text[], by_globs text[], by_modules text[], by_author text, by_states text[],
     no_states text[], least_sure float8, most_sure float8, near text[], named text[], spelled text[],
-    kinds text[],
-    dense_limit int, keyword_limit int, graph_limit int, named_limit int)
+    kinds text[], by_topics uuid[],
+    dense_limit int, keyword_limit int, graph_limit int, named_limit int, topics_limit int)
 RETURNS TABLE (
-    memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8)
+    memory_id uuid, cosine float8, bm25 float8, matched float8, graph float8, entities float8,
+    communities float8)
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
@@ -302,9 +304,12 @@ DECLARE
     of_modules uuid[] := CASE WHEN by_modules IS NOT NULL THEN ARRAY(SELECT h.memory_id FROM holders(
         ARRAY(SELECT facet('module', lower(module)) FROM unnest(by_modules) AS module),
         audiences, NULL, NULL) AS h) END;
-    among uuid[] := CASE WHEN of_files IS NULL OR of_modules IS NULL
+    filed uuid[] := CASE WHEN of_files IS NULL OR of_modules IS NULL
         THEN coalesce(of_files, of_modules)
         ELSE ARRAY(SELECT unnest(of_files) INTERSECT SELECT unnest(of_modules)) END;
+    among uuid[] := CASE WHEN by_topics IS NULL THEN filed ELSE ARRAY(
+        SELECT b.memory_id FROM memory_topicmember AS b
+        WHERE b.topic_id = ANY (by_topics) AND (filed IS NULL OR b.memory_id = ANY (filed))) END;
     unwanted bigint[] := ARRAY(SELECT facet('is', state) FROM unnest(no_states) AS state);
     too_many CONSTANT int := 1000;  -- memories that hold a file; it says nothing of any then
     too_common CONSTANT int := 200;  -- memories that name a thing, likewise
@@ -372,8 +377,21 @@ graph AS MATERIALIZED (
         FROM start AS a JOIN memory_memorylink AS l ON l.target_id = a.memory_id
         JOIN seen AS s ON s.memory_id = l.source_id
     ) AS reached GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT graph_limit),
+hit AS MATERIALIZED (
+    SELECT memory_id, max(1.0 / place) AS worth FROM (
+        SELECT d.id AS memory_id, d.place FROM unnest(reached.dense[:5]) WITH ORDINALITY AS d(id, place)
+        UNION ALL
+        SELECT w.id, w.place FROM unnest(reached.keyword[:5]) WITH ORDINALITY AS w(id, place)) AS first
+    GROUP BY 1),
+topic AS MATERIALIZED (
+    SELECT b.topic_id, sum(h.worth) AS worth
+    FROM hit AS h JOIN memory_topicmember AS b ON b.memory_id = h.memory_id
+    GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 3),
 found AS MATERIALIZED (
     SELECT memory_id FROM graph
+    UNION (SELECT b.memory_id FROM topic AS t JOIN memory_topicmember AS b ON b.topic_id = t.topic_id
+           JOIN seen AS s ON s.memory_id = b.memory_id
+           ORDER BY t.worth * coalesce(b.closeness, 0.5) DESC, b.memory_id LIMIT topics_limit)
     UNION (SELECT memory_id FROM entities ORDER BY score DESC, distance, memory_id LIMIT named_limit)
     UNION SELECT unnest(reached.dense) UNION SELECT unnest(reached.keyword)),
 spelling AS MATERIALIZED (
@@ -386,13 +404,16 @@ SELECT found.memory_id,
            WHERE (k.weights <#> e.axis) < 0 OR e.asked = ANY (s.words)
            GROUP BY e.asked) AS best) / nullif(asked.mass, 0), 0)),
        coalesce(g.score, 0)::float8,
-       coalesce(e.score, 0)::float8
+       coalesce(e.score, 0)::float8,
+       coalesce(t.worth * coalesce(b.closeness, 0.5), 0)::float8
 FROM found CROSS JOIN asked
 JOIN memory_memorykeyword AS k ON k.memory_id = found.memory_id
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = found.memory_id AND v.model_id = model
 LEFT JOIN spelling AS s ON s.memory_id = found.memory_id
 LEFT JOIN graph AS g ON g.memory_id = found.memory_id
-LEFT JOIN entities AS e ON e.memory_id = found.memory_id;
+LEFT JOIN entities AS e ON e.memory_id = found.memory_id
+LEFT JOIN memory_topicmember AS b ON b.memory_id = found.memory_id
+LEFT JOIN topic AS t ON t.topic_id = b.topic_id;
 END $$;
 
 -- What ranking looks at besides the paths, of the candidates of one search that may be seen: by primary

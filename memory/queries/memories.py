@@ -13,6 +13,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.intake.text import check_text
 from memory.models import Memory, MemoryLink, MemoryVersion
+from memory.queries import topics
 from memory.queries.views import MemoryView, to_view, views_of, visible
 from memory.retrieval.filters import Filters
 from memory.retrieval.states import states_of
@@ -170,6 +171,9 @@ def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
     few = _few(caller, filters, project)
     if few is not None:
         rows = rows.filter(id__in=few)
+    if filters.topics:
+        meant = topics.named_by(caller=caller, refs=filters.topics)
+        rows = rows.filter(topic_member__topic_id__in=meant)
     for file in filters.files:
         rows = rows.filter(_any_file(file))
     return rows

@@ -16,8 +16,10 @@ from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
 from memory.intake.text import check_text
 from memory.lifecycle.labels import LEAST_HOLDERS
+from memory.providers.contracts import Vectors
 from memory.queries.views import MemoryView, views_of
 from memory.sql import named
+from memory.sql.retrieval import prefix_text
 from memory.taxonomy import Scope
 from teams import queries as places
 from teams import visibility
@@ -40,6 +42,14 @@ class TopicView:
     scope: Scope
     project: str
     sorted_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearTopic:
+    """The topic that a question is nearest to, and its cosine with the center."""
+
+    topic: TopicView
+    closeness: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +110,28 @@ def memories_of(
         ids = tuple(row[0] for row in rows)
         views = views_of(memory_ids=ids, sight=sight, now=now)
     return tuple(views[one] for one in ids if one in views)
+
+
+def nearest(
+    *, caller: Caller, model: str, vector: Vectors, projects: tuple[UUID, ...] | None
+) -> NearTopic | None:
+    """Return the topic that a question's vector is nearest to, None where none reaches so far.
+
+    In a unit.
+    """
+    sight = visibility.sight_of(caller=caller)
+    within = None if projects is None else list(projects)
+    rows = named.filled(
+        "nearest_topic",
+        file=FILE,
+        parts=_visible("t"),
+        query=prefix_text(vector=vector),
+        model=model,
+        within=within,
+        **parameters(sight=sight),
+    )
+    told = _told(caller, ids=[rows[0][0]], limit=1) if rows else ()
+    return NearTopic(topic=told[0], closeness=round(rows[0][1], 4)) if told else None
 
 
 def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:

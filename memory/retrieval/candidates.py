@@ -13,6 +13,7 @@ class Path(StrEnum):
     KEYWORD = "keyword"
     GRAPH = "graph"
     ENTITIES = "entities"
+    COMMUNITIES = "communities"  # in a topic of the first hits
 
 
 class Item(StrEnum):

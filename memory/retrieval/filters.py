@@ -14,7 +14,7 @@ from memory.taxonomy import MemoryType, Status
 
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
 PART = re.compile(r'(?:[^\s"]|"[^"]*")+|\S+')  # up to a space outside of quotes
-KEYS = ("is", "type", "tag", "file", "module", "by", "conf")
+KEYS = ("is", "type", "tag", "file", "module", "topic", "by", "conf")
 
 
 class FilterError(InvalidInput):
@@ -35,6 +35,7 @@ class Filters:
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     author: str | None = None
     minimum_confidence: float | None = None
     maximum_confidence: float | None = None
@@ -102,7 +103,7 @@ def _with(filters: Filters, key: str, value: str) -> Filters:
         return _with_confidence(filters, value)
     if key == "by":
         return replace(filters, author=value)
-    field = {"tag": "tags", "file": "files", "module": "modules"}[key]
+    field = {"tag": "tags", "file": "files", "module": "modules", "topic": "topics"}[key]
     added: dict[str, Any] = {field: (*getattr(filters, field), *values)}
     return replace(filters, **added)
 
@@ -146,6 +147,7 @@ def _terms(filters: Filters) -> list[str]:
     terms.extend(_quoted("tag", tag) for tag in filters.tags)
     terms.extend(_quoted("file", file) for file in filters.files)
     terms.extend(_quoted("module", module) for module in filters.modules)
+    terms.extend(_quoted("topic", topic) for topic in filters.topics)
     if filters.author:
         terms.append(_quoted("by", filters.author))
     if filters.minimum_confidence is not None:

@@ -29,13 +29,24 @@ SHARES: Shares = {Item.DIALOGUE: 0.40, Item.CODE: 0.80}  # of meaning in meaning
 
 NAMED = 0.15  # of entities beside the others; the spec has no figure, the judged set decides none
 WEIGHTS: Weights = {  # spec 3.1, starting values
-    kind: {Path.DENSE: dense, Path.KEYWORD: keyword, Path.GRAPH: graph, Path.ENTITIES: NAMED}
+    kind: {
+        Path.DENSE: dense,
+        Path.KEYWORD: keyword,
+        Path.GRAPH: graph,
+        Path.ENTITIES: NAMED,
+        Path.COMMUNITIES: 0.0,  # no gain on the judged sets; a profile may count it
+    }
     for kind, dense, keyword, graph in (
         (QueryKind.IDENTIFIER, 0.20, 0.50, 0.30),
         (QueryKind.SEMANTIC, 0.50, 0.25, 0.25),
         (QueryKind.STRUCTURAL, 0.15, 0.25, 0.60),
     )
 }
+
+
+def with_paths(*, paths: Mapping[str, float]) -> Weights:
+    """Return the weights with those of some paths in the stead of the usual ones."""
+    return {kind: {**weights, **paths} for kind, weights in WEIGHTS.items()} if paths else WEIGHTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,14 @@ Which one is the default is decided by evaluation.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from memory.formulas import activation
 from memory.formulas.factors import Factor, checked_not_negative, checked_share, total
 from memory.retrieval import phases
+from memory.retrieval.candidates import Path
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.phases import Phase
 from memory.taxonomy import source_row
@@ -26,6 +27,7 @@ VOLATILITY: Final = (
     0.02  # changes a day of a memory's files; ours, until the code graph counts them
 )
 HOURS_A_DAY: Final = 24
+TOPICAL: Final = 0.15  # of topics beside the other paths, as of names; ours
 
 
 class Term(StrEnum):
@@ -56,12 +58,13 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """A named way to score; weights by term."""
+    """A named way to score: weights by term, and of the paths that it counts unlike the others."""
 
     name: str
     method: Method
     terms: Mapping[Term, float]
     multipliers: frozenset[Multiplier]
+    paths: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,13 @@ PROFILES: Final[Mapping[str, Profile]] = {
     profile.name: profile
     for profile in (
         Profile(name="plain", method=Method.MINMAX, terms={Term.FUSION: 1.0}, multipliers=_ALWAYS),
+        Profile(
+            name="topical",  # plain, and what is in a topic of the first hits
+            method=Method.MINMAX,
+            terms={Term.FUSION: 1.0},
+            multipliers=_ALWAYS,
+            paths={Path.COMMUNITIES: TOPICAL},
+        ),
         Profile(
             name="rrf",
             method=Method.RECIPROCAL_RANK,

@@ -36,6 +36,7 @@ class Found:
     matched: float
     graph: float = 0.0
     entities: float = 0.0
+    communities: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,8 @@ class Question:
     until: datetime | None = None
     author: str | None = None
     modules: tuple[str, ...] = ()
+    topics: tuple[UUID, ...] | None = None
+    topics_limit: int = 0
     states: States = LIVE
     least_sure: float | None = None
     most_sure: float | None = None
@@ -101,6 +104,8 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         keyword_limit=question.keyword_limit,
         graph_limit=question.graph_limit,
         named_limit=question.named_limit,
+        topics_limit=question.topics_limit,
+        topics=None if question.topics is None else list(question.topics),
         named=list(question.named),
         spelled=list(question.spelled),
         kinds=list(question.kinds),
@@ -116,6 +121,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
             matched=row[4],
             graph=row[5],
             entities=row[6],
+            communities=row[7],
         )
         for row in rows
         if row[1] is not None
@@ -252,6 +258,11 @@ def _prefix(vector: Vectors | None) -> str | None:
         return None
     head = vector[:LARGEST_PREFIX]
     return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
+
+
+def prefix_text(*, vector: Vectors) -> str:
+    """Return a vector as scans compare it: its first dimensions, at unit length."""
+    return str(_prefix(vector))
 
 
 def _text(vector: Vectors) -> str:

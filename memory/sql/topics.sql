@@ -135,3 +135,11 @@ SELECT b.memory_id FROM memory_topicmember AS b
 JOIN memory_memorykeyword AS k ON k.memory_id = b.memory_id AND k.live
 WHERE b.topic_id = %(topic)s AND {visible}
 ORDER BY b.closeness DESC NULLS LAST, b.memory_id LIMIT %(limit)s
+
+-- name: nearest_topic
+-- The visible topic whose center is nearest to a question, of those that reach it, in the active model.
+SELECT t.id, -(t.center <#> %(query)s::halfvec)::float8 FROM memory_topic AS t
+JOIN memory_embeddingmodel AS e ON e.id = t.model_id AND e.active AND e.key = %(model)s
+WHERE {visible} AND -(t.center <#> %(query)s::halfvec) >= t.reach
+  AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
+ORDER BY t.center <#> %(query)s::halfvec, t.id LIMIT 1

@@ -166,7 +166,9 @@ def _rows(
         moment=question.moment,
         since=question.since,
         until=question.until,
-        is_narrowed=bool(question.tags or question.author or question.files),
+        is_narrowed=bool(question.tags or question.author or question.files)
+        or question.topics is not None,
+        topics=None if question.topics is None else list(question.topics),
         tags=list(question.tags),
         authors=[question.author] if question.author else [],
         in_files=bool(question.files),

@@ -28,6 +28,8 @@ WHERE n.audience = ANY (%(audiences)s::uuid[])
                SELECT FROM memory_memory AS g, unnest(g.related_files) AS file
                WHERE g.id = n.memory_id AND '/' || bare_path(file) LIKE ANY (
                    ARRAY(SELECT lower(glob) FROM unnest(%(globs)s::text[]) AS glob)))))
+  AND (%(topics)s::uuid[] IS NULL OR n.memory_id IN (
+           SELECT b.memory_id FROM memory_topicmember AS b WHERE b.topic_id = ANY (%(topics)s::uuid[])))
 
 -- name: few
 -- The memories that hold all of some facets, or any `limit` of them: by index memory_kw_facets.
