@@ -1,7 +1,7 @@
 """The other ways a text can be read: escapes resolved, lines joined, encodings taken off (7.6).
 
-A form keeps for every character of its own where that stood in the text it was made from, so what
-is found in it can be told, and taken out, there. Forms are made of forms, twice deep: a percent
+A form keeps of which pieces of its parent's text it is made, so what is found in it can be told,
+and taken out, where it stands in the first text. Forms are made of forms, twice deep: a percent
 sign may hide base64 that hides a key.
 """
 
@@ -9,8 +9,9 @@ import base64
 import binascii
 import re
 import unicodedata
-from collections.abc import Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 DEEPEST: Final = 2  # encodings one inside of another, as gitleaks
@@ -30,23 +31,44 @@ _DASHED: Final = str.maketrans("-_", "+/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A part of a form from `start` on, and the span of the parent's text it was made from.
+
+    Of a copied piece each character stands for one, of any other all stand for the whole span.
+    """
+
+    start: int
+    source: tuple[int, int]
+    is_copied: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A text read another way; character n was made of places[n] of the first text."""
+    """A text read another way, made of pieces of its parent's; the first text has no parent."""
 
     text: str
-    places: tuple[tuple[int, int], ...]
+    parent: "Form | None" = None
+    pieces: tuple[Piece, ...] = ()
     is_joined: bool = False
     is_decoded: bool = False
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a part of this form stands in the first text."""
-        return self.places[start][0], self.places[end - 1][1]
+        if self.parent is None:
+            return start, end
+        return self.parent.span(self._source(start)[0], self._source(end - 1)[1])
+
+    def _source(self, at: int) -> tuple[int, int]:
+        piece = self.pieces[bisect_right(self.pieces, at, key=lambda one: one.start) - 1]
+        if not piece.is_copied:
+            return piece.source
+        place = piece.source[0] + at - piece.start
+        return place, place + 1
 
 
 def forms(*, text: str) -> Iterator[Form]:
     """Yield every other reading of a text."""
-    plain = Form(text=text, places=())
-    yield from _deeper(plain, DEEPEST)
+    yield from _deeper(Form(text=text), DEEPEST)
 
 
 def _deeper(form: Form, depth: int) -> Iterator[Form]:
@@ -67,22 +89,10 @@ def _once(form: Form) -> Iterator[Form]:
 
 
 def _unescaped(form: Form) -> Form:
-    characters: list[str] = []
-    places: list[tuple[int, int]] = []
-    position = 0
-    for found in _ESCAPE.finditer(form.text):
-        _keep(form, position, found.start(), characters, places)
-        for character in _meant(found):
-            characters.append(character)
-            places.append(_places(form, found.start(), found.end()))
-        position = found.end()
-    _keep(form, position, len(form.text), characters, places)
-    return Form(
-        text="".join(characters),
-        places=tuple(places),
-        is_joined=form.is_joined,
-        is_decoded=True,
+    made = _rewritten(
+        form, ((found.span(), _meant(found)) for found in _ESCAPE.finditer(form.text))
     )
+    return replace(made, is_decoded=True)
 
 
 def _meant(found: re.Match[str]) -> str:
@@ -99,25 +109,36 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def _joined(form: Form) -> Form:
-    characters: list[str] = []
-    places: list[tuple[int, int]] = []
-    position = 0
-    for found in _BROKEN_LINE.finditer(form.text):
-        _keep(form, position, found.start(), characters, places)
-        position = found.end()
-    _keep(form, position, len(form.text), characters, places)
+    made = _rewritten(form, ((found.span(), "") for found in _BROKEN_LINE.finditer(form.text)))
+    return replace(made, is_joined=True)
+
+
+def _rewritten(form: Form, changes: Iterable[tuple[tuple[int, int], str]]) -> Form:
+    """Return a form with some spans written another way, and the rest copied."""
+    texts: list[str] = []
+    pieces: list[Piece] = []
+    length = position = 0
+    for (start, end), meant in (*changes, ((len(form.text), len(form.text)), "")):
+        copied = (form.text[position:start], (position, start), True)
+        for text, source, is_copied in (copied, (meant, (start, end), False)):
+            if text:
+                texts.append(text)
+                pieces.append(Piece(start=length, source=source, is_copied=is_copied))
+                length += len(text)
+        position = end
     return Form(
-        text="".join(characters),
-        places=tuple(places),
-        is_joined=True,
+        text="".join(texts),
+        parent=form,
+        pieces=tuple(pieces),
+        is_joined=form.is_joined,
         is_decoded=form.is_decoded,
     )
 
 
 def _decoded(form: Form, found: re.Match[str]) -> Iterator[Form]:
-    place = _places(form, found.start(), found.end())
+    whole = (Piece(start=0, source=found.span(), is_copied=False),)
     for text in _decodings(found.group()):
-        yield Form(text=text, places=(place,) * len(text), is_decoded=True)
+        yield Form(text=text, parent=form, pieces=whole, is_decoded=True)
 
 
 def _decodings(encoded: str) -> Iterator[str]:
@@ -130,17 +151,3 @@ def _decodings(encoded: str) -> Iterator[str]:
             continue  # it is not written that way
         if decoded and all(one.isprintable() or one in "\r\n\t" for one in decoded):
             yield decoded
-
-
-def _places(form: Form, start: int, end: int) -> tuple[int, int]:
-    return form.span(start, end) if form.places else (start, end)
-
-
-def _keep(
-    form: Form, start: int, end: int, characters: list[str], places: list[tuple[int, int]]
-) -> None:
-    characters.extend(form.text[start:end])
-    if form.places:
-        places.extend(form.places[start:end])
-    else:
-        places.extend((place, place + 1) for place in range(start, end))
