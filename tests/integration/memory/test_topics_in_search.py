@@ -122,3 +122,11 @@ def test_a_profile_may_count_topics(caller: Caller, told: dict[str, UUID], now: 
 
     assert best.explain["paths"]["communities"]["weight"] > 0
     assert best.explain["paths"]["communities"]["value"] > 0
+
+
+def test_what_topics_bring_passes_the_filters(
+    caller: Caller, told: dict[str, UUID], now: datetime
+) -> None:
+    found = asked(caller, now, "merge of carts", profile="topical", files=("deploy/run.sh",))
+
+    assert ids(found) <= {told[text] for text in DEPLOYS}

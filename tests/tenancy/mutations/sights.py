@@ -107,6 +107,11 @@ VISIBILITY: Final = (
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
     guard(
+        "what memories are about is told of places one may see", "memory/sql/topics.sql",
+        "WHERE {visible}\n  AND (%(within)s::uuid[] IS NULL", "WHERE (%(within)s::uuid[] IS NULL",
+        "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
+    ),
+    guard(
         "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
