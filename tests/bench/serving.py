@@ -19,7 +19,7 @@ from tests.support import people
 
 PORT = 8931
 URL = f"http://127.0.0.1:{PORT}"
-PATIENCE_S = 40
+PATIENCE_S = 150
 
 
 def place(*, slug: str) -> tuple[Organization, Caller]:
