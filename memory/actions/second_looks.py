@@ -20,7 +20,6 @@ from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 from memory.queries.evidence import read_evidence
 from memory.retrieval import rerank
-from memory.retrieval.candidates import Item
 from memory.retrieval.ranking import Standing
 from teams import visibility
 
@@ -47,7 +46,7 @@ SCHEMA: Final[Mapping[str, object]] = {
 
 def is_due(*, pool: Pool, standings: tuple[Standing, ...], wish: str) -> bool:
     """Say whether a search is looked at by a reranker at all."""
-    kind, items = kind_of(pool=pool), _items(pool)
+    kind, items = kind_of(pool=pool), {id: one.item for id, one in pool.known.items()}
     if wish == Rerank.USUAL:
         return rerank.is_dialogue(kind=kind, standings=standings, items=items)
     if wish == Rerank.AUTO:
@@ -90,7 +89,7 @@ def reranked(
         return standings, (NO_RERANKER,)
     if not scores:
         return standings, (NO_RERANKER,) if is_asked else ()
-    return rerank.blend(standings=standings, scores=scores, share=_share(pool, standings)), ()
+    return rerank.blend(standings=standings, scores=scores), ()
 
 
 def made_up(*, question: str) -> str | None:
@@ -117,14 +116,6 @@ def made_up(*, question: str) -> str | None:
 def is_thin(*, relevances: tuple[float, ...]) -> bool:
     """Say whether so few results are sure that a second search is worth a model's call."""
     return sum(value > SURE for value in relevances) < ENOUGH
-
-
-def _items(pool: Pool) -> dict[UUID, Item]:
-    return {id: one.item for id, one in pool.known.items()}
-
-
-def _share(pool: Pool, standings: tuple[Standing, ...]) -> float:
-    return rerank.share_of(kind=kind_of(pool=pool), standings=standings, items=_items(pool))
 
 
 def _scores(pool: Pool, memory_ids: tuple[UUID, ...], *, may_leave: bool) -> dict[UUID, float]:

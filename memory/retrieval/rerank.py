@@ -19,7 +19,6 @@ from memory.retrieval.ranking import Moved, Standing
 
 TOP: Final = 30  # hits that are put in order anew, spec 3.1
 SHARE: Final = 0.5  # a, the reranker's part of the blend
-DIALOGUE_SHARE: Final = 0.6  # a among turns of conversations; chosen on four of LoCoMo's ten
 MARGIN: Final = 0.10  # lead of the first hit below which it is not certain, ours
 FIRST: Final = 5  # hits among which close facts about one thing are looked for, ours
 FACTS: Final = 3  # of them that name it and stand within the margin, ours
@@ -72,14 +71,6 @@ def has_close_facts(
         for falling in scores.values()
         for best, third in zip(falling, falling[FACTS - 1 :], strict=False)
     )
-
-
-def share_of(
-    *, kind: QueryKind, standings: tuple[Standing, ...], items: Mapping[UUID, Item]
-) -> float:
-    """Return the reranker's part of the blend for these hits."""
-    is_said = is_dialogue(kind=kind, standings=standings, items=items)
-    return DIALOGUE_SHARE if is_said else SHARE
 
 
 def are_mostly(item: Item, standings: tuple[Standing, ...], items: Mapping[UUID, Item]) -> bool:

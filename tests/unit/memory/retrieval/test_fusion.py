@@ -95,7 +95,7 @@ def test_what_a_memory_is_made_of_turns_the_ranking_of_a_question() -> None:
         fused = fusion.minmax(candidates=candidates, kind=QueryKind.SEMANTIC)
         shares[item] = {one.memory_id.int: one.score for one in fused}[1]
 
-    assert shares == pytest.approx({Item.PROSE: 2 / 3, Item.DIALOGUE: 0.4, Item.CODE: 0.8})
+    assert shares == pytest.approx({Item.PROSE: 2 / 3, Item.DIALOGUE: 0.5, Item.CODE: 0.8})
 
 
 @pytest.mark.parametrize("kind", [QueryKind.IDENTIFIER, QueryKind.STRUCTURAL])

@@ -99,14 +99,6 @@ def test_what_most_of_the_best_hits_are_decides(
     assert rerank.worth_it(kind=kind, standings=standings, items=items, things={}) is is_dialogue
 
 
-@pytest.mark.parametrize(("item", "share"), [(Item.DIALOGUE, 0.6), (Item.PROSE, 0.5)])
-def test_among_turns_the_second_look_counts_for_more(item: Item, share: float) -> None:
-    standings = _standings(1.0, 0.4)
-    items = {one.memory_id: item for one in standings}
-
-    assert rerank.share_of(kind=QueryKind.SEMANTIC, standings=standings, items=items) == share
-
-
 def test_nothing_found_is_neither_dialogue_nor_code() -> None:
     assert not rerank.is_dialogue(kind=QueryKind.SEMANTIC, standings=(), items={})
     assert rerank.fits(kind=QueryKind.SEMANTIC, standings=(), items={})
