@@ -11,6 +11,7 @@ import pytest
 from django.apps import apps
 from django.core.cache import cache
 from django.db.models.signals import post_migrate
+from django.utils import translation
 from pytest_django.plugin import DjangoDbBlocker
 
 from accounts import tenancy
@@ -47,6 +48,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         SchemaStep.objects.bulk_create(steps, ignore_conflicts=True)
 
     post_migrate.connect(put_back, sender=apps.get_app_config("accounts"), weak=False)
+
+
+@pytest.fixture(autouse=True)
+def _usual_language() -> None:
+    """Begin in the usual language: a page read in French leaves the thread in French."""
+    translation.deactivate()
 
 
 @pytest.fixture
