@@ -5,9 +5,11 @@ for the gates to refuse; one in any other field is a fault of that field. Nothin
 """
 
 import json
+from bisect import bisect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any, Final
 
 from accounts.errors import FieldError, InvalidInput
@@ -38,6 +40,7 @@ LARGEST_LINE: Final = 2_147_483_647  # of an integer column
 LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
 DEEPEST: Final = 32  # levels of nesting, spec 10.5
 LONGEST_REASON: Final = 200  # characters, the column's
+APART: Final = "\n" * 4  # between texts looked at together, more than a name and its value
 HINT: Final = "Correct the named fields and send it again."
 
 
@@ -126,6 +129,18 @@ def _leaves(pointer: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _leaves(f"{pointer}/{position}", inner)
 
 
+def _named(pointer: str, value: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the texts of a payload with their names: `password: …` says what `…` does not."""
+    if isinstance(value, str) and name:
+        yield pointer, f"{name}: ", value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _named(f"{pointer}/{key}", inner, key)
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _named(f"{pointer}/{position}", inner, name)
+
+
 def _is_deeper(value: Any, *, than: int) -> bool:
     if not isinstance(value, Mapping | list | tuple):
         return False
@@ -196,13 +211,31 @@ def _payload_errors(new: NewMemory) -> tuple[FieldError, ...]:
 
 
 def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
-    return tuple(
-        error for pointer, text in _short_texts(new) for error in _secret_error(pointer, text)
+    """Look at all short texts at once; only those in which that finds something, one by one."""
+    short = ((pointer, "", text) for pointer, text in _short_texts(new))
+    texts = (*short, *_named("/attributes", new.attributes))
+    wholes = [f"{before}{text}" for _, before, text in texts]
+    findings = secret_catalog.find_secrets(text=APART.join(wholes))
+    starts = tuple(accumulate((len(whole) + len(APART) for whole in wholes), initial=0))
+    touched = {
+        at
+        for found in findings
+        for at in range(bisect(starts, found.start) - 1, bisect(starts, found.end - 1))
+    }
+    errors: dict[str, FieldError] = {}
+    for pointer, before, text in (texts[at] for at in sorted(touched)):
+        if pointer not in errors and len(errors) < secrets.MOST_TOLD:
+            errors.update((pointer, one) for one in _secret_error(pointer, text, before=before))
+    return tuple(errors.values())
+
+
+def _secret_error(pointer: str, text: str, *, before: str = "") -> tuple[FieldError, ...]:
+    """Tell what a text holds, where that stands in the text; what is before it is its name."""
+    findings = tuple(
+        replace(found, start=max(0, found.start - len(before)), end=found.end - len(before))
+        for found in secret_catalog.find_secrets(text=f"{before}{text}")
+        if found.end > len(before)
     )
-
-
-def _secret_error(pointer: str, text: str) -> tuple[FieldError, ...]:
-    findings = secret_catalog.find_secrets(text=text)
     if not findings:
         return ()
     told = secrets.says(places=secrets.places(text=text, findings=findings))

@@ -29,7 +29,13 @@ _PLAIN_VALUES: Final = frozenset({
 _CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
 _REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
 _TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
-_VARIABLE: Final = re.compile(r"\$\{?\w+\}?.*|%\w+%.*|\{\w*\}.*")
+_VARIABLE: Final = re.compile(  # whole references: passwords begin with a dollar, too
+    r"\$\{.+\}.*|\$[A-Z_][A-Z0-9_]*(?:[/:].*|\W?)|\$[A-Za-z_]+(?:(?:->|::)\w+)*(?:[\[(].*[\])])?\W?"
+    r"|%[A-Za-z_]\w*%(?:[/\\:].*)?|\{\d*\}.*|\{\w+\}"
+)
+_HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password, not the password
+    r"\$(?:2[abxy]|[156y]|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./+=,$-]{16,}\W?"
+)
 _NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
 _AT_THE_END: Final = ".,;:!?\"'`)]}"
 
@@ -46,7 +52,7 @@ def is_placeholder(value: str) -> bool:
     lowered = value.lower()
     if lowered.strip("\"'`.,;:!?") in _PLAIN_VALUES or len(set(lowered)) <= 2:
         return True
-    if _REDACTED.fullmatch(lowered) or _VARIABLE.fullmatch(lowered):
+    if _REDACTED.fullmatch(lowered) or _VARIABLE.fullmatch(value) or _HASH.fullmatch(value):
         return True
     return bool(_TEMPLATE.search(value)) or any(word in lowered for word in _STOP_WORDS)
 

@@ -81,6 +81,11 @@ def test_a_wrong_field_is_named(
         ({"source_uri": f"https://x/?token={TOKEN}"}, "/source_uri"),
         ({"attributes": {"env": [f"GITHUB={TOKEN}"]}}, "/attributes/env/0"),
         ({"attributes": {TOKEN: 1}}, "/attributes"),
+        ({"attributes": {"db_password": "Tractor!4711vio"}}, "/attributes/db_password"),
+        (
+            {"attributes": {"a": {"client_secret": ["x", TOKEN[4:]]}}},
+            "/attributes/a/client_secret/1",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -92,6 +97,24 @@ def test_a_secret_in_any_field_is_refused_without_being_repeated(
 
     assert (refused.value.errors[0].pointer, refused.value.errors[0].code) == (pointer, "secret")
     assert TOKEN not in f"{refused.value.detail} {refused.value.errors}"
+
+
+def test_a_secret_of_an_attribute_is_told_where_it_stands_in_the_value(
+    caller: Caller, now: datetime
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        sent(caller, now, tags=("one", "two"), attributes={"db_password": "Tractor!4711vio"})
+
+    (error,) = refused.value.errors
+    assert "assigned_secret at line 1, column 1." in str(error.detail)
+
+
+def test_texts_side_by_side_make_no_secret(caller: Caller, now: datetime) -> None:
+    sent(
+        caller,
+        now,
+        tags=("password:", "w1nter-2026", "ghp_16C7e42F292c", "6912E7710c838347Ae178B4a"),
+    )
 
 
 def test_several_faults_are_told_at_once(caller: Caller, now: datetime) -> None:

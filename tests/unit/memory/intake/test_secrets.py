@@ -35,6 +35,7 @@ PLANTED = (
     ("DB_PASSWORD=Tr0ub4dor&3", "Tr0ub4dor&3", "assigned_secret"),
     (f'{{"api_key": "{RANDOM}"}}', RANDOM, "assigned_secret"),
     (f"client-secret: {RANDOM}", RANDOM, "assigned_secret"),
+    ("DB_PASSWORD='$umm3r!2024Xy'", "$umm3r!2024Xy", "assigned_secret"),
     ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
     ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
 )
@@ -46,6 +47,9 @@ CLEAN = (
     'password = "changeme" is the placeholder of the example.',
     "API_KEY=<your key here>",
     "password: ${DB_PASSWORD}",
+    "DB_PASSWORD=$DATABASE_PASSWORD, TOKEN=$HOME/.token, psql password=$dbPassword",
+    "password: $2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW",
+    "$password = $config['database']; $token = $this->token;",
     "The token is refreshed after 3600 seconds by the gateway.",
     "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build.",
     "Session 550e8400-e29b-41d4-a716-446655440000 was slow.",
