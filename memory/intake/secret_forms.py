@@ -7,6 +7,7 @@ sign may hide base64 that hides a key.
 
 import base64
 import binascii
+import html
 import re
 import unicodedata
 from bisect import bisect_right
@@ -18,7 +19,7 @@ DEEPEST: Final = 2  # encodings one inside of another, as gitleaks
 
 _ESCAPE: Final = re.compile(
     r"\\u(?P<u>[0-9A-Fa-f]{4})|\\x(?P<x>[0-9A-Fa-f]{2})|%(?P<p>[0-9A-Fa-f]{2})"
-    r"|&#(?P<d>\d{2,6});|&#[xX](?P<h>[0-9A-Fa-f]{2,5});|\\(?P<c>[\"'`/\\nrt])"
+    r"|&(?P<e>[A-Za-z]{2,8});|&#(?P<d>\d{2,6});|&#[xX](?P<h>[0-9A-Fa-f]{2,5});|\\(?P<c>[\"'`/\\nrt])"
     r"|(?P<n>[\u200b-\u200d\u2060\ufeff\u00ad])|(?P<w>[\uff01-\uff5e])"
 )
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
@@ -26,7 +27,8 @@ _BROKEN_LINE: Final = re.compile(
     r"(?<=[A-Za-z0-9+/_.=-]{8})[ \t]*(?:\\|[\"'][ \t]*[+.\\]?)?[ \t]*\r?\n[ \t>|#*]*[\"']?"
     r"(?=[A-Za-z0-9+/_.=-]{8})"
 )
-_ENCODED: Final = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/=-])")
+_ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/=-])")
+_APART: Final = "\n\n"  # between decodings: lines that are broken are joined, these are not
 _DASHED: Final = str.maketrans("-_", "+/")
 
 
@@ -84,8 +86,7 @@ def _once(form: Form) -> Iterator[Form]:
         yield _unescaped(form)
     if not form.is_joined and _BROKEN_LINE.search(form.text):
         yield _joined(form)
-    for found in _ENCODED.finditer(form.text):
-        yield from _decoded(form, found)
+    yield from _decoded(form)
 
 
 def _unescaped(form: Form) -> Form:
@@ -96,12 +97,14 @@ def _unescaped(form: Form) -> Form:
 
 
 def _meant(found: re.Match[str]) -> str:
-    """Return what an escape stands for: one character, or none for one that nobody sees."""
+    """Return what an escape stands for: a character, or none for one that nobody sees."""
     kind, written = next((name, text) for name, text in found.groupdict().items() if text)
     if kind == "n":
         return ""
     if kind == "w":
         return unicodedata.normalize("NFKC", written)
+    if kind == "e":
+        return html.unescape(f"&{written};")
     if kind == "c":
         return _CONTROLS.get(written, written)
     code = int(written, 10 if kind == "d" else 16)
@@ -135,10 +138,18 @@ def _rewritten(form: Form, changes: Iterable[tuple[tuple[int, int], str]]) -> Fo
     )
 
 
-def _decoded(form: Form, found: re.Match[str]) -> Iterator[Form]:
-    whole = (Piece(start=0, source=found.span(), is_copied=False),)
-    for text in _decodings(found.group()):
-        yield Form(text=text, parent=form, pieces=whole, is_decoded=True)
+def _decoded(form: Form) -> Iterator[Form]:
+    """Yield one form of all that is encoded, so that many small parts are looked at once."""
+    texts: list[str] = []
+    pieces: list[Piece] = []
+    length = 0
+    for found in _ENCODED.finditer(form.text):
+        for text in _decodings(found.group()):
+            texts.append(text)
+            pieces.append(Piece(start=length, source=found.span(), is_copied=False))
+            length += len(text) + len(_APART)
+    if texts:
+        yield Form(text=_APART.join(texts), parent=form, pieces=tuple(pieces), is_decoded=True)
 
 
 def _decodings(encoded: str) -> Iterator[str]:

@@ -137,7 +137,8 @@ RULES: Final = (
     _rule(
         SecretKind.PRIVATE_KEY,
         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:[^-]{0,8000}-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?",
+        r"(?:(?:[^-]|-(?!----)){0,8000}-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+        r"|[A-Za-z0-9+/=\s\\:,-]{0,8000})",  # cut off: what may be of the key
         lambda _: True,
         "private key",
         is_unmistakable=True,
@@ -146,6 +147,13 @@ RULES: Final = (
         SecretKind.URL_CREDENTIALS,
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s/@\"'`]{3,200})@",
         is_real,
+        "://",
+    ),
+    _rule(  # with an @ or a slash in it; a port, and the first letters of a path, are no password
+        SecretKind.URL_CREDENTIALS,
+        r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\[\"'`]{0,100}:(?!\d{1,5}[/?,;)])"
+        r"(?P<value>[^\s/?#\"'`]{3,200}|[^\s@\"'`]{3,200})@(?=[\w.\[-]+(?:[:/?#\s]|$))",
+        is_bare_secret,
         "://",
     ),
     _rule(

@@ -28,6 +28,9 @@ PLANTED = (
     (f"The cookie holds {JWT} then", JWT, "json_web_token"),
     (f"bot 123456789:{RANDOM}abc runs", f"123456789:{RANDOM}abc", "chat_bot_token"),
     ("postgres://app:s3cr3tPw@db:5432/x", "s3cr3tPw", "url_credentials"),
+    ("postgres://app:s3cr3t@Pw9@db:5432/x", "s3cr3t@Pw9", "url_credentials"),
+    ("postgres://app:Tractor/4711@db:5432/x", "Tractor/4711", "url_credentials"),
+    ("https://app:Tractor@4711vio@db/x?mail=ada@x.org", "Tractor@4711vio", "url_credentials"),
     ("curl -u admin:S3cretPass! https://x", "S3cretPass!", "url_credentials"),
     (f"Authorization: Bearer {RANDOM}", RANDOM, "authorization_header"),
     (f'curl -H "x-api-key: {RANDOM}"', RANDOM, "authorization_header"),
@@ -55,6 +58,9 @@ CLEAN = (
     "Session 550e8400-e29b-41d4-a716-446655440000 was slow.",
     "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     "See https://example.com:8080/path@2x.png for the icon.",
+    "Call http://localhost:8080/users?mail=ada@shop.org or https://[::1]:8443/@scope/a1@2.0.0.",
+    "postgres://user:password@localhost:5432/shop?mail=ada7@shop.org",
+    "pip install git+https://github.com/shop/x1.git@v2 and ssh://git@host:22/shop.git@4f2a",
     "max_tokens = 4096 and token_count: 12",
     "The secret is to keep functions short.",
     "Authorization: Bearer <token> is the header's form.",
@@ -102,6 +108,15 @@ def test_a_private_key_is_found_as_a_whole() -> None:
     assert redacted == "a [redacted: private_key] b"
 
 
+def test_of_a_private_key_that_is_cut_off_nothing_is_left() -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{RANDOM}\n{RANDOM}"
+
+    for text in (key, key.replace("\n", "\\n"), f"{key}\n-----END RSA PRIVATE KEY-----"):
+        redacted = secrets.redact(text=f"a {text}", findings=found_in(f"a {text}"))
+
+        assert redacted == "a [redacted: private_key]"
+
+
 @pytest.mark.parametrize("secret", [OWN, GITHUB, JWT])
 @pytest.mark.parametrize("line_break", ["\n", "\\\n", '"\n  "', "\r\n"])
 def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
@@ -123,9 +138,11 @@ def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> No
     ids=["base64", "base64url", "hex", "percent"],
 )
 def test_an_encoded_secret_is_found(encoded: str) -> None:
-    findings = found_in(f"blob {encoded} end")
+    for text in (f"blob {encoded} end", f"GCP_SA_B64={encoded}", f"{'QWxsIGlzIHdlbGwu '}{encoded}"):
+        findings = found_in(text)
 
-    assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
+        assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
+        assert encoded[-16:] in text[findings[0].start : findings[0].end]
 
 
 def test_overlapping_findings_are_redacted_once() -> None:
@@ -189,6 +206,7 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
         quote(base64.b64encode(f"pwd: '{RANDOM}'".encode()).decode(), safe=""),
         "".join(f"\\u{ord(one):04x}" for one in f"password={RANDOM}"),
         "".join(f"&#{ord(one)};" for one in f"password={RANDOM}"),
+        f"{{&quot;password&quot;: &quot;{RANDOM}&quot;}}",
         f'{{\\"password\\": \\"{RANDOM}\\"}}',
         "\u200b".join(GITHUB),
         "".join(chr(ord(one) + 0xFEE0) for one in f"password={RANDOM}"),
@@ -198,6 +216,7 @@ def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value(
         "percent of base64",
         "unicode",
         "entities",
+        "named entities",
         "escaped quotes",
         "unseen",
         "wide",
