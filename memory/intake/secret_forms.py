@@ -104,7 +104,7 @@ def _meant(found: re.Match[str]) -> str:
     if kind == "w":
         return unicodedata.normalize("NFKC", written)
     if kind == "e":
-        return html.unescape(f"&{written};")
+        return html.unescape(f"&{written};").replace("\xa0", " ")
     if kind == "c":
         return _CONTROLS.get(written, written)
     code = int(written, 10 if kind == "d" else 16)

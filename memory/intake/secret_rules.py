@@ -66,15 +66,17 @@ _NAME: Final = re.compile(
     r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|api[_ -]?key|access[_-]?key|token"
     r"|private[_-]?key|signing[_-]?key|credentials?|(?:secret|account|storage|license|master"
     r"|encryption|service|webhook|sdk|admin|session|deploy|shared|client|root|auth|app|insert"
-    r"|ingest|write|server)[_-]?key)\Z"
+    r"|ingest|write|server)[_-]?key|mot[ _-]?de[ _-]?passe|(?<![a-z])mdp"
+    r"|(?:(?<![a-z])|db|user|root|admin|bind|mail|smtp|ftp|sql)p(?:ass|w)"
+    r"|(?-i:(?<=[a-z])P(?:ass|w)))\Z"
 )
 _KEY: Final = re.compile(  # public, primary and cache keys open nothing
     r"(?i)(?<!public)(?<!primary)(?<!foreign)(?<!cache)(?<!sort)(?<!partition)(?<!idempotency)"
     r"(?:[_-]|\b)key\Z"
 )
-_NAME_HINTS: Final = ("pass", "pwd", "secret", "key", "token", "credential")
+_NAME_HINTS: Final = ("pass", "pw", "mdp", "secret", "key", "token", "credential")
 _BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterwards
-    r"(?i)(?=[\"'`\s=:])(?<=ord|swd|ase|ode|pwd|ret|key|ken|ial|als)"
+    r"(?i)(?=[\"'`\s=:])(?:(?<=ord|swd|ase|ode|pwd|ret|key|ken|ial|als|ass|sse|mdp)|(?<=pw))"
     r"[\"'`]?\s{0,3}(?:=>|:=|=|:)\s{0,3}\(?"
 )
 _LONGEST_NAME: Final = 24  # characters
@@ -251,15 +253,16 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
-        r"(?i)\b(?:password|passphrase|passwd|secret|api key|access key|token|credentials?)"
-        r"(?: \w+){0,4}? (?:is|was|are|to|=|as)(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
+        r"(?i)\b(?:password|passphrase|passwd|secret|api key|access key|token|credentials?"
+        r"|mot de passe|mdp)(?: \w+){0,4}? (?:is|was|are|to|=|as|:|est|était|sera)"
+        r"(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{6,200})",
         is_prose_secret,
         *_NAME_HINTS,
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
-        r"(?i)\bkey(?: \w+){0,3}? (?:is|was|to|=|as)(?: now| still)? [\"'`]?"
+        r"(?i)\bkey(?: \w+){0,3}? (?:is|was|(?:set|changed|reset) to|=|as)(?: now| still)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{16,400})",
         is_key,
         "key",

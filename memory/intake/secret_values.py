@@ -26,7 +26,7 @@ _PLAIN_VALUES: Final = frozenset({
     "hidden", "masked", "unset", "value", "variable", "bearer", "basic", "guest", "postgres",
     "user", "username", "pass", "admin", "test", "root",
 })  # fmt: skip
-_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
+_CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
 _REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
 _TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
 _VARIABLE: Final = re.compile(  # whole references: passwords begin with a dollar, too
@@ -37,6 +37,16 @@ _HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password,
     r"\$(?:2[abxy]|[156y]|argon2(?:id?|d)|scrypt|pbkdf2-sha\d+)\$[\w./+=,$-]{16,}\W?"
 )
 _NAME_SHAPE: Final = re.compile(r"[a-z]+(?:_[a-z]+)+")  # a name of code, never a good password
+_FIGURES: Final = re.compile(  # days, moments, parts of a whole, versions
+    r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?|\d+(?:[/.]\d+)+"
+)
+_TERM: Final = re.compile(  # RS256-signed, OAuth2-based, OWASP-2023, base64-encoded
+    r"[A-Z]{2,}[A-Za-z]*\d{0,4}(?:-[a-z]{2,}|-\d{1,4})*|[A-Za-z]+\d{1,4}[a-z]{0,2}-(?:[a-z]+ed|bound|only)"
+)
+_CALL: Final = re.compile(r"[A-Za-z_][\w.:]*\([\w.,:|+'\"()-]*")
+_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD_LENGTH: Final = 3  # characters of a name's words on average, drawn ones have fewer; ours
+_MOST_DIGITS: Final = 3  # in a name of code, ours
 _AT_THE_END: Final = ".,;:!?\"'`)]}"
 
 
@@ -81,7 +91,7 @@ def is_quoted_secret(value: str) -> bool:
 
 def is_bare_secret(value: str) -> bool:
     """Say whether a value without quotes that is called a secret is one, and no code."""
-    if not is_quoted_secret(value) or _classes(value) < 2:
+    if not is_quoted_secret(value) or _classes(value) < 2 or _FIGURES.fullmatch(value):
         return False
     has_digit = any(character.isdigit() for character in value)
     if _CODE_SHAPE.fullmatch(value) and not (has_digit and "(" not in value and "." not in value):
@@ -92,6 +102,8 @@ def is_bare_secret(value: str) -> bool:
 def is_prose_secret(value: str) -> bool:
     """Say whether a word of a sentence that is called a secret is one."""
     bare = value.rstrip(_AT_THE_END)
+    if _FIGURES.fullmatch(bare) or _TERM.fullmatch(bare):
+        return False
     has_letter = any(character.isalpha() for character in bare)
     has_more = any(not character.isalpha() and character not in "-'_/" for character in bare)
     return has_letter and has_more and is_bare_secret(bare)
@@ -104,12 +116,22 @@ def is_key(value: str) -> bool:
     has_letter = any(character.isalpha() for character in bare)
     if len(bare) < KEY_LENGTH or not (has_digit and has_letter) or is_placeholder(bare):
         return False
+    if _CALL.fullmatch(bare) or _is_name(bare):
+        return False
     return " " not in bare and entropy_bits(text=bare) >= TOKEN_ENTROPY and not _is_path(bare)
 
 
 def _is_path(value: str) -> bool:
     parts = re.split(r"[/:._-]", value)
     return len(parts) > 2 and max(len(part) for part in parts) < KEY_LENGTH
+
+
+def _is_name(value: str) -> bool:
+    """Say whether words are put together, as in OAuth2AuthorizationServer, and not drawn."""
+    words = _WORDS.findall(value)
+    if sum(character.isdigit() for character in value) > _MOST_DIGITS:
+        return False
+    return value.isalnum() and len(value) >= _WORD_LENGTH * len(words)
 
 
 def _classes(value: str) -> int:

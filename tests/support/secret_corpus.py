@@ -186,6 +186,13 @@ CLEAN_FORMS: Final = (
     "token_type: bearer, expires_in: {d4}",
     "password: string(min={d2}, max=128)",
     "The API key is passed as header X-Api-Key by gateway{d2}.",
+    "The access token is RS256-signed and lives {d2} minutes.",
+    "The credentials are OAuth2-based, the password is argon2id-hashed, m={d5}.",
+    "The token expiry is 20{d2}-01-31T00:00:00Z.",
+    "The password policy is OWASP-20{d2}.",
+    "The cache key is sha256(userId+tenantId) in version {d2}.",
+    "The key class is PaymentGatewayV{d1}Client.",
+    "Module {L6} hands the key to OAuth2AuthorizationServer.",
     "PASSWORD_HASHERS[{d1}] = 'django.contrib.auth.hashers.Argon2PasswordHasher'",
 )
 CLEAN_MODULES: Final = (  # of Python's library
