@@ -216,7 +216,7 @@ def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     too_many = sentence("Name at most {most} of them.", most=LARGEST_FILTER)
     globbed = sentence("Use at most {most} of them with * or ?.", most=paths.MOST_GLOBS)
     yield "/types", wrong_type is not None, no_type
-    for name in ("tags", "files", "projects"):
+    for name in ("tags", "files", "modules", "projects", "topics"):
         values = getattr(request, name)
         wrong = any(not value.strip() or check_text(text=value) for value in values)
         yield f"/{name}", len(values) > LARGEST_FILTER, too_many

@@ -263,6 +263,7 @@ def _store(
             rows=tuple((id, code_of(row.type), _digest(texts_of[id])) for id, row in new.items()),
             vectors=np.stack([vectors[id] for id in new]),
         )
+        topics.leave(memory_ids=tuple(new))  # it may have joined one by its vector before
     topics.follow(memory_ids=tuple(same))
     return {id: _digest(texts_of[id]) for id in same}
 

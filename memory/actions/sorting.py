@@ -78,6 +78,7 @@ def _sort(place: Place, now: datetime) -> tuple[topics.Topic, ...]:
         stored.write(
             place=place,
             topics=tuple((topic.id or new_id(), topic) for topic in found),
+            versions={row.memory_id: row.version for row in read.rows},
             model_id=read.model_id,
             now=now,
         )

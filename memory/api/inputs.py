@@ -155,6 +155,9 @@ CLOSENESS: Final = _optional(
 )
 
 
+MOST_TOPICS: Final = 64  # as in lists and over MCP
+
+
 def _narrowing(most: int) -> tuple[Field, ...]:
     return (
         PROJECT,
@@ -166,7 +169,7 @@ def _narrowing(most: int) -> tuple[Field, ...]:
         ),
         _optional(
             "topics",
-            _values(200, most),
+            _values(200, MOST_TOPICS),
             "In one of these topics, by id or by words of its name.",
             (),
         ),

@@ -22,12 +22,15 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT t.id, t.words, -(t.center <#> v.unit)::float8 AS closeness FROM memory_topic AS t
         WHERE t.audience = m.audience AND t.project_id IS NOT DISTINCT FROM m.project_id
-          AND t.model_id = e.id AND -(t.center <#> v.unit) >= t.reach
+          -- CASE: centers of other models have other dimensions and cannot be compared.
+          AND CASE WHEN t.model_id = e.id THEN -(t.center <#> v.unit) >= t.reach END
         ORDER BY t.center <#> v.unit, t.id LIMIT 1) AS near
     CROSS JOIN LATERAL (
         SELECT coalesce(bit_or(1 << (w.place::int - 1)), 0) AS bits
         FROM unnest(near.words) WITH ORDINALITY AS w(word, place)
-        WHERE strpos(lower(m.content), lower(w.word)) > 0) AS held
+        -- A word of a topic is letters, digits, _ and -, singular or plural: see memory/lifecycle/labels.
+        WHERE m.content ~* ('(^|[^[:alnum:]_-])' || regexp_replace(w.word, '(..[^suiao])s$', '\1', 'i')
+                            || 's?([^[:alnum:]_-]|$)')) AS held
     WHERE e.active
       AND NOT EXISTS (SELECT FROM memory_topicmember AS b WHERE b.memory_id = m.id)
     ON CONFLICT (memory_id) DO NOTHING;

@@ -5,6 +5,7 @@ are not told that it exists. It is called by its first words of those that at le
 memories have.
 """
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -29,6 +30,7 @@ FILE: Final = "topics.sql"
 IN_LABEL: Final = 3  # words of a topic that it is called by
 APART: Final = " · "  # between them
 MOST_CALLED: Final = 200  # topics that a filter may name
+NEAR: Final = 5  # of which the first one that is told counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,10 +130,12 @@ def nearest(
         query=prefix_text(vector=vector),
         model=model,
         within=within,
+        limit=NEAR,
         **parameters(sight=sight),
     )
-    told = _told(caller, ids=[rows[0][0]], limit=1) if rows else ()
-    return NearTopic(topic=told[0], closeness=round(rows[0][1], 4)) if told else None
+    told = {one.id: one for one in _told(caller, ids=[row[0] for row in rows], limit=NEAR)}
+    near = ((told[id], cosine) for id, cosine in rows if id in told)
+    return next((NearTopic(topic=one, closeness=round(cosine, 4)) for one, cosine in near), None)
 
 
 def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
@@ -141,28 +145,28 @@ def named_by(*, caller: Caller, refs: tuple[str, ...]) -> tuple[UUID, ...]:
     """
     readable = tuple(ref for ref in refs if not check_text(text=ref))
     ids = {found for ref in readable if (found := as_uuid(text=ref)) is not None}
-    wanted = tuple(frozenset(_words(ref)) for ref in readable if as_uuid(text=ref) is None)
+    wanted = {frozenset(_words(ref)) for ref in readable if as_uuid(text=ref) is None}
     sight = visibility.sight_of(caller=caller)
     rows = named.filled(
         "called",
         file=FILE,
         parts=_visible("t"),
         ids=list(ids),
-        words=sorted(frozenset().union(*wanted)),
+        words=json.dumps([sorted(words) for words in wanted if words]),
         limit=MOST_CALLED,
         **parameters(sight=sight),
     )
     told = _told(caller, ids=[row[0] for row in rows], limit=MOST_CALLED)
-    return tuple(
-        one.id
-        for one in told
-        if one.id in ids
-        or any(words and words <= {word.lower() for word in one.words} for words in wanted)
-    )
+    return tuple(one.id for one in told if one.id in ids or _is_called(one, wanted))
 
 
 def _visible(alias: str) -> dict[str, str]:
     return {"visible": visibility.as_sql(alias=alias)}
+
+
+def _is_called(one: TopicView, wanted: set[frozenset[str]]) -> bool:
+    told = {word.lower() for word in one.words}
+    return any(words and words <= told for words in wanted)
 
 
 def _words(ref: str) -> tuple[str, ...]:

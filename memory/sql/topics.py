@@ -1,7 +1,7 @@
 """Typed callers of the queries that sort memories into topics (spec 5.3, 6.2)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -31,6 +31,7 @@ class Row:
     """A memory as it is read for sorting; `unit` is empty when it has no vector."""
 
     memory_id: UUID
+    version: int
     content: str
     tags: tuple[str, ...]
     files: tuple[str, ...]
@@ -60,11 +61,12 @@ def subjects(*, place: Place, model_id: int, most: int) -> tuple[Row, ...]:
     return tuple(
         Row(
             memory_id=row[0],
-            content=row[1],
-            tags=tuple(row[2]),
-            files=tuple(row[3]),
-            names=tuple(row[4] or ()),
-            unit=_received(row[5]),
+            version=row[1],
+            content=row[2],
+            tags=tuple(row[3]),
+            files=tuple(row[4]),
+            names=tuple(row[5] or ()),
+            unit=_received(row[6]),
         )
         for row in found
     )
@@ -85,37 +87,49 @@ def before(*, place: Place) -> tuple[Before, ...]:
 
 
 def write(
-    *, place: Place, topics: Sequence[tuple[UUID, Topic]], model_id: int, now: datetime
+    *,
+    place: Place,
+    topics: Sequence[tuple[UUID, Topic]],
+    versions: Mapping[UUID, int],
+    model_id: int,
+    now: datetime,
 ) -> None:
-    """Store the topics of a place in the stead of those before. In a unit."""
-    named.rows("hold", file=FILE)
+    """Store the topics of a place in the stead of those before. In a unit.
+
+    `versions`: of all memories that were sorted. One that has changed since is in no topic until it
+    joins one by itself; one that came since and had joined one joins anew.
+    """
+    stated = [json.dumps(topic.words) for _, topic in topics]
+    centers = [
+        None if topic.center is None else HalfVector(topic.center).to_text() for _, topic in topics
+    ]
+    members = [(id, member) for id, topic in topics for member in topic.members]
+    ids = [member.memory_id for _, member in members]
+    named.rows("hold", file=FILE)  # writers of memories wait from here on
     named.execute(
         "write_topics",
         file=FILE,
         ids=[id for id, _ in topics],
-        words=[json.dumps(topic.words) for _, topic in topics],
-        centers=[
-            None if topic.center is None else HalfVector(topic.center).to_text()
-            for _, topic in topics
-        ],
+        words=stated,
+        centers=centers,
         reaches=[topic.reach for _, topic in topics],
         model=model_id,
         now=now,
         **_of(place),
     )
-    members = [(id, member) for id, topic in topics for member in topic.members]
-    ids = [member.memory_id for _, member in members]
-    named.execute("drop_members", file=FILE, memories=ids, **_of(place))
+    dropped = named.rows("drop_members", file=FILE, memories=ids, **_of(place))
     named.execute(
         "write_members",
         file=FILE,
         memories=ids,
+        versions=[versions[id] for id in ids],
         topics=[id for id, _ in members],
         holds=[member.holds for _, member in members],
         closenesses=[member.closeness for _, member in members],
         **_of(place),
     )
     named.execute("drop_topics", file=FILE, ids=[id for id, _ in topics], **_of(place))
+    follow(memory_ids=tuple(row[0] for row in dropped if row[0] not in versions))
 
 
 def left_out(*, place: Place, after: UUID, limit: int) -> tuple[UUID, ...]:

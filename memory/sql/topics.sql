@@ -17,7 +17,7 @@ GROUP BY 1, 2 ORDER BY 1, 2
 -- name: subjects
 -- What the memories of a place are sorted by, the newest ones where there are more than `most`; index
 -- memory_kw_live. A vector comes as Postgres sends it.
-SELECT m.id, m.content, m.tags, m.related_files, named.keys, halfvec_send(v.unit)
+SELECT m.id, m.version, m.content, m.tags, m.related_files, named.keys, halfvec_send(v.unit)
 FROM (SELECT k.memory_id FROM memory_memorykeyword AS k
       WHERE k.live AND k.audience = %(audience)s AND k.project_id IS NOT DISTINCT FROM %(project)s::uuid
       ORDER BY k.memory_id DESC LIMIT %(most)s) AS k
@@ -61,12 +61,13 @@ ON CONFLICT (id) DO UPDATE SET
     reach = excluded.reach, sorted_at = excluded.sorted_at
 
 -- name: write_members
--- Store which topic each memory is in, where it still is in the place; unchanged rows stay as they are.
+-- Store which topic each memory is in, where it still is in the place and says what was sorted; unchanged
+-- rows stay as they are.
 INSERT INTO memory_topicmember AS b (memory_id, topic_id, holds, closeness)
 SELECT m.id, g.topic_id, g.holds, g.closeness
-FROM unnest(%(memories)s::uuid[], %(topics)s::uuid[], %(holds)s::smallint[], %(closenesses)s::float8[])
-     AS g(memory_id, topic_id, holds, closeness)
-JOIN memory_memory AS m ON m.id = g.memory_id
+FROM unnest(%(memories)s::uuid[], %(versions)s::int[], %(topics)s::uuid[], %(holds)s::smallint[],
+            %(closenesses)s::float8[]) AS g(memory_id, version, topic_id, holds, closeness)
+JOIN memory_memory AS m ON m.id = g.memory_id AND m.version = g.version
 WHERE m.status = 'active' AND m.stale_at IS NULL AND m.audience = %(audience)s
   AND m.project_id IS NOT DISTINCT FROM %(project)s::uuid
 ON CONFLICT (memory_id) DO UPDATE SET
@@ -75,11 +76,12 @@ WHERE (b.topic_id, b.holds, b.closeness)
     IS DISTINCT FROM (excluded.topic_id, excluded.holds, excluded.closeness)
 
 -- name: drop_members
--- Take those memories of a place out of topics that are in none now.
+-- Take those memories of a place out of topics that are in none now; return them.
 DELETE FROM memory_topicmember AS b USING memory_topic AS t
 WHERE t.id = b.topic_id AND t.audience = %(audience)s
   AND t.project_id IS NOT DISTINCT FROM %(project)s::uuid
   AND b.memory_id <> ALL (%(memories)s::uuid[])
+RETURNING b.memory_id
 
 -- name: drop_topics
 -- Forget the topics of a place that are no more.
@@ -122,12 +124,13 @@ WHERE {visible}
 ORDER BY n.memories DESC, t.id LIMIT %(limit)s
 
 -- name: called
--- The visible topics that have one of these words or ids, for a filter that names topics; at most so
--- many. Which words are told is looked up of these alone.
+-- The visible topics with one of these ids, and those that have all words of one of these lists, at most
+-- so many, for a filter that names topics. Which words are told is looked up of these alone.
 SELECT t.id FROM memory_topic AS t
 WHERE {visible} AND (t.id = ANY (%(ids)s::uuid[]) OR EXISTS (
-    SELECT FROM unnest(t.words) AS w(word) WHERE lower(w.word) = ANY (%(words)s::text[])))
-ORDER BY t.id LIMIT %(limit)s
+    SELECT FROM jsonb_array_elements(%(words)s::jsonb) AS asked(words)
+    WHERE asked.words <@ to_jsonb(ARRAY(SELECT lower(w.word) FROM unnest(t.words) AS w(word)))))
+ORDER BY t.id = ANY (%(ids)s::uuid[]) DESC, t.id LIMIT %(limit)s
 
 -- name: of_topic
 -- The live memories of a topic that may be seen, the most central first.
@@ -137,9 +140,14 @@ WHERE b.topic_id = %(topic)s AND {visible}
 ORDER BY b.closeness DESC NULLS LAST, b.memory_id LIMIT %(limit)s
 
 -- name: nearest_topic
--- The visible topic whose center is nearest to a question, of those that reach it, in the active model.
-SELECT t.id, -(t.center <#> %(query)s::halfvec)::float8 FROM memory_topic AS t
-JOIN memory_embeddingmodel AS e ON e.id = t.model_id AND e.active AND e.key = %(model)s
-WHERE {visible} AND -(t.center <#> %(query)s::halfvec) >= t.reach
-  AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
-ORDER BY t.center <#> %(query)s::halfvec, t.id LIMIT 1
+-- The visible topics whose centers are nearest to a question, of those that reach it, at most so many.
+-- Centers of other models have other dimensions, so they are set aside before any is compared.
+WITH alike AS MATERIALIZED (
+    SELECT t.id, t.center, t.reach FROM memory_topic AS t
+    JOIN memory_embeddingmodel AS e ON e.id = t.model_id AND e.active AND e.key = %(model)s
+    WHERE {visible}
+      AND (%(within)s::uuid[] IS NULL OR t.project_id IS NULL OR t.project_id = ANY (%(within)s::uuid[]))
+)
+SELECT a.id, -(a.center <#> %(query)s::halfvec)::float8 FROM alike AS a
+WHERE -(a.center <#> %(query)s::halfvec) >= a.reach
+ORDER BY a.center <#> %(query)s::halfvec, a.id LIMIT %(limit)s

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import pytest
 
 from accounts import tenancy
@@ -12,7 +13,10 @@ from memory.actions.archive import archive
 from memory.actions.restore import restore
 from memory.actions.revise import revise
 from memory.actions.sorting import Sorted, sort_topics
+from memory.lifecycle.topics import Member
+from memory.lifecycle.topics import Topic as Sortable
 from memory.models import Topic, TopicMember
+from memory.sql.topics import places, write
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -65,6 +69,13 @@ def topic_of(memory_id: UUID) -> UUID | None:
     return topic
 
 
+def held(memory_id: UUID) -> set[str]:
+    """Return which words of its topic a memory has."""
+    with tenancy.unit():
+        found = TopicMember.objects.select_related("topic").get(memory_id=memory_id)
+    return {word for bit, word in enumerate(found.topic.words) if found.holds >> bit & 1}
+
+
 def test_memories_of_one_place_are_sorted_by_what_they_share(told: dict[str, UUID]) -> None:
     expected = [{told[text] for text in texts} for texts in (CARTS, DEPLOYS)]
 
@@ -114,6 +125,49 @@ def test_a_memory_written_since_joins_the_nearest_topic(
     new = stored(caller, now, LATER, project=store)
 
     assert topic_of(new.id) == topic_of(told[CARTS[0]])
+
+
+def test_only_whole_words_of_a_topic_are_held(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    submerged = LATER.replace("Merging", "Submerged")
+    merges = "Two merges of one cart in shop/carts.py wait for the same advisory lock."
+    part, whole = (stored(caller, now, text, project=store).id for text in (submerged, merges))
+
+    assert "merge" not in held(part)
+    assert "merge" in held(whole)
+
+
+def test_what_came_and_what_changed_while_topics_were_sorted_joins_by_itself(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    since, changed = stored(caller, now, LATER, project=store).id, told[CARTS[1]]
+    joined, rows = topic_of(since), topics()
+    with tenancy.unit():
+        (place,) = places()
+        sorted_before = dict.fromkeys(told.values(), 1) | {changed: 0}
+        write(
+            place=place,
+            topics=tuple((id, _as_sorted(row, set(told.values()))) for id, row in rows.items()),
+            versions=sorted_before,
+            model_id=next(iter(rows.values())).model_id,
+            now=now,
+        )
+
+    assert topic_of(since) == joined
+
+
+def _as_sorted(row: Any, memories: set[UUID]) -> Sortable:
+    members = TopicMember.objects.filter(topic=row, memory_id__in=memories)
+    return Sortable(
+        id=row.id,
+        words=tuple(row.words),
+        center=np.asarray(row.center, dtype=np.float32),
+        reach=row.reach,
+        members=tuple(
+            Member(memory_id=one.memory_id, holds=0, closeness=one.closeness) for one in members
+        ),
+    )
 
 
 def test_a_memory_of_another_place_joins_none(

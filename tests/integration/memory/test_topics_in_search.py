@@ -6,16 +6,19 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from pgvector import HalfVector
 
+from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions.match import match
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import SearchAnswer, SearchRequest, search
 from memory.actions.sorting import sort_topics
+from memory.models import Topic
 from memory.queries import memories, topics
 from memory.retrieval import filters
 from memory.retrieval.filters import Filters
-from tests.integration.memory.test_sorting import CARTS, DEPLOYS
+from tests.integration.memory.test_sorting import CARTS, DEPLOYS, LATER, topic_of
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -105,6 +108,20 @@ def test_a_search_tells_the_topic_of_the_question(
     assert near.topic == carts_topic(member_caller)
     assert near.closeness > 0
     assert far is None
+
+
+def test_centers_of_another_model_are_compared_with_nothing(
+    caller: Caller, told: dict[str, UUID], store: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        Topic.objects.update(center=HalfVector([1.0] * 16), model=None, reach=0.0)
+
+    answer = asked(caller, now, "proxy of carts")
+    new = stored(caller, now, LATER, project=store)
+
+    assert answer.topic is None
+    assert ids(answer) == set(told.values())
+    assert topic_of(new.id) is None
 
 
 def test_topics_of_the_first_hits_are_explained_and_weigh_nothing(
