@@ -23,6 +23,12 @@ def _made(**held: str) -> SessionStore:
     return session
 
 
+@pytest.fixture(autouse=True)
+def _no_sessions(db: None) -> None:
+    """Begin without the sessions that tests of running servers leave."""
+    Session.objects.all().delete()
+
+
 def _signed_in(person: User) -> str:
     browser = Client()
     browser.force_login(person, backend=BACKEND)
