@@ -223,9 +223,13 @@ def _secret_errors(new: NewMemory) -> tuple[FieldError, ...]:
         for at in range(bisect(starts, found.start) - 1, bisect(starts, found.end - 1))
     }
     errors: dict[str, FieldError] = {}
+    refused: list[str] = []  # names among them, which no pointer repeats
     for pointer, before, text in (texts[at] for at in sorted(touched)):
-        if pointer not in errors and len(errors) < secrets.MOST_TOLD:
-            errors.update((pointer, one) for one in _secret_error(pointer, text, before=before))
+        if len(errors) == secrets.MOST_TOLD or any(name in pointer for name in refused):
+            continue
+        for error in _secret_error(pointer, text, before=before):
+            errors.setdefault(pointer, error)
+            refused.append(text)
     return tuple(errors.values())
 
 

@@ -81,6 +81,7 @@ def test_a_wrong_field_is_named(
         ({"source_uri": f"https://x/?token={TOKEN}"}, "/source_uri"),
         ({"attributes": {"env": [f"GITHUB={TOKEN}"]}}, "/attributes/env/0"),
         ({"attributes": {TOKEN: 1}}, "/attributes"),
+        ({"attributes": {f"pwd={TOKEN}": 1, TOKEN: [{"env": f"X={TOKEN}"}]}}, "/attributes"),
         ({"attributes": {"db_password": "Tractor!4711vio"}}, "/attributes/db_password"),
         (
             {"attributes": {"a": {"client_secret": ["x", TOKEN[4:]]}}},
