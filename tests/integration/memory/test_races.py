@@ -127,7 +127,7 @@ def test_batches_that_overlap_in_opposite_orders_all_succeed(
         ordered = items if number % 2 else items[::-1]
         return remember_all(caller=caller, new=tuple(ordered), now=now)
 
-    found = race_inside(organization, store_them, times=14)
+    found = race_inside(organization, store_them, times=8)
 
     added = [item for outcomes in found for item in outcomes if item.outcome == "added"]
     assert len(added) == 40
