@@ -25,15 +25,7 @@ from config import env
 def test_what_the_door_does_not_know_is_refused_with_usage(
     arguments: list[str], tmp_path: Path
 ) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "config.embedded", *arguments],
-        cwd=env.ROOT,
-        env={"CAIRN_HOME": str(tmp_path / "home")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    told = _knocked(*arguments, home=tmp_path / "home")
 
     assert told.returncode == 2
     assert told.stderr.startswith("usage: python -m config.embedded")
@@ -41,15 +33,19 @@ def test_what_the_door_does_not_know_is_refused_with_usage(
 
 
 def test_a_command_of_manage_keeps_its_own_arguments(tmp_path: Path) -> None:
-    told = subprocess.run(
-        [sys.executable, "-m", "config.embedded", "manage", "evaluate", "--split", "held"],
+    told = _knocked("manage", "evaluate", "--split", "held", home=tmp_path / "home")
+
+    assert told.returncode == 1
+    assert "usage" not in told.stderr
+
+
+def _knocked(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "config.embedded", *arguments],
         cwd=env.ROOT,
-        env={"CAIRN_HOME": str(tmp_path / "home")},
+        env={"CAIRN_HOME": str(home)},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
-
-    assert told.returncode == 1
-    assert "usage" not in told.stderr

@@ -91,6 +91,7 @@ def test_looking_at_a_memory_takes_its_time(scale: Scale, figure: Callable[[str]
         for size in (1_000, 4_000)
     }
 
+    assert all(len(times) == rounds and times[0] > 0 for times in spent.values())
     for size, times in spent.items():
         p95 = times[int(len(times) * 0.95)]
         figure(f"{size:,} characters: p50 {statistics.median(times):.2f} ms, p95 {p95:.2f} ms")
