@@ -26,7 +26,12 @@ class Memory(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     project = models.ForeignKey(
-        "teams.Project", null=True, blank=True, on_delete=models.PROTECT, related_name="memories"
+        "teams.Project",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="memories",
+        db_index=False,
     )
     external_id = models.CharField(max_length=200, blank=True)
     type = models.CharField(max_length=24)

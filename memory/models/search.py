@@ -73,8 +73,12 @@ class Searchable(models.Model):
 class MemoryVector(Searchable):
     """A memory's vector in one model: unit length, at most 384 dimensions, read by every scan."""
 
-    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="vectors")
-    model = models.ForeignKey(EmbeddingModel, on_delete=models.CASCADE, related_name="vectors")
+    memory = models.ForeignKey(
+        Memory, on_delete=models.CASCADE, related_name="vectors", db_index=False
+    )
+    model = models.ForeignKey(
+        EmbeddingModel, on_delete=models.CASCADE, related_name="vectors", db_index=False
+    )
     prefix_dimensions = models.PositiveSmallIntegerField()
     unit = HalfVectorField()
     whole = HalfVectorField(null=True)
