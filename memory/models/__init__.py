@@ -1,5 +1,7 @@
 """Models of memories and what is derived from them (tenant schema)."""
 
+from memory.models.action_log import ActionLog
+from memory.models.conflicts import Conflict
 from memory.models.memories import Memory, MemoryLink, MemoryVersion
 from memory.models.mentions import Mention
 from memory.models.methodologies import Methodology
@@ -15,6 +17,8 @@ from memory.models.topics import Topic, TopicMember
 
 __all__ = [
     "AccessLog",
+    "ActionLog",
+    "Conflict",
     "EmbeddingModel",
     "Lexeme",
     "Memory",
