@@ -30,7 +30,7 @@ from accounts.models import SchemaStep
 from accounts.sql import doors, walls
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
-from memory.providers import weights
+from memory.providers import secret_catalog, weights
 
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 1.0
@@ -57,12 +57,19 @@ Probe = Callable[[], Check]
 
 def readiness() -> tuple[Check, ...]:
     """Return the findings that decide whether this installation can serve requests."""
-    return _run(stored=_stored(), local=(check_disk,))
+    return _run(stored=_stored(), local=(check_disk, check_scanner))
 
 
 def diagnosis() -> tuple[Check, ...]:
     """Return every finding, for a person."""
-    local = (check_disk, check_weights, check_secrets, check_address, check_web)
+    local = (
+        check_disk,
+        check_weights,
+        check_scanner,
+        check_secrets,
+        check_address,
+        check_web,
+    )
     return _run(stored=(*_stored(), check_quarantine, check_wall), local=local)
 
 
@@ -216,6 +223,14 @@ def check_weights() -> Check:
         fix = f"Run: python -m memory.providers.weights --into {folder}"
         return _wrong("models", f"{faults[0]} ({len(faults)} faults)", fix)
     return _well("models", f"the files in {folder} are as pinned")
+
+
+def check_scanner() -> Check:
+    """Look whether texts can be searched for secrets: without the rules nothing is stored."""
+    if fault := secret_catalog.fault():
+        fix = "Install the packages again, and let the folder of the models be written to."
+        return _wrong("scanner", f"its rules cannot be read: {fault}", fix)
+    return _well("scanner", "the rules about secrets are loaded")
 
 
 def check_secrets() -> Check:

@@ -54,6 +54,15 @@ def prepare() -> None:
     _scanner()
 
 
+def fault() -> str:
+    """Say why the rules cannot be read, so that no text can be stored; empty when they can."""
+    try:
+        prepare()
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        return (str(error).strip() or type(error).__name__).splitlines()[0]
+    return ""
+
+
 def compile_rules(*, into: Path) -> bool:
     """Compile the rules into a folder, unless this package's stand there; say whether it did."""
     spec = find_spec(PACKAGE)

@@ -67,4 +67,5 @@ def test_real_installation_names_every_check(client: Client) -> None:
 
     assert set(checks) == {
         *("database", "migrations", "organizations", "beat", "jobs", "redis", "worker", "disk"),
+        "scanner",
     }

@@ -1,5 +1,6 @@
 """Each check says what is wrong and how to mend it (config.health, manage.py doctor)."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,8 @@ from django.db.models.functions import Now
 from accounts.models import Job, Organization, Slot
 from accounts.sql.walls import Powers
 from config import health
+from memory.providers import registry
+from memory.providers.settings import ProviderSettings
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +35,8 @@ def test_database_that_is_away_is_told_with_the_way_out(monkeypatch: pytest.Monk
     assert findings[0].name == "database"
     assert not findings[0].ok
     assert "DATABASE_URL" in findings[0].fix
-    assert {finding.name for finding in findings} == {"database", "redis", "worker", "disk"}
+    told = {finding.name for finding in findings}
+    assert told == {"database", "redis", "worker", "disk", "scanner"}
 
 
 @pytest.mark.parametrize(
@@ -158,6 +162,23 @@ def test_missing_models_are_told(settings: Any, tmp_path: Path) -> None:
 
     assert not finding.ok
     assert f"--into {tmp_path}" in finding.fix
+
+
+@pytest.fixture
+def spoiled_models(tmp_path: Path) -> Iterator[None]:
+    (tmp_path / "secret-rules").write_text("a file where the folder should be")
+    registry.configure(settings=ProviderSettings(models_dir=tmp_path))
+    yield
+    registry.reset()
+
+
+@pytest.mark.usefixtures("spoiled_models")
+def test_rules_about_secrets_that_cannot_be_read_are_told() -> None:
+    finding = health.check_scanner()
+
+    assert not finding.ok
+    assert "File exists" in finding.detail
+    assert "folder of the models" in finding.fix
 
 
 def test_short_and_equal_secrets_are_told(settings: Any) -> None:
