@@ -2,9 +2,11 @@
 
 from memory.models.action_log import ActionLog
 from memory.models.conflicts import Conflict
+from memory.models.exchange import Import, ImportRow, NoteVersion
 from memory.models.memories import Memory, MemoryLink, MemoryVersion
 from memory.models.mentions import Mention
 from memory.models.methodologies import Methodology
+from memory.models.reviews import ReviewVerdict
 from memory.models.search import (
     AccessLog,
     EmbeddingModel,
@@ -20,6 +22,8 @@ __all__ = [
     "ActionLog",
     "Conflict",
     "EmbeddingModel",
+    "Import",
+    "ImportRow",
     "Lexeme",
     "Memory",
     "MemoryKeyword",
@@ -29,6 +33,8 @@ __all__ = [
     "MemoryVersion",
     "Mention",
     "Methodology",
+    "NoteVersion",
+    "ReviewVerdict",
     "Topic",
     "TopicMember",
 ]
