@@ -1,5 +1,6 @@
 """Operators see who is here and what runs, never a secret; others see nothing."""
 
+import random
 from datetime import datetime
 from urllib.parse import urlsplit
 
@@ -12,8 +13,10 @@ from django.utils import timezone
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller
-from accounts.models import Job, Token, User
+from accounts.models import Job, Organization, Plan, Token, User
+from tests.support.secret_kinds import filled
 
+SECRET = filled(form="ghp_{A36}", draw=random.Random(7))
 PAGES = [f"{m._meta.app_label}/{m._meta.model_name}/" for m in admin.site._registry]
 
 
@@ -103,3 +106,26 @@ def test_an_operator_revokes_a_token(operator: Client, caller: Caller, now: date
     )
 
     assert Token.objects.get().revoked_at is not None
+
+
+@pytest.mark.parametrize(
+    ("page", "values"),
+    [
+        ("user/{user}/change/", {"name": SECRET, "language": "en", "is_active": "on"}),
+        ("organization/{organization}/change/", {"name": SECRET, "language": "en"}),
+        ("plan/add/", {"name": SECRET}),
+    ],
+)
+def test_no_form_takes_or_repeats_a_secret(
+    operator: Client, caller: Caller, page: str, values: dict[str, str]
+) -> None:
+    address = page.format(user=caller.user_id, organization=caller.organization_id)
+
+    answer = operator.post(f"/admin/accounts/{address}", values)
+
+    assert answer.status_code == 200
+    assert "looks like a secret" in answer.content.decode()
+    assert SECRET not in answer.content.decode()
+    assert not User.objects.filter(name=SECRET).exists()
+    assert not Organization.objects.filter(name=SECRET).exists()
+    assert not Plan.objects.filter(name=SECRET).exists()
