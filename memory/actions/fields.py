@@ -23,6 +23,7 @@ from memory.taxonomy import MemoryType, Reach, Scope, Source
 LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "external_id": 200,
     "source_uri": 500,
+    "source_hash": 64,
     "phase": 20,
     "methodology": 40,
     "commit_sha": 64,
@@ -66,8 +67,10 @@ class NewMemory:
     phase: str = ""
     methodology: str = ""
     source_uri: str = ""
+    source_hash: str = ""
     source_line: int | None = None
     commit_sha: str = ""
+    needs_review: bool = False
 
 
 def check_fields(*, new: NewMemory) -> None:
