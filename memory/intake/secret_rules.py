@@ -80,6 +80,11 @@ _BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterw
     r"[\"'`]?\s{0,3}(?:=>|:=|=|:)\s{0,3}\(?"
 )
 _LONGEST_NAME: Final = 24  # characters
+_NAMED: Final = (  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
+    r"(?i)\b(?:name|key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]{0,60}(?:passw(?:or)?d|pwd|secret|token"
+    r"|credentials?|(?:api|access|private|signing|master|encryption)[_.-]?key)(?:[_-]?\d{1,3})?[\"']?"
+    r"(?:,\s{0,40}|\s{1,40})[\"']?value[\"']?\s{0,3}[:=]\s{0,3}"
+)
 _PREFIXES: Final = (  # forms that vendors publish
     r"(?:AKIA|ASIA)[0-9A-Z]{16}", r"AIza[\w-]{35}", r"ya29\.[\w-]{30,}", r"GOCSPX-[\w-]{28}",
     r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", r"whsec_[0-9A-Za-z+/=]{24,}",
@@ -214,6 +219,18 @@ RULES: Final = (
         is_bare_secret,
         *_NAME_HINTS,
         after=_NAME,
+    ),
+    _rule(
+        SecretKind.ASSIGNED_SECRET,
+        rf"{_NAMED}(?P<quote>[\"'])(?P<value>[^\"'\n]{{6,200}})(?P=quote)",
+        is_quoted_secret,
+        "value",
+    ),
+    _rule(
+        SecretKind.ASSIGNED_SECRET,
+        rf"{_NAMED}(?P<value>[^\s\"',;]{{6,200}})",
+        is_bare_secret,
+        "value",
     ),
     _rule(  # what ends in “key” alone must look drawn
         SecretKind.ASSIGNED_SECRET,
