@@ -30,16 +30,22 @@ SEES_ALL_PROJECTS = frozenset({Role.OWNER, Role.ADMIN})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
-    """The audiences a caller belongs to, and the projects its credential is bound to."""
+    """The audiences a caller belongs to, and the projects its credential is bound to.
+
+    `person` and `token` say whose sight it is; nothing is narrowed by them.
+    """
 
     audiences: tuple[UUID, ...]
     bound_projects: tuple[UUID, ...] | None
+    person: UUID | None = None
+    token: UUID | None = None
 
 
 def sight_of(*, caller: Caller) -> Sight:
     """Return what the caller may see now, read once in a unit of the caller's organization."""
     memo = tenancy.memo()
-    key = (Sight, caller.user_id, caller.organization_id, caller.role, caller.bound_projects)
+    who = (caller.user_id, caller.token_id, caller.organization_id, caller.role)
+    key = (Sight, *who, caller.bound_projects)
     if key not in memo:
         memo[key] = _read_sight(caller)
     found: Sight = memo[key]
@@ -91,4 +97,9 @@ def _read_sight(caller: Caller) -> Sight:
     with connection.cursor() as cursor:
         cursor.execute(AUDIENCES, {"all": everything, "user": caller.user_id})
         audiences.extend(row[0] for row in cursor.fetchall())
-    return Sight(audiences=tuple(audiences), bound_projects=caller.bound_projects)
+    return Sight(
+        audiences=tuple(audiences),
+        bound_projects=caller.bound_projects,
+        person=caller.user_id,
+        token=caller.token_id,
+    )

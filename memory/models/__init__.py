@@ -15,6 +15,7 @@ from memory.models.search import (
     MemoryUsage,
     MemoryVector,
 )
+from memory.models.sessions import GivenOut, ModelUse, Session, Turn
 from memory.models.topics import Topic, TopicMember
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ActionLog",
     "Conflict",
     "EmbeddingModel",
+    "GivenOut",
     "Import",
     "ImportRow",
     "Lexeme",
@@ -33,8 +35,11 @@ __all__ = [
     "MemoryVersion",
     "Mention",
     "Methodology",
+    "ModelUse",
     "NoteVersion",
     "ReviewVerdict",
+    "Session",
     "Topic",
     "TopicMember",
+    "Turn",
 ]

@@ -154,10 +154,12 @@ class MemoryUsage(models.Model):
 
 
 class AccessLog(models.Model):
-    """Memories that one search gave out; append-only and unlogged, merged each minute."""
+    """Memories that one search gave out, and to whom; append-only, unlogged, merged each minute."""
 
     at = models.DateTimeField(auto_now_add=True)
     memories = ArrayField(models.UUIDField())
+    person = models.UUIDField(null=True)
+    token = models.UUIDField(null=True)
 
     class Meta:
         ordering = ("id",)

@@ -123,7 +123,7 @@ def views_of(
 def give_out(
     *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
 ) -> dict[UUID, MemoryView]:
-    """Read memories like `views_of`, and note that a search gave them out. In a unit."""
+    """Read memories like `views_of`, and note that a search gave them to somebody. In a unit."""
     return _read(memory_ids, sight, now, given_out=now)
 
 
@@ -145,7 +145,13 @@ def _read(
     memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, *, given_out: datetime | None
 ) -> dict[UUID, MemoryView]:
     rows = named.filled(
-        "views", parts=PARTS, ids=list(memory_ids), given_out=given_out, **parameters(sight=sight)
+        "views",
+        parts=PARTS,
+        ids=list(memory_ids),
+        given_out=given_out,
+        reader=sight.person,
+        reader_token=sight.token,
+        **parameters(sight=sight),
     )
     return {row[0]: _from_columns(row, now) for row in rows}
 

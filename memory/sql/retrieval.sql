@@ -81,8 +81,14 @@ UPDATE memory_memorykeyword AS k SET
 FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 
 -- name: merge_access
--- Move the access log into the usage counts; one statement a tenant and minute.
-WITH taken AS (DELETE FROM memory_accesslog RETURNING memories, at),
+-- Move the access log into the usage counts, and into what is known of who was given what; one
+-- statement a tenant and minute.
+WITH taken AS (DELETE FROM memory_accesslog RETURNING memories, at, person, token),
+told AS (
+    INSERT INTO memory_givenout AS g (memory_id, person, token, at)
+    SELECT memory_id, person, token, max(at) FROM taken, unnest(memories) AS memory_id
+    WHERE person IS NOT NULL OR token IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+    ON CONFLICT (memory_id, person, token) DO UPDATE SET at = greatest(g.at, excluded.at)),
 counted AS (
     SELECT memory_id, count(*)::int AS accesses, max(at) AS last_at
     FROM taken, unnest(memories) AS memory_id GROUP BY memory_id)
@@ -146,8 +152,10 @@ WHERE m.status = 'active' AND m.created_at < now() - interval '10 minutes'
 ORDER BY m.id LIMIT %(limit)s
 
 -- name: views
--- The chosen memories that may be seen, whole; with a moment, a note that they were given out then.
+-- The chosen memories that may be seen, whole; with a moment, a note that they were given out then, and
+-- to whom.
 SELECT {columns}, v.project, (v.memory).tags, (v.memory).related_files, (v.memory).related_modules,
        (v.memory).superseded_by_id, v.access_count, v.last_accessed_at, v.embedded
-FROM views_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[], %(given_out)s) AS v
+FROM views_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[], %(given_out)s,
+              %(reader)s::uuid, %(reader_token)s::uuid) AS v
 ORDER BY 1

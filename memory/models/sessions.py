@@ -1,0 +1,134 @@
+"""Sessions of agents and their turns, what was given out to whom, and what models cost (spec 2.7).
+
+A session belongs to who opened it: its audience is that person, or its project when it is shared.
+Turns stand under their session and have no audience of their own; they are kept for a while after
+what is worth keeping was taken from them.
+"""
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.identifiers import new_id
+
+
+class Session(models.Model):
+    """One run of an agent, or one conversation.
+
+    `taken_through` is the sequence of the last turn that consolidation has looked at, `result` what
+    came of it. `thread` names the piece of work that several sessions may belong to.
+    `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    project = models.ForeignKey(
+        "teams.Project", null=True, on_delete=models.PROTECT, related_name="sessions"
+    )
+    audience = models.UUIDField()
+    scope = models.CharField(max_length=12)
+    external_id = models.CharField(max_length=200, blank=True)
+    thread = models.CharField(max_length=200, blank=True)
+    type = models.CharField(max_length=40, blank=True)
+    phase = models.CharField(max_length=20, blank=True)
+    methodology = models.CharField(max_length=40, blank=True)
+    work_unit = models.JSONField(default=dict)
+    opened_by = models.UUIDField(null=True)
+    token_id = models.UUIDField(null=True)
+    agent = models.CharField(max_length=120, blank=True)
+    source_interface = models.CharField(max_length=20)
+    memory_eligible = models.BooleanField(default=True)
+    models_agreed = models.BooleanField(default=False)
+    state = models.CharField(max_length=12, default="open")
+    opened_at = models.DateTimeField()
+    active_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    consolidated_at = models.DateTimeField(null=True)
+    taken_through = models.PositiveIntegerField(default=0)
+    result = models.JSONField(default=dict)
+
+    class Meta:
+        db_table = "memory_agentsession"  # an index of memories has the shorter name
+        constraints = (
+            models.UniqueConstraint(
+                fields=("audience", "project", "external_id"),
+                condition=~Q(external_id=""),
+                nulls_distinct=False,
+                name="memory_session_external_id_once",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("audience", "-opened_at", "id"), name="memory_session_recent"),
+            models.Index(
+                fields=("active_at",), condition=Q(state="open"), name="memory_session_open"
+            ),
+            models.Index(fields=("thread",), condition=~Q(thread=""), name="memory_session_thread"),
+        )
+        ordering = ("-opened_at", "id")
+
+
+class Turn(models.Model):
+    """What one side said; `masked` counts the secrets that were taken out before it was stored."""
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, db_index=False, related_name="turns"
+    )
+    sequence = models.PositiveIntegerField()
+    role = models.CharField(max_length=12)
+    text = models.TextField()
+    masked = models.PositiveSmallIntegerField(default=0)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("session", "sequence"), name="memory_turn_once"),
+        )
+        ordering = ("session", "sequence")
+
+
+class GivenOut(models.Model):
+    """That a memory was given to somebody, and when last; written by the merge of the access log.
+
+    The person and the token they came with; one of the two may be missing. Without foreign keys:
+    the guard against loops reads it, and nothing else does.
+    """
+
+    person = models.UUIDField(null=True)
+    token = models.UUIDField(null=True)
+    memory_id = models.UUIDField()
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("memory_id", "person", "token"),
+                nulls_distinct=False,
+                name="memory_given_out_once",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("person", "-at"), name="memory_given_person"),
+            models.Index(fields=("token", "-at"), name="memory_given_token"),
+        )
+        ordering = ("id",)
+
+
+class ModelUse(models.Model):
+    """What a text model was asked for a project on one day, in calls, tokens and money."""
+
+    day = models.DateField()
+    model = models.CharField(max_length=120)
+    project_id = models.UUIDField(null=True)
+    calls = models.PositiveIntegerField(default=0)
+    fallbacks = models.PositiveIntegerField(default=0)
+    input_tokens = models.PositiveBigIntegerField(default=0)
+    output_tokens = models.PositiveBigIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("day", "model", "project_id"),
+                nulls_distinct=False,
+                name="memory_model_use_once",
+            ),
+        )
+        ordering = ("-day", "model", "id")
