@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -21,6 +21,8 @@ from memory.sql import entities, retrieval, topics
 from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, type_row
 from teams import audit, changes
 from teams.models import Change
+
+ORIGIN: Final = ("source", "source_uri", "source_hash", "source_line", "commit_sha")
 
 
 def new_row(
@@ -61,15 +63,11 @@ def new_row(
         created_at=now,
         updated_at=now,
         valid_from=new.event_at or now,
-        source=new.source,
-        source_interface=caller.source_interface,
         needs_review=new.needs_review,
-        source_uri=new.source_uri,
-        source_hash=new.source_hash,
-        source_line=new.source_line,
-        commit_sha=new.commit_sha,
+        source_interface=caller.source_interface,
         author_user=caller.user_id,
         author_agent=caller.agent,
+        **{name: getattr(new, name) for name in ORIGIN},
     )
     row.names = names.names_of(spans=seen.entities)
     row.names_version = names.VERSION

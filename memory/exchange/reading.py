@@ -1,0 +1,135 @@
+"""Which format a file has, and what it holds: the one way from bytes to candidates (spec 8.3).
+
+Content decides before the name does: a zip and a database by their first bytes, JSON by its first
+character, everything else is words. So a file with a wrong ending is read for what it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from accounts.sentences import sentence
+from memory.exchange import archives, characters, databases, front_matter, notes, own, records
+from memory.exchange.candidates import (
+    LONGEST_NAME,
+    MOST_CANDIDATES,
+    Candidate,
+    Fault,
+    Format,
+    Reading,
+    of_file,
+    together,
+    unreadable,
+)
+
+LARGEST_TEXT: Final = 16 * 1_048_576  # bytes of one text, ours
+WORDS: Final = frozenset({
+    "", ".md", ".markdown", ".mdown", ".mdx", ".mdc", ".txt", ".rst", ".adoc", ".cursorrules",
+    ".windsurfrules", ".clinerules", ".rules", ".text", ".log",
+})  # fmt: skip
+RECORDS: Final = frozenset({".json", ".jsonl", ".ndjson"})
+
+
+def read(*, name: str, data: bytes) -> Reading:
+    """Read one upload, a file or a zip of files."""
+    name = _clean(name)
+    if archives.is_archive(data=data):
+        return _bounded(_read_archive(name, data))
+    return _bounded(_read_file(name, data))
+
+
+def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
+    """Read several uploads as one."""
+    return _bounded(together(readings=tuple(read(name=name, data=data) for name, data in files)))
+
+
+def _read_archive(name: str, data: bytes) -> Reading:
+    readings = []
+    for member in archives.members(data=data):
+        if member.fault:
+            fault = Fault(file=member.name or name, line=None, detail=member.fault)
+            readings.append(Reading(files=(), candidates=(), faults=(fault,)))
+        elif archives.is_archive(data=member.data):
+            readings.append(
+                unreadable(name=member.name, detail="A zip inside of a zip is not read.")
+            )
+        elif _is_of_interest(member.name, member.data):
+            readings.append(_read_file(member.name, member.data))
+    if not readings:
+        return unreadable(name=name, detail="The zip holds nothing that can be imported.")
+    return together(readings=tuple(readings))
+
+
+def _is_of_interest(name: str, data: bytes) -> bool:
+    """Say whether a file of a folder is words or records; pictures and programs lie beside them."""
+    ending = PurePosixPath(name).suffix.lower()
+    return ending in WORDS | RECORDS or databases.is_database(data=data)
+
+
+def _read_file(name: str, data: bytes) -> Reading:
+    if databases.is_database(data=data):
+        return databases.read(name=name, data=data)
+    if len(data) > LARGEST_TEXT:
+        detail = sentence("The file is larger than {most} bytes.", most=LARGEST_TEXT)
+        return unreadable(name=name, detail=detail)
+    decoded = characters.decode(data=data)
+    if decoded.fault:
+        return unreadable(name=name, detail=decoded.fault)
+    if not decoded.text.strip():
+        return unreadable(name=name, detail="The file is empty.")
+    found = _read_text(name, decoded.text)
+    if not decoded.notice:
+        return found
+    told = tuple(replace(file, notices=(decoded.notice, *file.notices)) for file in found.files)
+    return replace(found, files=told)
+
+
+def _read_text(name: str, text: str) -> Reading:
+    is_named_words = PurePosixPath(name).suffix.lower() in WORDS - {""}
+    if not is_named_words and records.looks_like_lines(text=text):
+        return records.read_lines(name=name, text=text)
+    starts_json = text.lstrip()[:1] in {"{", "["}
+    if starts_json and not is_named_words:
+        return records.read_document(name=name, text=text)
+    if PurePosixPath(name).suffix.lower() in RECORDS:
+        return unreadable(name=name, line=1, detail="The file does not begin like JSON.")
+    ours = _own_memory(name, text)
+    return ours or notes.read(name=name, text=text)
+
+
+def _own_memory(name: str, text: str) -> Reading | None:
+    """Read a file of our Markdown export: one memory, its fields at the head."""
+    note = front_matter.read(text=text)
+    if note.fields.get("format") != own.FORMAT:
+        return None
+    record: dict[str, Any] = {key: value for key, value in note.fields.items() if key != "format"}
+    record["content"] = note.body.removeprefix("\n").removesuffix("\n")
+    return _own_reading(name, record)
+
+
+def _own_reading(name: str, record: Mapping[str, Any]) -> Reading:
+    try:
+        found = records.of_record(name=name, line=1, record=record)
+    except ValueError as error:
+        detail = sentence("The record is broken: {fault}.", fault=str(error))
+        return unreadable(name=name, line=1, detail=detail)
+    return of_file(name=name, format=Format.OWN_MARKDOWN, candidates=(found,))
+
+
+def _bounded(found: Reading) -> Reading:
+    if len(found.candidates) <= MOST_CANDIDATES:
+        return found
+    dropped: tuple[Candidate, ...] = found.candidates[MOST_CANDIDATES:]
+    detail = sentence(
+        "Only the first {most} statements are taken; divide what is left.", most=MOST_CANDIDATES
+    )
+    fault = Fault(file=dropped[0].file, line=dropped[0].line, detail=detail)
+    kept = found.candidates[:MOST_CANDIDATES]
+    return replace(found, candidates=kept, faults=(*found.faults, fault))
+
+
+def _clean(name: str) -> str:
+    plain = "".join(one for one in name.replace("\\", "/") if one.isprintable())
+    parts = [part for part in PurePosixPath(plain).parts if part not in {"/", ".."}]
+    return "/".join(parts)[-LONGEST_NAME:] or "pasted.md"
