@@ -74,7 +74,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     drafted = _redraft(caller, row, changes)
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
-    _keep_version(caller, row, reason, now)
+    keep_version(caller=caller, row=row, reason=reason, now=now)
     _bring_to(caller, row, drafted)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
@@ -152,8 +152,9 @@ def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Draft:
     return drafted
 
 
-def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> None:
-    MemoryVersion.objects.create(
+def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> int:
+    """Keep what a memory says now as a version of it; return the version's row. In a unit."""
+    kept = MemoryVersion.objects.create(
         memory=row,
         number=row.version,
         content=row.content,
@@ -166,6 +167,7 @@ def _keep_version(caller: Caller, row: Memory, reason: str, now: datetime) -> No
         changed_agent=caller.agent,
         changed_at=now,
     )
+    return kept.pk
 
 
 def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:

@@ -1,8 +1,8 @@
 """Decisions of the review inbox: what somebody decided, and what it takes to undo it (spec 9.2).
 
-A snooze is one as well: for whoever said it the memory waits no more until its moment comes. Whoever
-may see the memory may know of the decision; what `before` holds are fields of memories, without
-their text.
+A snooze is one as well: for whoever said it the memory waits no more until its moment comes.
+Whoever may see the memory may know of the decision; what `before` holds are fields of memories,
+without their text.
 """
 
 from django.db import models

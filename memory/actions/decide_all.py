@@ -1,0 +1,130 @@
+"""One verdict for several memories of the inbox: all of them, or none (spec 9.2, bulk).
+
+Either those that are selected, or all that a group holds; then the caller says how many that are,
+and nothing is done when there are others by now.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
+from accounts.sentences import sentence
+from memory.actions import keep, reject, snooze, store
+from memory.actions.deciding import Decided
+from memory.actions.fields import check_reason
+from memory.actions.together import MOST
+from memory.lifecycle.review import Group
+from memory.queries import reviews
+from teams.permissions import require
+from teams.roles import Act
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a verdict may need: the reason of a rejection, the end of a snooze."""
+
+    reason: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All that waits in a group of a project, of which the caller has counted so many."""
+
+    project: str | None
+    group: Group | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb:
+    """What is done to each memory inside the unit, what it takes, and what it is called after."""
+
+    needs: Act
+    apply: Callable[[Caller, UUID, Words, datetime], Decided]
+    done: str
+
+
+def _keep(caller: Caller, memory_id: UUID, words: Words, now: datetime) -> Decided:
+    return keep.apply(caller=caller, memory_id=memory_id, now=now)
+
+
+def _reject(caller: Caller, memory_id: UUID, words: Words, now: datetime) -> Decided:
+    return reject.apply(caller=caller, memory_id=memory_id, reason=words.reason, now=now)
+
+
+def _snooze(caller: Caller, memory_id: UUID, words: Words, now: datetime) -> Decided:
+    until = words.until or now
+    snooze.check_until(until=until, now=now)
+    return snooze.apply(caller=caller, memory_id=memory_id, until=until, now=now)
+
+
+VERBS: Final[Mapping[str, Verb]] = {
+    "keep": Verb(needs=Act.CONFIRM, apply=_keep, done="kept"),
+    "reject": Verb(needs=Act.WRITE, apply=_reject, done="rejected"),
+    "snooze": Verb(needs=Act.CONFIRM, apply=_snooze, done="snoozed"),
+}
+
+
+def decide_all(
+    *,
+    caller: Caller,
+    verb: str,
+    chosen: tuple[UUID, ...] | Whole,
+    words: Words,
+    now: datetime,
+) -> tuple[Decided, ...]:
+    """Decide about each memory in one transaction, in the order of their ids.
+
+    Raises InvalidInput for an unknown verb or no memory, TooLarge, Conflict when there are more or
+    fewer than counted, and what the verdict itself raises.
+    """
+    known = VERBS.get(verb)
+    if known is None:
+        raise _nothing()
+    require(caller=caller, act=known.needs)
+    check_reason(reason=words.reason)
+    with tenancy.unit():
+        ids = sorted(set(_ids(caller, chosen, now)))
+        if not ids:
+            raise _nothing()
+        if len(ids) > MOST:
+            raise TooLarge(
+                detail=sentence("{count} memories.", count=len(ids)),
+                hint=sentence("Choose at most {most}.", most=MOST),
+            )
+        decided = tuple(known.apply(caller, one, words, now) for one in ids)
+        done = {known.done: tuple(ids)}
+        store.record_together(caller=caller, act=f"memory.bulk_{known.done}", memory_ids=done)
+    return decided
+
+
+def _ids(caller: Caller, chosen: tuple[UUID, ...] | Whole, now: datetime) -> tuple[UUID, ...]:
+    if not isinstance(chosen, Whole):
+        return chosen
+    found = reviews.due_ids(
+        caller=caller, project=chosen.project, group=chosen.group, most=MOST + 1, now=now
+    )
+    if len(found) == chosen.count or len(found) > MOST:
+        return found
+    raise Conflict(
+        detail=sentence(
+            "{count} wait here now, not {counted}.",
+            count=len(found),
+            counted=chosen.count,
+        ),
+        hint="Look at the list again and type the number that it says.",
+    )
+
+
+def _nothing() -> InvalidInput:
+    return InvalidInput(
+        detail="There is nothing to decide.",
+        hint=sentence("Choose memories, and one of: {names}.", names=tuple(VERBS)),
+        errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
+    )

@@ -1,0 +1,94 @@
+"""Undo a verdict of the review inbox: all it touched is as it was before (spec 9.2).
+
+Only who decided takes it back, and only while nobody has changed one of the memories since. The
+version goes on, because a version never means two things; every other field is restored.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, NotFound
+from accounts.sentences import sentence
+from memory.actions import archive, deciding, store
+from memory.actions.deciding import Decided
+from memory.lifecycle.review import Verdict
+from memory.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
+from memory.queries import reviews
+from memory.queries.memories import lock_memory
+from memory.queries.views import to_view
+from teams.permissions import require
+from teams.roles import Act
+
+TAKEN_BACK = sentence("the correction was taken back")  # why a successor is archived
+
+
+def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:
+    """Take back one's own verdict; return the memory as it is again.
+
+    Raises NotFound for somebody else's, Conflict when it is undone or something changed since.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        made = _own(caller, review_id)
+        memory_id = made.memory_id
+        for one in made.before.get("made", []):
+            _put_away(caller, UUID(one), now)
+        for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
+            _restore(caller, kept)
+        MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
+        MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
+        made.undone_at = now
+        made.save(update_fields=["undone_at"])
+        row = lock_memory(caller=caller, memory_id=memory_id)
+        if made.verdict != Verdict.SNOOZE:
+            store.announce(caller=caller, kind="memory.restored", rows=(row,))
+        store.record(caller=caller, act="memory.review_undone", memory_id=memory_id)
+        return Decided(
+            memory=to_view(row, now=now), verdict=Verdict(made.verdict), review_id=made.id
+        )
+
+
+def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
+    rows = ReviewVerdict.objects.select_for_update().filter(
+        pk=review_id, decided_by=reviews.decider(caller=caller)
+    )
+    made = rows.first()
+    if made is None:
+        raise NotFound(
+            detail="There is no such verdict of yours.",
+            hint="Who decided takes it back; others decide anew.",
+        )
+    lock_memory(caller=caller, memory_id=made.memory_id)
+    if made.undone_at is not None:
+        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+    return made
+
+
+def _restore(caller: Caller, kept: dict[str, object]) -> None:
+    row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
+    _check_untouched(row, kept["version"])
+    fields = kept["fields"]
+    if not isinstance(fields, dict):
+        raise TypeError("a verdict keeps fields by name")
+    for name, value in fields.items():
+        setattr(row, name, deciding.read_back(name=name, value=value))
+    names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
+    store.save_unique(row=row, fields=names, now=row.updated_at)
+    store.index_words(rows=(row,))
+
+
+def _put_away(caller: Caller, memory_id: UUID, now: datetime) -> None:
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    _check_untouched(row, 1)
+    archive.apply(caller=caller, row=row, reason=TAKEN_BACK, now=now)
+
+
+def _check_untouched(row: Memory, version: object) -> None:
+    if row.version == version:
+        return
+    raise Conflict(
+        detail="It has changed since; nothing was undone.",
+        hint="Look at its history, and change it by hand.",
+    )

@@ -1,0 +1,298 @@
+"""Read the review inbox: what waits for whom, one item with what is like it, what was decided.
+
+A memory waits while somebody should look at it and nobody has; who snoozed it does not see it until
+its moment. All of it is of memories that the caller may see (spec 9.2).
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Case, Count, Min, Q, QuerySet, Value, When
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person, principal
+from memory.lifecycle import review
+from memory.lifecycle.review import Group, Proposal, Proposer, Suggestion, Verdict, Waiting
+from memory.models import Memory, ReviewVerdict
+from memory.queries import memories
+from memory.queries.overview import STALE, TAINTED, WAITING
+from memory.queries.views import MemoryView, countable
+from memory.sql import ways
+from memory.sql.retrieval import Question
+from memory.taxonomy import Scope, Source, Status, Verification
+from teams import queries as places
+from teams import visibility
+
+WEEK: Final = timedelta(days=7)
+LIKE: Final = 3  # memories that are shown beside an item; ours
+ALIKE_FROM: Final = 0.55  # cosine from which another is worth showing; as the Teach panel's
+NOBODY: Final = UUID(int=0)
+IMPORTED: Final = Q(source=Source.IMPORT.value)
+GROUPS: Final[Mapping[Group, Q]] = {  # of what waits; each waits in one
+    Group.TAINTED: TAINTED,
+    Group.STALE: ~TAINTED & STALE,
+    Group.IMPORTS: ~TAINTED & ~STALE & IMPORTED,
+    Group.NEW: ~TAINTED & ~STALE & ~IMPORTED,
+}
+GROUP: Final = Case(
+    When(TAINTED, then=Value(Group.TAINTED.value)),
+    When(STALE, then=Value(Group.STALE.value)),
+    When(IMPORTED, then=Value(Group.IMPORTS.value)),
+    default=Value(Group.NEW.value),
+)
+ANYWHERE: Final = Question(
+    model="",
+    vector=None,
+    words="",
+    projects=None,
+    type_codes=None,
+    moment=None,
+    dense_limit=0,
+    keyword_limit=0,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuePlace:
+    """Where a page starts: after this memory, the longest waiting first."""
+
+    created_at: datetime
+    memory_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """A memory that waits, and in which group."""
+
+    memory: MemoryView
+    group: Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuePage:
+    """Some memories that wait, and where the next page starts."""
+
+    items: tuple[Due, ...]
+    next_place: DuePlace | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many memories wait for the caller, by group, and since when the oldest does."""
+
+    by_group: Mapping[Group, int]
+    total: int
+    oldest_at: datetime | None
+    minutes_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """Another memory and how alike it is; `mergeable`: it stands in the same place."""
+
+    memory: MemoryView
+    similarity: float
+    mergeable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One waiting memory with all it takes to decide. `waits` is False once somebody has."""
+
+    memory: MemoryView
+    group: Group
+    waits: bool
+    alike: tuple[Alike, ...]
+    suggestion: Suggestion
+    may_keep: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What was decided in a week, by verdict."""
+
+    by_verdict: Mapping[Verdict, int]
+    total: int
+
+
+def counts(*, caller: Caller, project: str | None, now: datetime) -> Counts:
+    """Count what waits for the caller, in a project or everywhere. Raises NotFound."""
+    with tenancy.unit():
+        rows = _due(caller, project, now)
+        found = (
+            rows.annotate(group=GROUP)
+            .values("group")
+            .annotate(n=Count("id"), oldest=Min("created_at"))
+        )
+        groups = tuple(found.order_by("group"))
+    by_group = {Group(one["group"]): int(one["n"]) for one in groups}
+    total = sum(by_group.values())
+    return Counts(
+        by_group={group: by_group.get(group, 0) for group in Group},
+        total=total,
+        oldest_at=min((one["oldest"] for one in groups), default=None),
+        minutes_left=review.minutes_left(memories=total),
+    )
+
+
+def page(
+    *,
+    caller: Caller,
+    project: str | None,
+    group: Group | None,
+    after: DuePlace | None,
+    limit: int,
+    now: datetime,
+) -> DuePage:
+    """Return at most `limit` memories that wait, the longest waiting first. Raises NotFound."""
+    with tenancy.unit():
+        rows = _due(caller, project, now)
+        if group is not None:
+            rows = rows.filter(GROUPS[group])
+        if after is not None:
+            same = Q(created_at=after.created_at, id__gt=after.memory_id)
+            rows = rows.filter(Q(created_at__gt=after.created_at) | same)
+        told = rows.annotate(group=GROUP).order_by("created_at", "id")
+        found = tuple(told.values_list("id", "group")[: limit + 1])
+        ids = tuple(one for one, _ in found[:limit])
+        views = memories.by_ids(caller=caller, memory_ids=ids, now=now) if ids else {}
+    items = tuple(
+        Due(memory=views[one], group=Group(name)) for one, name in found[:limit] if one in views
+    )
+    if len(found) <= limit or not items:
+        return DuePage(items=items, next_place=None)
+    last = items[-1].memory
+    return DuePage(items=items, next_place=DuePlace(created_at=last.created_at, memory_id=last.id))
+
+
+def item(*, caller: Caller, memory_id: UUID, now: datetime) -> Item:
+    """Return one memory as the inbox shows it, also when it waits no more. Raises NotFound."""
+    with tenancy.unit():
+        row = memories.find_memory(caller=caller, memory_id=memory_id)
+        view = memories.get(caller=caller, memory_id=memory_id, now=now)
+        alike = _alike(caller, row, now)
+    group = group_of(row=row)
+    waiting = Waiting(
+        group=group or Group.NEW,
+        verification=Verification(row.verification),
+        confidence=view.effective_confidence,
+        confirmations=row.confirmations,
+        nearest=next((one.similarity for one in alike if one.mergeable), None),
+    )
+    return Item(
+        memory=view,
+        group=group or Group.NEW,
+        waits=group is not None,
+        alike=alike,
+        suggestion=review.suggest(waiting=waiting),
+        may_keep=may_keep(caller=caller, row=row),
+    )
+
+
+def decided(*, caller: Caller, project: str | None, now: datetime) -> Decided:
+    """Count what was decided in the last seven days about memories the caller may see.
+
+    Raises NotFound.
+    """
+    with tenancy.unit():
+        rows = _of_project(countable(caller=caller), caller, project)
+        found = ReviewVerdict.objects.filter(
+            memory__in=rows, undone_at__isnull=True, decided_at__gte=now - WEEK
+        ).exclude(verdict=Verdict.SNOOZE.value)
+        names = Counter(found.order_by("id").values_list("verdict", flat=True))
+    return Decided(
+        by_verdict={Verdict(name): count for name, count in sorted(names.items())},
+        total=sum(names.values()),
+    )
+
+
+def due_ids(
+    *, caller: Caller, project: str | None, group: Group | None, most: int, now: datetime
+) -> tuple[UUID, ...]:
+    """Return the ids of what waits in a group, at most so many, in their order. Raises NotFound."""
+    with tenancy.unit():
+        rows = _due(caller, project, now)
+        if group is not None:
+            rows = rows.filter(GROUPS[group])
+        return tuple(rows.order_by("created_at", "id").values_list("id", flat=True)[:most])
+
+
+def decider(*, caller: Caller) -> UUID:
+    """Return whose verdicts the caller's are: a person's, or those of nobody's token."""
+    return principal(caller=caller) or NOBODY
+
+
+def group_of(*, row: Memory) -> Group | None:
+    """Return why a memory waits, the same as the counts say; None when it does not."""
+    if row.status != Status.ACTIVE:
+        return None
+    if row.taint_reason:
+        return Group.TAINTED
+    if row.verification in {Verification.STALE, Verification.CONTRADICTED} or row.stale_at:
+        return Group.STALE
+    if not row.needs_review:
+        return None
+    return Group.IMPORTS if row.source == Source.IMPORT else Group.NEW
+
+
+def may_keep(*, caller: Caller, row: Memory) -> bool:
+    """Say whether the caller may approve a memory (spec 11.3)."""
+    proposal = Proposal(
+        proposer=_proposer(caller, row),
+        scope=Scope(row.scope),
+        source=Source(row.source),
+        is_tainted=bool(row.taint_reason),
+    )
+    return review.may_approve(proposal=proposal, in_person=is_person(caller=caller))
+
+
+def _proposer(caller: Caller, row: Memory) -> Proposer:
+    if caller.user_id is None or row.author_user != caller.user_id:
+        same_agent = caller.user_id is None and row.author_user is None
+        return Proposer.OWN_AGENT if same_agent else Proposer.SOMEBODY_ELSE
+    return Proposer.OWN_AGENT if row.author_agent else Proposer.SELF
+
+
+def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Memory]:
+    """Return what waits for the caller. In a unit."""
+    rows = _of_project(countable(caller=caller), caller, project)
+    waiting = rows.filter(WAITING, status=Status.ACTIVE.value)
+    snoozed = ReviewVerdict.objects.filter(
+        decided_by=decider(caller=caller),
+        verdict=Verdict.SNOOZE.value,
+        undone_at__isnull=True,
+        until__gt=now,
+    )
+    return waiting.exclude(id__in=snoozed.order_by().values("memory_id"))
+
+
+def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> QuerySet[Memory]:
+    if project is None:
+        return rows
+    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+
+
+def _alike(caller: Caller, row: Memory, now: datetime) -> tuple[Alike, ...]:
+    """Return what is likest by meaning, what it can be merged into before the rest. In a unit."""
+    sight = visibility.sight_of(caller=caller)
+    near = dict(ways.similar(memory_id=row.id, question=ANYWHERE, limit=LIKE, sight=sight))
+    if not near:
+        return ()
+    views = memories.by_ids(caller=caller, memory_ids=tuple(near), now=now)
+    audiences = dict(
+        countable(caller=caller).filter(id__in=views).order_by("id").values_list("id", "audience")
+    )
+    found = (
+        Alike(
+            memory=views[one],
+            similarity=round(value, 4),
+            mergeable=views[one].project_id == row.project_id and audiences[one] == row.audience,
+        )
+        for one, value in near.items()
+        if one in views and value >= ALIKE_FROM
+    )
+    return tuple(sorted(found, key=lambda one: (not one.mergeable, -one.similarity)))
