@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.caller import Caller, Role, is_person
-from accounts.errors import wrong_field
+from accounts.errors import Forbidden, InvalidInput, NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.sentences import sentence
 from memory.actions.fields import NewMemory, check_fields, fitting
@@ -22,7 +22,7 @@ from teams import queries as places
 from teams.errors import NotBoundToProject
 from teams.models import Project, Team, TeamMember
 
-__all__ = ["Draft", "NewMemory", "Place", "draft", "place"]
+__all__ = ["Draft", "NewMemory", "Place", "draft", "may_found", "place", "place_if_any"]
 
 MAY_WRITE_FOR_ALL = frozenset({Role.OWNER, Role.ADMIN, Role.STEWARD})
 
@@ -80,10 +80,18 @@ def place(*, caller: Caller, new: NewMemory) -> Place:
     return Place(project=project, scope=scope, audience=audience, team_id=None)
 
 
+def place_if_any(*, caller: Caller, new: NewMemory) -> Place | None:
+    """Find where a memory would go, None where there is no such place for it. In a unit."""
+    try:
+        return place(caller=caller, new=new)
+    except (InvalidInput, Forbidden, NotFound, ValueError):
+        return None
+
+
 def _classified(caller: Caller, new: NewMemory) -> Classification:
     seen = _classify(new, MemoryType(new.type) if new.type else None)
     is_guess = seen.type_basis is not TypeBasis.GIVEN
-    if is_guess and seen.governance is Governance.CONSTITUTIONAL and not _may_found(caller):
+    if is_guess and seen.governance is Governance.CONSTITUTIONAL and not may_found(caller=caller):
         return _classify(new, MemoryType.FACT)
     return seen
 
@@ -130,7 +138,7 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
         return project.id
     if scope is Scope.PERSONAL and caller.user_id is not None:
         return caller.user_id
-    if scope is Scope.ORGANIZATION and _may_found(caller):
+    if scope is Scope.ORGANIZATION and may_found(caller=caller):
         return caller.organization_id
     reasons = {
         Scope.PROJECT: sentence("A memory of a project needs the project; name it in “project”."),
@@ -153,13 +161,13 @@ def _team(caller: Caller, ref: str | None) -> Team:
     return row
 
 
-def _may_found(caller: Caller) -> bool:
+def may_found(*, caller: Caller) -> bool:
     """Say whether the caller may set what holds for everyone: a steward in person."""
     return is_person(caller=caller) and caller.role in MAY_WRITE_FOR_ALL
 
 
 def _check_governance(caller: Caller, classification: Classification) -> None:
-    if classification.governance is not Governance.CONSTITUTIONAL or _may_found(caller):
+    if classification.governance is not Governance.CONSTITUTIONAL or may_found(caller=caller):
         return
     raise GovernanceDenied(
         detail="Only a steward, in person, places a memory in the constitutional layer.",

@@ -13,31 +13,35 @@ from django.db import transaction
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
-from accounts.errors import Conflict
+from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.sentences import sentence
-from memory.actions import confirm, embedding, revise, store
-from memory.actions.drafts import Draft, NewMemory, Place, draft, place
+from memory.actions import action_log, confirm, embedding, integrating, revise, store
+from memory.actions.action_log import Entry
+from memory.actions.drafts import Draft, NewMemory, Place, draft, place, place_if_any
 from memory.actions.embedding import Embedded
-from memory.intake import gates
+from memory.actions.neighbors import look_around, thresholds_of
+from memory.intake import gates, integrate
 from memory.intake.gates import (
     Gate,
     GateCandidate,
     GateOutcome,
     GateResult,
-    Neighbor,
     Neighborhood,
+    Thresholds,
 )
+from memory.intake.integrate import Decision
 from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
-from memory.sql import retrieval
+from memory.taxonomy import LinkKind
 from teams.permissions import require
 from teams.roles import Act
 
-NEIGHBORS = 5  # nearest memories compared, spec 2.1
 LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
 SENT_AGAIN = sentence("sent again under its external id")  # why there is a new version
 NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
+LOOSEST = Thresholds(minimum_length=1)  # of any project: what these refuse, every project refuses
+LOGGED = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
 
 __all__ = ["NewMemory", "Outcome", "remember"]
 
@@ -52,7 +56,11 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a candidate, and why. `done` names what was written, empty for nothing."""
+    """What became of a candidate, and why. `done` names what was written, empty for nothing.
+
+    `related_id` is the memory it replaced, contradicts or adds to, `operation` which of them;
+    `conflict_id` where a person is to decide; `cause` why, or why it was refused.
+    """
 
     outcome: str
     memory: MemoryView | None
@@ -62,6 +70,21 @@ class Outcome:
     embedding: str = "none"
     job_id: UUID | None = None
     done: str = ""
+    operation: str = ""
+    related_id: UUID | None = None
+    conflict_id: UUID | None = None
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A candidate in its place, with its vector if that could be made at once."""
+
+    caller: Caller
+    drafted: Draft
+    where: Place
+    embedded: Embedded | None
+    now: datetime
 
 
 def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
@@ -70,7 +93,11 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
     Raises InvalidInput for a malformed one, NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.WRITE)
-    prepared = prepare(caller=caller, new=new)
+    try:
+        prepared = prepare(caller=caller, new=new)
+    except (InvalidInput, Forbidden) as error:
+        _log_malformed(caller, new, error, now)
+        raise
     try:
         with tenancy.unit(), transaction.atomic():
             return _recorded(caller, decide(caller=caller, prepared=prepared, now=now))
@@ -82,46 +109,59 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
     """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
     drafted = draft(caller=caller, new=new)
-    alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR)
+    alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR, thresholds=LOOSEST)
     is_hopeless = alone.outcome is GateOutcome.REFUSED
     return Prepared(drafted=drafted, embedded=None if is_hopeless else _embedded(drafted))
 
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, and store what follows. In a unit."""
-    drafted = prepared.drafted
+    drafted, embedded = prepared.drafted, prepared.embedded
     where = place(caller=caller, new=drafted.new)
-    embedded = prepared.embedded
     if embedded is not None and embedded.key != embedding.active_model().key:
         embedded = None
-    result = gate(drafted=drafted, neighborhood=_neighborhood(drafted, where, embedded))
-    if result.outcome is GateOutcome.REFUSED:
-        return refusal(result=result)
-    known = store.same_external(place=where, external_id=drafted.new.external_id)
-    if known is not None:
-        return replace_content(
-            caller=caller, row=known, drafted=drafted, twin_id=_exact_twin(result), now=now
-        )
-    if result.confirmed_id is not None:
-        return _confirmed(caller, result, now)
-    return _added(caller, drafted, where, result, embedded, now)
+    outcome = _decided(
+        _Case(caller=caller, drafted=drafted, where=where, embedded=embedded, now=now)
+    )
+    entry = log_entry(new=drafted.new, where=where, outcome=outcome)
+    action_log.record(caller=caller, entries=(entry,), now=now)
+    return outcome
 
 
-def gate(*, drafted: Draft, neighborhood: Neighborhood) -> GateResult:
-    """Send a draft through the gates."""
+def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry:
+    """Return what the action log keeps of an outcome."""
+    ended = LOGGED.get(outcome.operation, outcome.outcome)
+    return Entry(
+        new=new,
+        place=where,
+        outcome="contradicted" if outcome.conflict_id else ended,
+        gate=outcome.gate,
+        cause=outcome.cause,
+        memory_id=None if outcome.memory is None else outcome.memory.id,
+        other_id=outcome.related_id,
+    )
+
+
+def gate(*, drafted: Draft, neighborhood: Neighborhood, thresholds: Thresholds) -> GateResult:
+    """Send a draft through the gates of its project."""
     candidate = GateCandidate(
         content=drafted.new.content,
         type=drafted.classification.type,
         secrets=drafted.findings,
     )
-    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=gates.Thresholds())
+    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=thresholds)
 
 
 def refusal(*, result: GateResult) -> Outcome:
     """Return the outcome of a refused candidate."""
     gate = result.gate.value if result.gate else ""
     return Outcome(
-        outcome="refused", memory=None, gate=gate, reason=result.reason, hint=result.hint
+        outcome="refused",
+        memory=None,
+        gate=gate,
+        reason=result.reason,
+        hint=result.hint,
+        cause=result.cause,
     )
 
 
@@ -164,10 +204,51 @@ def replace_content(
     return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
 
 
+def _decided(case: _Case) -> Outcome:
+    drafted, where = case.drafted, case.where
+    around = look_around(
+        caller=case.caller, drafted=drafted, where=where, embedded=case.embedded, now=case.now
+    )
+    thresholds = thresholds_of(project=where.project)
+    result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    if result.outcome is GateOutcome.REFUSED:
+        return refusal(result=result)
+    known = store.same_external(place=where, external_id=drafted.new.external_id)
+    if known is not None:
+        return replace_content(
+            caller=case.caller,
+            row=known,
+            drafted=drafted,
+            twin_id=_exact_twin(result),
+            now=case.now,
+        )
+    if result.confirmed_id is not None:
+        return _confirmed(case.caller, result, case.now)
+    decision = integrate.decide(
+        candidate=around.statement,
+        known=around.known,
+        conflict_cosine=thresholds.conflict_cosine,
+    )
+    return _added(case, result, decision)
+
+
+def _log_malformed(
+    caller: Caller, new: NewMemory, error: InvalidInput | Forbidden, now: datetime
+) -> None:
+    """Note that a candidate came that could not even be looked at."""
+    refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
+    with tenancy.unit():
+        where = place_if_any(caller=caller, new=new)
+        entry = log_entry(new=new, where=where, outcome=refused)
+        action_log.record(caller=caller, entries=(entry,), now=now)
+
+
 def _recorded(caller: Caller, outcome: Outcome) -> Outcome:
     if outcome.done and outcome.memory is not None:
         act = f"memory.{outcome.done}"
-        store.record(caller=caller, act=act, memory_id=outcome.memory.id)
+        ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
+        details = {name: str(id) for name, id in ids.items() if id is not None}
+        store.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
     return outcome
 
 
@@ -187,27 +268,6 @@ def _embedded(drafted: Draft) -> Embedded | None:
     )
 
 
-def _neighborhood(drafted: Draft, where: Place, embedded: Embedded | None) -> Neighborhood:
-    exact = store.exact_duplicate(place=where, content_hash=drafted.content_hash)
-    if embedded is None or exact is not None:
-        return Neighborhood(exact_duplicate_id=exact, neighbors=())
-    close = dict(
-        retrieval.nearest(
-            model_id=embedding.space_id(key=embedded.key),
-            vector=embedded.vector,
-            audience=where.audience,
-            project_id=where.project.id if where.project else None,
-            limit=NEIGHBORS,
-        )
-    )
-    near = {key: cosine for key, cosine in close.items() if cosine > gates.NEAR_DUPLICATE_COSINE}
-    contents = Memory.objects.filter(pk__in=near).order_by("id").values_list("id", "content")
-    neighbors = tuple(
-        Neighbor(id=key, cosine=min(1.0, near[key]), content=content) for key, content in contents
-    )
-    return Neighborhood(exact_duplicate_id=None, neighbors=neighbors)
-
-
 def _confirmed(caller: Caller, result: GateResult, now: datetime) -> Outcome:
     memory_id = result.confirmed_id
     if memory_id is None:
@@ -219,16 +279,11 @@ def _confirmed(caller: Caller, result: GateResult, now: datetime) -> Outcome:
     )
 
 
-def _added(
-    caller: Caller,
-    drafted: Draft,
-    where: Place,
-    result: GateResult,
-    embedded: Embedded | None,
-    now: datetime,
-) -> Outcome:
+def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
+    caller, embedded, now = case.caller, case.embedded, case.now
+    old = integrating.hold(decision=decision)
     row = store.new_row(
-        caller=caller, draft=drafted, place=where, surprise=result.surprise, now=now
+        caller=caller, draft=case.drafted, place=case.where, surprise=result.surprise, now=now
     )
     store.insert(caller=caller, rows=(row,))
     schedule_recount()
@@ -238,12 +293,22 @@ def _added(
     else:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
+    found = integrating.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
         memory=to_view(row, now=now),
         done="created",
-        reason=result.reason,
+        reason=result.reason if found is None else decision.reason,
         embedding="queued" if embedded is None else "stored",
         job_id=job_id,
+        operation=operation_of(decision=decision),
+        related_id=None if found is None else found.other_id,
+        conflict_id=None if found is None else found.conflict_id,
+        cause="" if decision.cause is None else decision.cause.value,
     )
+
+
+def operation_of(*, decision: Decision) -> str:
+    """Name what a candidate did to the memory it speaks of: the edge between them."""
+    return "" if decision.link is None else decision.link.value

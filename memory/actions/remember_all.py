@@ -1,8 +1,10 @@
 """Remember many things at once: one transaction, one embedding job (spec 2.5).
 
-Each item meets the same gates as a single one; a malformed or forbidden one is refused alone. A
-near duplicate by meaning is not looked for: vectors do not exist until the job has run. What the
-store already has is looked up and locked at once, in one order, before anything is written.
+Each item meets the same gates as a single one; a malformed or forbidden one is refused alone. What
+says nearly the same as an earlier item of the call, by three quarters of its words, is confirmed.
+Vectors do not exist until the job has run: it looks for near duplicates and conflicts then
+(`memory.actions.integrate_stored`). What the store already has is looked up and locked at once, in
+one order, before anything is written.
 """
 
 from dataclasses import dataclass
@@ -15,16 +17,19 @@ from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.sentences import sentence
-from memory.actions import confirm, embedding, store
+from memory.actions import action_log, confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
+from memory.actions.neighbors import thresholds_of
 from memory.actions.remember import (
     Outcome,
     gate,
+    log_entry,
     refusal,
     replace_content,
     schedule_recount,
 )
-from memory.intake.gates import GateOutcome, Neighborhood
+from memory.intake.duplicates import Seen
+from memory.intake.gates import Gate, GateOutcome, GateResult, Neighborhood, Thresholds
 from memory.models import Memory
 from memory.providers import secret_catalog
 from memory.queries.views import to_view
@@ -76,14 +81,17 @@ def remember_all(
     drafts = tuple(_drafted(caller, item) for item in new)
     try:
         with tenancy.unit(), transaction.atomic():
-            return _take_all(caller, drafts, now)
+            return _take_all(caller, new, drafts, now)
     except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
-            return _take_all(caller, drafts, now)
+            return _take_all(caller, new, drafts, now)
 
 
 def _take_all(
-    caller: Caller, drafts: tuple[Draft | Outcome, ...], now: datetime
+    caller: Caller,
+    new: tuple[NewMemory, ...],
+    drafts: tuple[Draft | Outcome, ...],
+    now: datetime,
 ) -> tuple[Outcome, ...]:
     batch = _Batch(caller=caller, now=now)
     placed = tuple(batch.place(item) for item in drafts)
@@ -92,6 +100,11 @@ def _take_all(
     job_id = batch.write()
     found = tuple(_final(outcome, job_id, now) for outcome in outcomes)
     _record(caller, found)
+    entries = tuple(
+        log_entry(new=item, where=where.place if isinstance(where, Placed) else None, outcome=one)
+        for item, where, one in zip(new, placed, found, strict=True)
+    )
+    action_log.record(caller=caller, entries=entries, now=now)
     return found
 
 
@@ -109,7 +122,17 @@ def _refused(error: InvalidInput | Forbidden) -> Outcome:
         gate="input",
         reason=secret_catalog.without_secrets(text=error.detail),  # it may repeat what was sent
         hint=error.hint,
+        cause=error.code,
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class Said:
+    """What new memories of a place say, in the order of their coming, and their rows."""
+
+    seen: Seen
+    rows: dict[int, Memory]
+    latest: int = -1
 
 
 class _Batch:
@@ -123,6 +146,8 @@ class _Batch:
         self.stored_texts: dict[Key, UUID] = {}
         self.stored_external: dict[Key, Memory] = {}
         self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
+        self.thresholds: dict[Place, Thresholds] = {}
+        self.said: dict[Place, Said] = {}
 
     def place(self, drafted: Draft | Outcome) -> Placed | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
@@ -135,6 +160,8 @@ class _Batch:
         except (InvalidInput, Forbidden) as error:
             return _refused(error)
         self.places[key] = where
+        if where not in self.thresholds:
+            self.thresholds[where] = thresholds_of(project=where.project)
         return Placed(drafted=drafted, place=where)
 
     def look(self, items: tuple[Placed, ...]) -> None:
@@ -159,16 +186,28 @@ class _Batch:
         twin = self.new_texts.get(item.text_key)
         known_id = twin.id if twin else self.stored_texts.get(item.text_key)
         near = Neighborhood(exact_duplicate_id=known_id, neighbors=())
-        result = gate(drafted=item.drafted, neighborhood=near)
+        thresholds = self.thresholds[item.place]
+        result = gate(drafted=item.drafted, neighborhood=near, thresholds=thresholds)
         if result.outcome is GateOutcome.REFUSED:
             return refusal(result=result)
         if item.external_key in self.new_external:
             return self._said_twice(item, self.new_external[item.external_key])
         if item.external_key in self.stored_external:
             return self._replaced(item, self.stored_external[item.external_key], known_id)
+        return self._new(item, result, twin)
+
+    def _new(self, item: Placed, result: GateResult, twin: Memory | None) -> Outcome | Memory:
         if result.confirmed_id is not None:
             return self._confirmed(result.confirmed_id, twin, result.reason)
-        return self._add(item, result.surprise)
+        earlier = self._said_before(item)
+        if earlier is None:
+            return self._add(item, result.surprise)
+        return Outcome(
+            outcome="confirmed",
+            memory=to_view(earlier, now=self.now),
+            gate=Gate.NEAR_DUPLICATE.value,
+            reason="Nearly the same came before in this call.",
+        )
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""
@@ -192,6 +231,16 @@ class _Batch:
             reason="This call gives the same external id two different texts.",
             hint="Send one of them.",
         )
+
+    def _said_before(self, item: Placed) -> Memory | None:
+        """Return the new row of this call that says nearly the same, None if there is none."""
+        if item.drafted.classification.type is MemoryType.EPISODE or item.external_key is not None:
+            return None
+        said = self.said.setdefault(item.place, Said(seen=Seen(), rows={}))
+        new = item.drafted.new
+        place = said.seen.first_of(content=new.content, content_hash=item.drafted.content_hash)
+        said.latest = place
+        return said.rows.get(place)
 
     def _replaced(self, item: Placed, row: Memory, twin_id: UUID | None) -> Outcome:
         before = (row.audience, row.project_id, row.content_hash)
@@ -232,6 +281,8 @@ class _Batch:
             now=self.now,
         )
         self.rows.append(row)
+        if item.place in self.said:
+            self.said[item.place].rows.setdefault(self.said[item.place].latest, row)
         if row.type != MemoryType.EPISODE:
             self.new_texts[item.text_key] = row
         if item.external_key is not None:

@@ -5,6 +5,7 @@ differs: two lines of a table of limits share most of their words.
 """
 
 from dataclasses import dataclass
+from math import ceil
 
 from memory.intake import statements
 from memory.intake import text as texts
@@ -17,46 +18,73 @@ JACCARD_THRESHOLD = 0.75  # at least, spec 2.4
 class _Entry:
     position: int
     content: str
-    content_hash: str
     words: frozenset[str]
+
+
+class Seen:
+    """The contents of a batch so far, with what finds those that say nearly the same.
+
+    Two sets that overlap by J share one of the first |A| - ceil(J |A|) + 1 words of any order that
+    is the same for all (Bayardo and others 2007). Long words first: they are the rare ones.
+    """
+
+    def __init__(self) -> None:
+        self._by_hash: dict[str, int] = {}
+        self._by_word: dict[str, list[_Entry]] = {}
+        self._count = 0
+
+    def first_of(self, *, content: str, content_hash: str = "") -> int:
+        """Return the place of the first that says the same, be it this one's own; keep it."""
+        position, self._count = self._count, self._count + 1
+        digest = content_hash or texts.content_hash(content=content)
+        known = self._by_hash.get(digest)
+        if known is not None:
+            return known
+        words = statements.words(text=content)
+        entry = _Entry(position=position, content=content, words=words)
+        leading = _leading(words)
+        first = self._near(entry, leading)
+        self._by_hash[digest] = first
+        if first == position:
+            for word in leading:
+                self._by_word.setdefault(word, []).append(entry)
+        return first
+
+    def _near(self, entry: _Entry, leading: tuple[str, ...]) -> int:
+        """Return the earliest of those that share a leading word and say the same."""
+        near = {other.position: other for word in leading for other in self._by_word.get(word, ())}
+        return next(
+            (place for place in sorted(near) if _says_the_same(near[place], entry)), entry.position
+        )
 
 
 def first_of_same(*, contents: tuple[str, ...]) -> tuple[int, ...]:
     """Return for each content the position of the first that says the same, be it its own."""
-    kept: list[_Entry] = []
-    by_hash: dict[str, int] = {}
-    firsts: list[int] = []
-    for position, content in enumerate(contents):
-        entry = _Entry(
-            position=position,
-            content=content,
-            content_hash=texts.content_hash(content=content),
-            words=statements.words(text=content),
-        )
-        known = by_hash.get(entry.content_hash)
-        first = _near(entry, kept) if known is None else known
-        if first == position:
-            kept.append(entry)
-        by_hash.setdefault(entry.content_hash, first)
-        firsts.append(first)
-    return tuple(firsts)
+    seen = Seen()
+    return tuple(seen.first_of(content=content) for content in contents)
 
 
 def is_near_duplicate(*, old: str, new: str) -> bool:
     """Say whether two contents share at least 75 % of their words and assert the same."""
     overlap = statements.jaccard(left=statements.words(text=old), right=statements.words(text=new))
-    same = statements.difference_of_restatement(old=old, new=new) is Difference.NONE
-    return overlap >= JACCARD_THRESHOLD and same
+    return overlap >= JACCARD_THRESHOLD and _asserts_the_same(old, new)
 
 
-def _near(entry: _Entry, kept: list[_Entry]) -> int:
-    for other in kept:
-        if not _could_overlap(len(entry.words), len(other.words)):
-            continue
-        if is_near_duplicate(old=other.content, new=entry.content):
-            return other.position
-    return entry.position
+def _leading(words: frozenset[str]) -> tuple[str, ...]:
+    count = len(words) - ceil(JACCARD_THRESHOLD * len(words)) + 1
+    return tuple(sorted(words, key=lambda word: (-len(word), word))[:count])
 
 
-def _could_overlap(left: int, right: int) -> bool:
-    return min(left, right) >= JACCARD_THRESHOLD * max(left, right)
+def _says_the_same(old: _Entry, new: _Entry) -> bool:
+    overlap = statements.jaccard(left=old.words, right=new.words)
+    return overlap >= JACCARD_THRESHOLD and _asserts_the_same(old.content, new.content)
+
+
+def _asserts_the_same(old: str, new: str) -> bool:
+    if statements.difference_of_restatement(old=old, new=new) is not Difference.NONE:
+        return False
+    mine, others = (
+        statements.own_words(text=old, other=new),
+        statements.own_words(text=new, other=old),
+    )
+    return not (mine and others)  # each speaks of something else

@@ -14,6 +14,7 @@ from accounts.sentences import sentence
 from memory.formulas.surprise import NEUTRAL
 from memory.intake import secrets, statements
 from memory.intake import text as texts
+from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
 from memory.intake.secrets import Finding
 from memory.intake.statements import Difference
 from memory.taxonomy import MemoryType
@@ -21,6 +22,7 @@ from memory.taxonomy import MemoryType
 MINIMUM_LENGTH = 20  # characters, spec 2.1
 MAXIMUM_LENGTH = 20_000  # characters, spec 2.1
 NEAR_DUPLICATE_COSINE = 0.95  # exceeded, spec 2.1
+NEAR_DUPLICATE_WINDOW = 100  # newest intake entries that are compared, spec 2.1
 
 
 class Gate(StrEnum):
@@ -44,11 +46,14 @@ class GateOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """The project's settings of the gates: characters and a cosine."""
+    """The project's settings of the gates: characters, cosines, and entries compared."""
 
     minimum_length: int = MINIMUM_LENGTH
     maximum_length: int = MAXIMUM_LENGTH
     near_duplicate_cosine: float = NEAR_DUPLICATE_COSINE
+    near_duplicate_window: int = NEAR_DUPLICATE_WINDOW
+    conflict_cosine: float = CONFLICT_COSINE
+    novelty_cosine: float = NOVELTY_COSINE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +86,10 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """The outcome, the gate that decided it (None: all passed), and why, and what to do."""
+    """The outcome, the gate that decided it (None: all passed), and why, and what to do.
+
+    `cause` is a word for the reason, for counts.
+    """
 
     outcome: GateOutcome
     gate: Gate | None
@@ -90,6 +98,7 @@ class GateResult:
     confirmed_id: UUID | None
     surprise: float
     topic_id: UUID | None
+    cause: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +108,7 @@ class _Verdict:
     reason: str
     hint: str = ""
     confirmed_id: UUID | None = None
+    cause: str = ""
 
 
 def run(
@@ -130,6 +140,7 @@ def run(
         confirmed_id=verdict.confirmed_id,
         surprise=neighborhood.surprise,
         topic_id=neighborhood.topic_id,
+        cause=verdict.cause,
     )
 
 
@@ -144,6 +155,7 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
                 least=thresholds.minimum_length,
             ),
             "Write a full sentence that will still make sense in another session.",
+            "too_short",
         )
     if len(content) > thresholds.maximum_length:
         return _refusal(
@@ -154,6 +166,7 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
                 most=thresholds.maximum_length,
             ),
             "Add the document as a source note; its facts are extracted from there.",
+            "too_long",
         )
     return None
 
@@ -166,6 +179,7 @@ def _secrets(candidate: GateCandidate) -> _Verdict | None:
         Gate.SECRETS,
         secrets.says(places=found),
         "Say where the secret is kept instead of what it is, and send the memory again.",
+        candidate.secrets[0].kind.value,
     )
 
 
@@ -207,5 +221,5 @@ def _says_the_same(old: str, new: str) -> bool:
     return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
 
 
-def _refusal(gate: Gate, reason: str, hint: str) -> _Verdict:
-    return _Verdict(outcome=GateOutcome.REFUSED, gate=gate, reason=reason, hint=hint)
+def _refusal(gate: Gate, reason: str, hint: str, cause: str) -> _Verdict:
+    return _Verdict(outcome=GateOutcome.REFUSED, gate=gate, reason=reason, hint=hint, cause=cause)

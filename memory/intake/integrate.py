@@ -6,19 +6,26 @@ takes back; NONE confirms the old one. A contradiction is an ADD whose edge open
 stay.
 
 Over-eager contradiction handling retired 41 % of one graph's facts (spec 11), so the check is lazy:
-it needs a high cosine and a shared topic, entity or file, and without a model's judgment only clear
-words or a higher authority replace anything. In doubt both stay.
+it needs a high cosine and a shared topic, entity or file, or nearly the same text, and without a
+model's judgment only clear words or a higher authority replace anything. In doubt both stay, and so
+they do where the candidate may not replace: what is protected, of a higher authority, for others to
+see, or true since later, and when the run has replaced its share already. A person decides then.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
+from accounts.sentences import sentence
 from memory.intake import statements
 from memory.intake.statements import Difference
 from memory.taxonomy import Authority, LinkKind
 
 CONFLICT_COSINE = 0.75  # at least, to look for a conflict; ours
+SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing; spec 2.1
+LARGEST_SHARE = 0.05  # of a project that one run replaces without a person, spec 11.5
+LEAST_SHARE = 3  # memories that it may replace in any case, ours
 NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate is not novel, spec 2.4
 SUPERSEDED_CONFIDENCE = 0.3  # of the replaced memory, spec 2.4
 
@@ -44,18 +51,41 @@ class Relation(StrEnum):
     DERIVE = "derive"
 
 
+class Cause(StrEnum):
+    """Why a candidate did not replace what it contradicts, so that a person decides."""
+
+    EQUAL = "equal"
+    OUTRANKED = "outranked"
+    PROTECTED = "protected"
+    ELSEWHERE = "elsewhere"
+    OLDER = "older"
+    UNREVIEWED = "unreviewed"
+    SHARE = "share"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A candidate as integration sees it; `subjects` are its topics, entities and files."""
+    """A candidate as integration sees it; `subjects` are its topics, entities, files and tags.
+
+    `since`: from when on it is true. `may_replace_protected`: it comes from somebody who may.
+    `is_reviewed`: it waits for nobody. `has_share`: the run has not replaced its share yet.
+    """
 
     content: str
     authority: Authority
     subjects: frozenset[str]
+    since: datetime | None = None
+    may_replace_protected: bool = False
+    is_reviewed: bool = True
+    has_share: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A stored memory near the candidate; `judged` is a model's relation, None without one."""
+    """A stored memory near the candidate; `judged` is a model's relation, None without one.
+
+    `is_protected`: its layer, a tag or a pin keeps agents from it. `is_elsewhere`: others see it.
+    """
 
     id: UUID
     content: str
@@ -63,17 +93,26 @@ class Known:
     subjects: frozenset[str]
     cosine: float
     judged: Relation | None = None
+    since: datetime | None = None
+    is_protected: bool = False
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The operation, the memory it concerns, the edge from the candidate, and why."""
+    """The operation, the memory it concerns, the edge from the candidate, and why.
+
+    Of a conflict `wanted` is what it would have done, and `cause` why it did not.
+    """
 
     operation: Operation
     target_id: UUID | None
     link: LinkKind | None
     is_conflict: bool
     reason: str
+    wanted: Relation | None = None
+    cause: Cause | None = None
+    cosine: float | None = None
 
 
 _ADD = Decision(
@@ -81,40 +120,76 @@ _ADD = Decision(
     target_id=None,
     link=None,
     is_conflict=False,
-    reason="Nothing known speaks about the same thing.",
+    reason=sentence("Nothing known speaks about the same thing."),
 )
 _OUTCOMES: dict[Relation, tuple[Operation, LinkKind | None, str]] = {
-    Relation.SAME: (Operation.NONE, None, "It restates what is known."),
-    Relation.UPDATE: (Operation.UPDATE, LinkKind.SUPERSEDES, "It replaces what was true."),
-    Relation.RETRACT: (Operation.DELETE, LinkKind.SUPERSEDES, "It takes back what was true."),
-    Relation.CONTRADICT: (Operation.ADD, LinkKind.CONTRADICTS, "It contradicts what is known."),
-    Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, "It adds to what is known."),
-    Relation.DERIVE: (Operation.ADD, LinkKind.DERIVE, "It follows from what is known."),
+    Relation.SAME: (Operation.NONE, None, sentence("It restates what is known.")),
+    Relation.UPDATE: (
+        Operation.UPDATE,
+        LinkKind.SUPERSEDES,
+        sentence("It replaces what was true."),
+    ),
+    Relation.RETRACT: (
+        Operation.DELETE,
+        LinkKind.SUPERSEDES,
+        sentence("It takes back what was true."),
+    ),
+    Relation.CONTRADICT: (
+        Operation.ADD,
+        LinkKind.CONTRADICTS,
+        sentence("It contradicts what is known."),
+    ),
+    Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, sentence("It adds to what is known.")),
+    Relation.DERIVE: (
+        Operation.ADD,
+        LinkKind.DERIVE,
+        sentence("It follows from what is known."),
+    ),
 }
+_REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})
 
 
-def is_worth_judging(*, candidate: Statement, known: Known) -> bool:
-    """Say whether a conflict is possible: a high cosine and a shared topic, entity or file."""
-    return known.cosine >= CONFLICT_COSINE and not candidate.subjects.isdisjoint(known.subjects)
+def is_worth_judging(
+    *, candidate: Statement, known: Known, conflict_cosine: float = CONFLICT_COSINE
+) -> bool:
+    """Say whether a conflict is possible: a high cosine and a shared topic, entity or file.
+
+    What is nearly the same text shares its subject whatever it names.
+    """
+    is_near = known.cosine >= conflict_cosine
+    is_same_text = known.cosine > SAME_TEXT_COSINE
+    return is_near and (is_same_text or not candidate.subjects.isdisjoint(known.subjects))
 
 
-def is_novel(*, cosines: tuple[float, ...]) -> bool:
-    """Say whether a promoted candidate is novel: no cosine above 0.88."""
-    return max(cosines, default=-1.0) <= NOVELTY_COSINE
+def is_novel(*, cosines: tuple[float, ...], novelty_cosine: float = NOVELTY_COSINE) -> bool:
+    """Say whether a promoted candidate is novel: no cosine above 0.88, or the project's own."""
+    return max(cosines, default=-1.0) <= novelty_cosine
 
 
-def decide(*, candidate: Statement, known: tuple[Known, ...]) -> Decision:
+def share(*, memories: int) -> int:
+    """Return how many of a project's memories one run may replace without a person."""
+    return max(LEAST_SHARE, int(memories * LARGEST_SHARE))
+
+
+def decide(
+    *,
+    candidate: Statement,
+    known: tuple[Known, ...],
+    conflict_cosine: float = CONFLICT_COSINE,
+) -> Decision:
     """Decide about a candidate from its neighbors; the closest that speaks to it decides.
 
     Ties are broken by id, so the order of `known` does not matter.
     """
     closest_first = sorted(known, key=lambda memory: (-memory.cosine, memory.id))
     for memory in closest_first:
-        if not is_worth_judging(candidate=candidate, known=memory):
+        if not is_worth_judging(candidate=candidate, known=memory, conflict_cosine=conflict_cosine):
             continue
         relation = _guess(candidate, memory) if memory.judged is None else memory.judged
+        if memory.is_elsewhere and relation not in _REPLACES | {Relation.CONTRADICT}:
+            continue  # others' memories are neither restated nor extended
         if relation is not Relation.NEW:
-            return _decision(_checked(relation, candidate, memory), memory)
+            return _decision(relation, candidate, memory)
     return _ADD
 
 
@@ -129,18 +204,40 @@ def _guess(candidate: Statement, known: Known) -> Relation:
     return Relation.CONTRADICT
 
 
-def _checked(relation: Relation, candidate: Statement, known: Known) -> Relation:
-    replaces = relation in (Relation.UPDATE, Relation.RETRACT)
-    outranked = candidate.authority > known.authority
-    return Relation.CONTRADICT if replaces and outranked else relation
-
-
-def _decision(relation: Relation, known: Known) -> Decision:
-    operation, link, reason = _OUTCOMES[relation]
+def _decision(relation: Relation, candidate: Statement, known: Known) -> Decision:
+    cause = _cause(relation, candidate, known)
+    done = Relation.CONTRADICT if cause is not None else relation
+    operation, link, reason = _OUTCOMES[done]
     return Decision(
         operation=operation,
         target_id=known.id,
         link=link,
-        is_conflict=relation is Relation.CONTRADICT,
+        is_conflict=done is Relation.CONTRADICT,
         reason=reason,
+        wanted=relation if cause is not None else None,
+        cause=cause,
+        cosine=known.cosine,
     )
+
+
+def _cause(relation: Relation, candidate: Statement, known: Known) -> Cause | None:
+    """Return why a person decides, None where nothing contradicts or the candidate replaces."""
+    if relation is Relation.CONTRADICT:
+        return Cause.ELSEWHERE if known.is_elsewhere else Cause.EQUAL
+    if relation not in _REPLACES:
+        return None
+    hindrances = (
+        (Cause.ELSEWHERE, known.is_elsewhere),
+        (Cause.OUTRANKED, candidate.authority > known.authority),
+        (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
+        (Cause.UNREVIEWED, not candidate.is_reviewed),
+        (Cause.OLDER, _is_older(candidate, known)),
+        (Cause.SHARE, not candidate.has_share),
+    )
+    return next((cause for cause, holds in hindrances if holds), None)
+
+
+def _is_older(candidate: Statement, known: Known) -> bool:
+    if candidate.since is None or known.since is None:
+        return False
+    return candidate.since < known.since

@@ -3,44 +3,29 @@
 The heuristic behind conflict checks without a model, and the guard of near-duplicate checks: an
 embedder hardly sees that "retry 3 times" became "retry 5 times", or that "use" became "never use".
 It prefers to miss a difference of wording over inventing one: values count only where both texts
-have one that the other lacks, and names only inside nearly the same sentence.
+have one that the other lacks, and names only inside nearly the same sentence. Two statements of
+which each says where or when it holds, or speaks of something that the other does not, differ in
+their subject and contradict nothing. English and French; the words stand in `statement_words`.
 """
 
 import re
 from enum import StrEnum
 
+from memory.intake import statement_words as told
 from memory.intake import text as texts
+from memory.intake.tools import CANONICAL
 
 FRAME_OVERLAP = 0.6  # Jaccard of what remains without values and negations, ours
 
-_NEGATORS = frozenset({
-    "not", "no", "never", "none", "neither", "nor", "cannot", "without", "avoid", "disable",
-    "disabled", "disallow", "forbid", "off", "forbidden", "deny", "prohibited", "stop", "fails",
-    "false", "don't", "doesn't", "didn't", "isn't", "aren't", "wasn't", "weren't", "can't",
-    "couldn't", "won't", "wouldn't", "mustn't", "shouldn't", "hasn't", "haven't",
-})  # fmt: skip
-_POSITIVES = frozenset({
-    "always", "must", "should", "use", "enable", "enabled", "allow", "allowed", "true", "on", "do",
-    "does",
-})  # fmt: skip
-_FILLERS = frozenset({"now", "currently", "instead", "again", "still", "already", "longer"})
 _WORD = re.compile(r"[^\W\d_][\w'-]*")
 _HARD_VALUE = re.compile(
     r"(?<![\w.])v?\d[\d.,:]*(?:\s?(?:%|(?:ms|s|min|h|d|kb|mb|gb|tb|px|days?|hours?|minutes?"
-    r"|seconds?)\b)|(?!\w))|`[^`\n]+`|\"[^\"\n]+\"",
+    r"|seconds?|jours?|heures?|secondes?|mo|go|ko)\b)|(?!\w))|`[^`\n]+`|\"[^\"\n]+\"",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b(?:[A-Z][\w-]*|\w+_\w+|[a-z]+[A-Z]\w*)\b")
-_UPDATE = re.compile(
-    r"\b(?:now|instead of|no longer|changed (?:to|from)|migrated|switched|moved to|replaced|renamed"
-    r"|as of|since \d|from \S+ to \S+|updated to|upgraded)\b",
-    re.IGNORECASE,
-)
-_RETRACTION = re.compile(
-    r"\b(?:no longer|not anymore|any ?more|was removed|were removed|has been removed|is gone"
-    r"|stopped using|dropped support|deprecated|obsolete|was (?:deleted|retired|abandoned))\b",
-    re.IGNORECASE,
-)
+_PATH = re.compile(r"(?<![\w`])(?:[\w.-]+)?/[\w./{}-]*\w|\b[\w-]+\.[a-z]{1,4}\b")
+_NO_LONGER = re.compile(r"\b(?:ne|n['\u2019])\s*(?:\w+\s+)?(\w+)\s+plus\b", re.IGNORECASE)
 
 
 class Difference(StrEnum):
@@ -64,8 +49,8 @@ def jaccard(*, left: frozenset[str], right: frozenset[str]) -> float:
 
 def is_negated(*, text: str) -> bool:
     """Say whether an odd number of negating words makes the statement negative."""
-    found = _WORD.findall(text.replace("\u2019", "'").lower())
-    return sum(word in _NEGATORS for word in found) % 2 == 1
+    found = _WORD.findall(_spelled(text))
+    return sum(word in told.NEGATORS for word in found) % 2 == 1
 
 
 def hard_values(*, text: str) -> frozenset[str]:
@@ -81,19 +66,33 @@ def names(*, text: str) -> frozenset[str]:
 
 def marks_update(*, text: str) -> bool:
     """Say whether the words announce a change of what was true before."""
-    return _UPDATE.search(text) is not None
+    return told.UPDATE.search(text) is not None
 
 
 def marks_retraction(*, text: str) -> bool:
     """Say whether the words take back what was true before."""
-    return _RETRACTION.search(text) is not None
+    return told.RETRACTION.search(text) is not None
+
+
+def scopes(*, text: str) -> frozenset[str]:
+    """Return where, when and of which one a statement says that it holds."""
+    lowered = text.lower()
+    named = {told.SCOPES[word] for word in _WORD.findall(lowered) if word in told.SCOPES}
+    said = (*told.TIMES.finditer(lowered), *told.NUMBERED.finditer(lowered))
+    return frozenset(named | {" ".join(match.group().split()) for match in said})
 
 
 def difference_of_restatement(*, old: str, new: str) -> Difference:
-    """Compare two statements that are nearly the same text: polarity first, then hard values."""
+    """Compare two statements that are nearly the same text: polarity, values, then what it names.
+
+    Names count where each has one that the other lacks: the same said of another thing.
+    """
     if is_negated(text=old) != is_negated(text=new):
         return Difference.POLARITY
-    return _exclusive(hard_values(text=old), hard_values(text=new))
+    values = _exclusive(hard_values(text=old), hard_values(text=new))
+    if values is not Difference.NONE:
+        return values
+    return _exclusive(_things(old), _things(new))
 
 
 def difference(*, old: str, new: str) -> Difference:
@@ -104,10 +103,55 @@ def difference(*, old: str, new: str) -> Difference:
     if jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
         return Difference.NONE
     (old_subject, old_object), (new_subject, new_object) = _halves(old), _halves(new)
-    if _exclusive(old_subject, new_subject) is not Difference.NONE:
+    if _exclusive(old_subject, new_subject) is not Difference.NONE or _is_scoped(old, new):
         return Difference.NONE
-    found = difference_of_restatement(old=old, new=new)
-    return _exclusive(old_object, new_object) if found is Difference.NONE else found
+    if is_negated(text=old) != is_negated(text=new):
+        return Difference.POLARITY
+    values = _exclusive(hard_values(text=old), hard_values(text=new))
+    return _exclusive(old_object, new_object) if values is Difference.NONE else values
+
+
+def own_words(*, text: str, other: str) -> frozenset[str]:
+    """Return the telling words of a text that another one lacks, in whatever form."""
+    return _own(_telling(text), _telling(other))
+
+
+def _is_scoped(old: str, new: str) -> bool:
+    """Say whether the two hold elsewhere or speak of other things, so that both can be true."""
+    if scopes(text=old) != scopes(text=new):
+        return True
+    left, right = _telling(old), _telling(new)
+    return bool(_own(left, right)) and bool(_own(right, left))
+
+
+def _own(mine: frozenset[str], others: frozenset[str]) -> frozenset[str]:
+    stems = {_stem(word) for word in others}
+    return frozenset(word for word in mine if _stem(word) not in stems)
+
+
+def _telling(text: str) -> frozenset[str]:
+    """Return the words that say what a statement is about: no values, names, small words."""
+    plain = frozenset(_WORD.findall(_spelled(_PATH.sub(" ", _HARD_VALUE.sub(" ", text)))))
+    known = frozenset(word for word in plain if word in CANONICAL)
+    bare = plain - known - names(text=text) - told.NEGATORS - told.POSITIVES - told.FILLERS
+    return bare - told.SMALL - told.CHANGES
+
+
+def _stem(word: str) -> str:
+    for ending in told.ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
+
+
+def _spelled(text: str) -> str:
+    """Return a text in small letters, with one negating word where French has two around a verb."""
+    return _NO_LONGER.sub(r" never \1 ", text).replace("\u2019", "'").lower()
+
+
+def _things(text: str) -> frozenset[str]:
+    paths = frozenset(match.group().lower() for match in _PATH.finditer(text))
+    return names(text=text) | paths
 
 
 def _exclusive(old: frozenset[str], new: frozenset[str]) -> Difference:
@@ -116,10 +160,16 @@ def _exclusive(old: frozenset[str], new: frozenset[str]) -> Difference:
 
 def _halves(text: str) -> tuple[frozenset[str], frozenset[str]]:
     found = [(match.start(), match.group().lower()) for match in _NAME.finditer(text)]
+    found += [
+        (match.start(), CANONICAL[match.group().lower()])
+        for match in _WORD.finditer(text)
+        if match.group().lower() in CANONICAL
+    ]
     subject = frozenset(name for start, name in found if 2 * start < len(text))
     return subject, frozenset(name for _, name in found) - subject
 
 
 def _frame(text: str) -> frozenset[str]:
-    assertive = words(text=_HARD_VALUE.sub(" ", text)) - names(text=text)
-    return assertive - _NEGATORS - _POSITIVES - _FILLERS
+    bare = _spelled(_HARD_VALUE.sub(" ", text))
+    found = words(text=bare) - names(text=text) - CANONICAL.keys()
+    return found - told.NEGATORS - told.POSITIVES - told.FILLERS - told.CHANGES

@@ -16,11 +16,11 @@ from teams.models import Project, ProjectMember
 from teams.permissions import require
 from teams.queries import ProjectView, find_project, project_view
 from teams.queries.people import check_unbound
-from teams.queries.places import THRESHOLD
+from teams.queries.places import GATES, SETTINGS, THRESHOLD, WHOLE, is_within
 from teams.roles import Act
 
 DESCRIPTION_LENGTH: Final = 400  # characters, the column's
-CHANGEABLE: Final = ("name", "description", THRESHOLD)
+CHANGEABLE: Final = ("name", "description", *SETTINGS)
 
 
 def create_project(
@@ -62,10 +62,11 @@ def create_project(
 def change_project(
     *, caller: Caller, ref: str, changes: Mapping[str, Any], if_version: int | None
 ) -> ProjectView:
-    """Change a project's name, its description, or the relevance its searches ask for.
+    """Change a project's name, its description, or the thresholds of its searches and its intake.
 
-    A `relevance_threshold` is 0 to 1, or None for the fitted one. Raises InvalidInput naming the
-    field, PreconditionFailed, RoleNotSufficient, NotBoundToProject, NotFound.
+    A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives a gate its usual
+    threshold. Raises InvalidInput naming the field, PreconditionFailed, RoleNotSufficient,
+    NotBoundToProject, NotFound.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     with tenancy.unit():
@@ -115,7 +116,23 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
         raise wrong_field(
             pointer=f"/{THRESHOLD}", detail="Use a number from 0 to 1, or nothing.", code="range"
         )
+    for name, bounds in GATES.items():
+        _check_gate(name, given.get(name), bounds)
     return given
+
+
+def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
+    is_fitting = is_within(value=value, bounds=bounds)
+    if value is None or (is_fitting and (name not in WHOLE or isinstance(value, int))):
+        return
+    raise wrong_field(
+        pointer=f"/{name}",
+        detail=sentence(
+            "Use a number from {least:g} to {most:g}, or nothing.", least=bounds[0], most=bounds[1]
+        ),
+        hint="Nothing gives the gate its usual threshold.",
+        code="range",
+    )
 
 
 def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
@@ -124,10 +141,9 @@ def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     changed = tuple(name for name, value in given.items() if value != getattr(before, name))
     row.name = given.get("name", row.name)
     row.description = given.get("description", row.description)
-    if THRESHOLD in given:
-        rest = {name: value for name, value in row.settings.items() if name != THRESHOLD}
-        value = given[THRESHOLD]
-        row.settings = rest if value is None else {**rest, THRESHOLD: value}
+    put = {name: given[name] for name in SETTINGS if name in given}
+    kept = {name: value for name, value in {**row.settings, **put}.items() if value is not None}
+    row.settings = kept
     return changed
 
 

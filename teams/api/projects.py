@@ -5,12 +5,13 @@ from typing import Any, Final
 
 from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply
 from accounts.api.nullable import Maybe
-from accounts.api.shapes import Field, Fraction, Record, Text, Truth
+from accounts.api.shapes import Field, Fraction, Record, Text, Truth, Whole
 from accounts.caller import TokenScope
 from accounts.errors import InvalidInput
 from teams import queries
 from teams.actions import places, projects
 from teams.queries import ProjectView
+from teams.queries.places import GATES, WHOLE
 
 NEW_PROJECT: Final = Record(
     name="NewProject",
@@ -31,6 +32,25 @@ NEW_PROJECT: Final = Record(
         ),
     ),
 )
+GATES_SAY: Final = {
+    "minimum_length": "Fewest characters of a memory, 1 to 1,000",
+    "maximum_length": "Most characters of a memory, 1,000 to 20,000",
+    "near_duplicate_cosine": "Cosine above which a memory is known already, 0.8 to 1",
+    "near_duplicate_window": "Newest entries that are compared with it besides, 0 to 1,000",
+    "conflict_cosine": "Cosine from which on it is looked for a conflict, 0.5 to 1",
+    "novelty_cosine": "Cosine above which an observation is nothing new, 0.5 to 1",
+}
+
+
+def _gate(name: str) -> Whole | Fraction:
+    least, most = GATES[name]
+    return (
+        Whole(smallest=int(least), largest=int(most))
+        if name in WHOLE
+        else Fraction(smallest=least, largest=most)
+    )
+
+
 CHANGES: Final = Record(
     name="ProjectChanges",
     partial=True,
@@ -42,6 +62,10 @@ CHANGES: Final = Record(
             shape=Maybe(of=Fraction()),
             says="Least relevance of what its searches find; null: the fitted one.",
         ),
+        *(
+            Field(name=name, shape=Maybe(of=_gate(name)), says=f"{says}; null: the usual.")
+            for name, says in GATES_SAY.items()
+        ),
     ),
 )
 EXAMPLE: Final[dict[str, Any]] = {
@@ -51,6 +75,12 @@ EXAMPLE: Final[dict[str, Any]] = {
     "description": "",
     "open_to_all": True,
     "relevance_threshold": None,
+    "minimum_length": None,
+    "maximum_length": None,
+    "near_duplicate_cosine": None,
+    "near_duplicate_window": None,
+    "conflict_cosine": None,
+    "novelty_cosine": None,
     "created_at": "2026-11-20T12:00:00Z",
     "version": 1,
 }

@@ -17,13 +17,24 @@ from teams import visibility
 from teams.models import Change, Project
 
 THRESHOLD: Final = "relevance_threshold"  # the setting of a project
+GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least and most; ours
+    "minimum_length": (1, 1_000),
+    "maximum_length": (1_000, 20_000),
+    "near_duplicate_cosine": (0.8, 1.0),
+    "near_duplicate_window": (0, 1_000),
+    "conflict_cosine": (0.5, 1.0),
+    "novelty_cosine": (0.5, 1.0),
+}
+WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
+SETTINGS: Final = (THRESHOLD, *GATES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectView:
     """A project as callers see it.
 
-    `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted.
+    `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
+    others are those of the intake gates (characters, cosines, entries); None: the usual ones.
     """
 
     id: UUID
@@ -32,6 +43,12 @@ class ProjectView:
     description: str
     open_to_all: bool
     relevance_threshold: float | None
+    minimum_length: int | None
+    maximum_length: int | None
+    near_duplicate_cosine: float | None
+    near_duplicate_window: int | None
+    conflict_cosine: float | None
+    novelty_cosine: float | None
     created_at: datetime
     version: int
 
@@ -117,6 +134,7 @@ def project_view(row: Project) -> ProjectView:
         description=row.description,
         open_to_all=row.open_to_all,
         relevance_threshold=threshold_of(row=row),
+        **{**dict.fromkeys(GATES), **gates_of(row=row)},
         created_at=row.created_at,
         version=row.version,
     )
@@ -126,6 +144,22 @@ def threshold_of(*, row: Project) -> float | None:
     """Return the least relevance that a project sets, 0 to 1; None when it sets none."""
     value = row.settings.get(THRESHOLD)
     return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
+
+
+def gates_of(*, row: Project) -> dict[str, Any]:
+    """Return the thresholds of the intake gates that a project sets; the others are the usual."""
+    return {
+        name: int(value) if name in WHOLE else float(value)
+        for name, bounds in GATES.items()
+        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
+    }
+
+
+def is_within(*, value: object, bounds: tuple[float, float]) -> bool:
+    """Say whether a setting is a number within its bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return bounds[0] <= value <= bounds[1]
 
 
 def _visible_projects(caller: Caller) -> QuerySet[Project]:

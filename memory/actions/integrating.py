@@ -1,0 +1,122 @@
+"""Carry out what integration decided about a memory that has just been stored (spec 2.4).
+
+What is replaced stays readable: it names its successor and why, its confidence falls and it is true
+until the new one began to be. A contradiction leaves both as they are, with an edge and a conflict.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.caller import Caller
+from accounts.errors import Conflict as Changed
+from memory.actions import store
+from memory.intake.integrate import SUPERSEDED_CONFIDENCE, Decision, Operation
+from memory.models import Conflict, Memory, MemoryLink
+from memory.taxonomy import LinkKind, Scope, Status
+
+REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrated:
+    """What came of a decision: the memory it concerns, whether it was replaced, the conflict."""
+
+    other_id: UUID
+    replaced: bool
+    conflict_id: UUID | None
+
+
+def hold(*, decision: Decision) -> Memory | None:
+    """Lock the memory a decision concerns, None where it concerns none. In a unit.
+
+    Taken before anything is inserted, so that writers wait for each other in one order. Raises
+    Conflict where it has left meanwhile.
+    """
+    if decision.target_id is None:
+        return None
+    rows = Memory.objects.select_for_update(of=("self",)).filter(
+        pk=decision.target_id, status=Status.ACTIVE.value
+    )
+    old = rows.first()
+    if old is None:
+        raise Changed(detail="What this speaks about has changed meanwhile.", hint="Send it again.")
+    return old
+
+
+def carry_out(
+    *, caller: Caller, row: Memory, old: Memory | None, decision: Decision, now: datetime
+) -> Integrated | None:
+    """Write what follows for a stored memory and a held one. In a unit."""
+    if old is None or decision.link is None:
+        return None
+    replaced = decision.operation in REPLACES
+    if replaced:
+        retire(caller=caller, old=old, successor=row, reason=decision.reason, now=now)
+    link(source=row, target=old, decision=decision)
+    conflict_id = open_conflict(older=old, newer=row, decision=decision, now=now)
+    if conflict_id is not None:
+        store.announce(caller=caller, kind="memory.contradicted", rows=(_smaller(old, row),))
+    return Integrated(other_id=old.id, replaced=replaced, conflict_id=conflict_id)
+
+
+def retire(*, caller: Caller, old: Memory, successor: Memory, reason: str, now: datetime) -> None:
+    """Let a held memory be replaced by another; it stays readable. In a unit."""
+    old.status = Status.SUPERSEDED.value
+    old.superseded_by_id = successor.id
+    old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
+    old.valid_until = max(old.valid_from, successor.valid_from)
+    old.archived_reason = str(reason)[:200]
+    fields = ("status", "superseded_by", "confidence", "valid_until", "archived_reason")
+    store.save(row=old, fields=fields, now=now)
+    store.announce(caller=caller, kind="memory.superseded", rows=(old,))
+
+
+def link(*, source: Memory, target: Memory, decision: Decision) -> None:
+    """Write the edge of a decision, once. In a unit."""
+    if decision.link is None:
+        return
+    MemoryLink.objects.get_or_create(
+        source=source,
+        target=target,
+        kind=decision.link.value,
+        defaults={
+            "automatic": True,
+            "cosine": decision.cosine,
+            "description": str(decision.reason)[:200],
+        },
+    )
+
+
+def open_conflict(
+    *, older: Memory, newer: Memory, decision: Decision, now: datetime
+) -> UUID | None:
+    """Record a conflict of two memories, once whichever came first. In a unit."""
+    if not decision.is_conflict or decision.cause is None:
+        return None
+    known = Conflict.objects.filter(older=newer, newer=older).values_list("id", flat=True).first()
+    if known is not None:
+        return known
+    row, _ = Conflict.objects.get_or_create(
+        older=older,
+        newer=newer,
+        defaults={
+            "project_id": newer.project_id,
+            "audience": _smaller(older, newer).audience,
+            "kind": "contradict" if decision.wanted is None else decision.wanted.value,
+            "cause": decision.cause.value,
+            "cosine": decision.cosine,
+            "found_at": now,
+        },
+    )
+    return row.id
+
+
+def unlink(*, source_id: UUID, target_id: UUID, kind: LinkKind) -> None:
+    """Take an edge away again. In a unit."""
+    MemoryLink.objects.filter(source_id=source_id, target_id=target_id, kind=kind.value).delete()
+
+
+def _smaller(older: Memory, newer: Memory) -> Memory:
+    """Return the side that fewer people see: of a personal and a shared one the personal."""
+    return older if older.scope == Scope.PERSONAL else newer

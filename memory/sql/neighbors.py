@@ -1,0 +1,126 @@
+"""Typed callers of what intake asks about the neighbors of a candidate (spec 2.1, 2.4)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from memory.intake.names import TYPE_CODES
+from memory.sql import named
+from memory.sql.entities import ABOUT
+
+FILE: Final = "neighbors.sql"
+SUBJECT_TYPES: Final = tuple(TYPE_CODES[type] for type in ABOUT)
+
+Close = tuple[tuple[UUID, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """Where vectors are compared: an audience and a project, in one model."""
+
+    model_id: int
+    audience: UUID
+    project_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Center:
+    """The nearest center of a topic: its cosine, and whether the topic reaches so far."""
+
+    topic_id: UUID
+    cosine: float
+    reaches: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRow:
+    """A memory as integration reads it; `subjects` are its topic, names, files and tags."""
+
+    id: UUID
+    content: str
+    type: str
+    authority: int
+    governance: int
+    tags: tuple[str, ...]
+    pinned: bool
+    audience: UUID
+    valid_from: datetime
+    needs_review: bool
+    subjects: frozenset[str]
+
+
+def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
+    """Return the close ones among the newest entries, the closest first. In a unit."""
+    rows = named.rows("newest", file=FILE, query=query, window=window, least=least, **_of(spot))
+    return tuple((row[0], float(row[1])) for row in rows)
+
+
+def nearest_but(*, spot: Spot, query: str, itself: UUID, limit: int) -> Close:
+    """Return the nearest live memories without one, the closest first. In a unit."""
+    rows = named.rows(
+        "nearest_to_text", file=FILE, query=query, itself=itself, limit=limit, **_of(spot)
+    )
+    return tuple((row[0], float(row[1])) for row in rows)
+
+
+def center(*, spot: Spot, query: str) -> Center | None:
+    """Return the nearest center of the place, None where it has no topics. In a unit."""
+    rows = named.rows("center", file=FILE, query=query, **_of(spot))
+    return Center(topic_id=rows[0][0], cosine=rows[0][1], reaches=rows[0][2]) if rows else None
+
+
+def known(*, memory_ids: tuple[UUID, ...]) -> tuple[KnownRow, ...]:
+    """Return what integration asks of active memories, by id. In a unit."""
+    if not memory_ids:
+        return ()
+    rows = named.rows("known", file=FILE, ids=list(memory_ids), types=list(SUBJECT_TYPES))
+    return tuple(
+        KnownRow(
+            id=row[0],
+            content=row[1],
+            type=row[2],
+            authority=row[3],
+            governance=row[4],
+            tags=tuple(row[5]),
+            pinned=row[6],
+            audience=row[7],
+            valid_from=row[8],
+            needs_review=row[10],
+            subjects=subjects(
+                topic_id=row[11],
+                names=tuple(row[12] or ()),
+                files=tuple(row[9]),
+                tags=tuple(row[5]),
+            ),
+        )
+        for row in rows
+    )
+
+
+def vectors(*, memory_ids: tuple[UUID, ...]) -> dict[UUID, str]:
+    """Return the vectors of live memories in the active model, as text. In a unit."""
+    return dict(named.rows("vectors", file=FILE, ids=list(memory_ids)))
+
+
+def subjects(
+    *,
+    topic_id: UUID | None,
+    names: tuple[str, ...],
+    files: tuple[str, ...],
+    tags: tuple[str, ...],
+) -> frozenset[str]:
+    """Return what a memory is about, as marks that others may share."""
+    topic = () if topic_id is None else (f"topic {topic_id}",)
+    return frozenset(
+        (
+            *topic,
+            *(f"name {name}" for name in names),
+            *(f"file {file}" for file in files),
+            *(f"tag {tag.lower()}" for tag in tags),
+        )
+    )
+
+
+def _of(spot: Spot) -> dict[str, int | UUID | None]:
+    return {"model": spot.model_id, "audience": spot.audience, "project": spot.project_id}

@@ -1,0 +1,55 @@
+-- name: newest
+-- Of the newest entries of the action log, the memories of one place nearest to a vector: what has just
+-- come is compared whatever an index of vectors knows already. Index memory_action_place, one vector an
+-- entry.
+SELECT v.memory_id, -(v.unit <#> %(query)s::halfvec)::float8 AS cosine
+FROM (SELECT DISTINCT e.memory_id
+      FROM (SELECT l.memory_id FROM memory_actionlog AS l
+            WHERE (l.project_id = %(project)s::uuid
+                   OR (%(project)s::uuid IS NULL AND l.project_id IS NULL))
+            ORDER BY l.id DESC LIMIT %(window)s) AS e
+      WHERE e.memory_id IS NOT NULL) AS entry
+JOIN memory_memoryvector AS v ON v.memory_id = entry.memory_id AND v.model_id = %(model)s
+WHERE v.live AND v.audience = %(audience)s AND v.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND -(v.unit <#> %(query)s::halfvec) >= %(least)s
+ORDER BY 2 DESC, 1
+
+-- name: center
+-- The topic of a place whose center is nearest to a vector, and whether it reaches so far.
+SELECT t.id, near.cosine, near.cosine >= t.reach
+FROM memory_topic AS t
+-- CASE: centers of other models have other dimensions and cannot be compared.
+CROSS JOIN LATERAL (SELECT CASE WHEN t.model_id = %(model)s AND t.center IS NOT NULL
+                                THEN -(t.center <#> %(query)s::halfvec)::float8 END AS cosine) AS near
+WHERE t.audience = %(audience)s AND t.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND near.cosine IS NOT NULL
+ORDER BY near.cosine DESC, t.id LIMIT 1
+
+-- name: known
+-- What integration asks of memories: what they say, whose word it is, and what they are about; by
+-- primary keys.
+SELECT m.id, m.content, m.type, m.authority, m.governance, m.tags, m.pinned, m.audience, m.valid_from,
+       m.related_files, m.needs_review, b.topic_id, named.keys
+FROM memory_memory AS m
+LEFT JOIN memory_topicmember AS b ON b.memory_id = m.id
+CROSS JOIN LATERAL (SELECT array_agg(DISTINCT n.key ORDER BY n.key) AS keys
+                    FROM memory_mention AS n
+                    WHERE n.memory_id = m.id AND n.type_code = ANY (%(types)s::smallint[])) AS named
+WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status = 'active'
+ORDER BY m.id
+
+-- name: vectors
+-- The stored vectors of memories in the active model, as Postgres writes them; by memory_vector_once.
+SELECT v.memory_id, v.unit::text
+FROM memory_embeddingmodel AS e JOIN memory_memoryvector AS v ON v.model_id = e.id
+WHERE e.active AND v.live AND v.memory_id = ANY (%(ids)s::uuid[])
+ORDER BY v.memory_id
+
+-- name: nearest_to_text
+-- As `nearest` of retrieval.sql, for a vector as it is stored, without the memory itself.
+SELECT v.memory_id, -(v.unit <#> %(query)s::halfvec)::float8 AS cosine
+FROM memory_memoryvector AS v
+WHERE v.live AND v.model_id = %(model)s AND v.audience = %(audience)s
+  AND v.project_id IS NOT DISTINCT FROM %(project)s::uuid AND v.memory_id <> %(itself)s
+ORDER BY (v.unit <#> %(query)s::halfvec) + 0, v.memory_id
+LIMIT %(limit)s
