@@ -1,6 +1,7 @@
 """What a new memory does to those that are there: replace, contradict, or stand beside (2.4)."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -22,7 +23,7 @@ GONE = "The checkout worker in `shop/checkout.py` no longer retries a payment be
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
-def _row(memory_id: object) -> Memory:
+def _row(memory_id: UUID) -> Memory:
     with tenancy.unit():
         return Memory.objects.get(pk=memory_id)
 
