@@ -52,7 +52,7 @@ def main(*, tenants: int, count: int) -> None:
         alone = alone or spent
         measures.line(f"{name}, by the clock", f"{sum(times) / len(times):.1f} ms a search")
         measures.show("its processor time", spent, alone)
-    measures.line("server process", f"{measures.memory(process_id=_server_process()):.0f} MB")
+    measures.line("server process", f"{measures.own_memory(process_id=_server_process()):.0f} MB")
 
 
 def _warm(visited: list[Place]) -> None:

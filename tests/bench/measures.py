@@ -84,6 +84,12 @@ def memory(*, process_id: int) -> float:
     return sum(process.memory_full_info().pss for process in processes) / 1_000_000
 
 
+def own_memory(*, process_id: int) -> float:
+    """Return the megabytes that a process holds for itself, without the database's cache."""
+    held = psutil.Process(process_id).memory_info()
+    return float(held.rss - held.shared) / 1_000_000
+
+
 def _backend() -> float:
     """Return the seconds of processor that the server's process of our connection has had."""
     with connection.cursor() as cursor:
