@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts import jobs, tenancy
 from accounts.jobs import Claim
 from memory.actions import embedding, indexing, read_names, reembedding, sorting, upkeep
+from memory.actions.integrate_stored import integrate_stored, share_of
 
 log = logging.getLogger(__name__)
 
@@ -22,13 +23,16 @@ log = logging.getLogger(__name__)
 @jobs.handler("memory.embed")
 @jobs.handler("memory.embed_bulk")
 def embed(claim: Claim) -> Mapping[str, Any]:
-    """Embed the memories a job names, batch by batch, with progress."""
+    """Embed the memories a job names, batch by batch, with progress; then look what they change."""
     ids = tuple(UUID(item) for item in claim.payload["ids"])
-    embedded = 0
+    share = share_of(memory_ids=ids)
+    embedded = changed = 0
     for start in range(0, len(ids), embedding.BATCH):
-        embedded += embedding.embed_batch(memory_ids=ids[start : start + embedding.BATCH])
+        batch = ids[start : start + embedding.BATCH]
+        embedded += embedding.embed_batch(memory_ids=batch)
+        changed += integrate_stored(memory_ids=batch, share=share, now=timezone.now())
         jobs.progress(held=claim, done=min(start + embedding.BATCH, len(ids)), total=len(ids))
-    return {"embedded": embedded, "gone": len(ids) - embedded}
+    return {"embedded": embedded, "gone": len(ids) - embedded, "integrated": changed}
 
 
 @jobs.handler("memory.switch_model")

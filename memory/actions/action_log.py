@@ -11,7 +11,7 @@ from uuid import UUID
 
 from accounts.backend import rows
 from accounts.caller import Caller, principal
-from memory.actions.drafts import NewMemory, Place
+from memory.actions.drafts import Place
 from memory.models import ActionLog
 from memory.taxonomy import Source
 
@@ -26,7 +26,7 @@ class Entry:
     `memory_id` is what was stored or confirmed, `other_id` what it replaced or contradicts.
     """
 
-    new: NewMemory
+    source: str
     place: Place | None
     outcome: str
     gate: str = ""
@@ -49,7 +49,7 @@ def _row(caller: Caller, entry: Entry, now: datetime) -> ActionLog:
         user_id=caller.user_id,
         token_id=caller.token_id,
         agent=caller.agent,
-        source=entry.new.source if entry.new.source in SOURCES else "unknown",
+        source=entry.source if entry.source in SOURCES else "unknown",
         source_interface=caller.source_interface,
         outcome=entry.outcome,
         gate=entry.gate,

@@ -132,7 +132,7 @@ def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry
     """Return what the action log keeps of an outcome."""
     ended = LOGGED.get(outcome.operation, outcome.outcome)
     return Entry(
-        new=new,
+        source=new.source,
         place=where,
         outcome="contradicted" if outcome.conflict_id else ended,
         gate=outcome.gate,

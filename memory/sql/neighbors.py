@@ -56,12 +56,15 @@ def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
     return tuple((row[0], float(row[1])) for row in rows)
 
 
-def nearest_but(*, spot: Spot, query: str, itself: UUID, limit: int) -> Close:
-    """Return the nearest live memories without one, the closest first. In a unit."""
-    rows = named.rows(
-        "nearest_to_text", file=FILE, query=query, itself=itself, limit=limit, **_of(spot)
-    )
-    return tuple((row[0], float(row[1])) for row in rows)
+def nearest_of_many(
+    *, memory_ids: tuple[UUID, ...], limit: int, least: float
+) -> dict[UUID, dict[UUID, float]]:
+    """Return by memory the nearest ones of its place and its counterpart. In a unit."""
+    rows = named.rows("nearest_of_many", file=FILE, ids=list(memory_ids), limit=limit, least=least)
+    found: dict[UUID, dict[UUID, float]] = {}
+    for memory_id, other, cosine in rows:
+        found.setdefault(memory_id, {})[other] = cosine
+    return found
 
 
 def center(*, spot: Spot, query: str) -> Center | None:
@@ -96,11 +99,6 @@ def known(*, memory_ids: tuple[UUID, ...]) -> tuple[KnownRow, ...]:
         )
         for row in rows
     )
-
-
-def vectors(*, memory_ids: tuple[UUID, ...]) -> dict[UUID, str]:
-    """Return the vectors of live memories in the active model, as text. In a unit."""
-    return dict(named.rows("vectors", file=FILE, ids=list(memory_ids)))
 
 
 def subjects(

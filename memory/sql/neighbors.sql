@@ -38,18 +38,23 @@ CROSS JOIN LATERAL (SELECT array_agg(DISTINCT n.key ORDER BY n.key) AS keys
 WHERE m.id = ANY (%(ids)s::uuid[]) AND m.status = 'active'
 ORDER BY m.id
 
--- name: vectors
--- The stored vectors of memories in the active model, as Postgres writes them; by memory_vector_once.
-SELECT v.memory_id, v.unit::text
-FROM memory_embeddingmodel AS e JOIN memory_memoryvector AS v ON v.model_id = e.id
-WHERE e.active AND v.live AND v.memory_id = ANY (%(ids)s::uuid[])
-ORDER BY v.memory_id
-
--- name: nearest_to_text
--- As `nearest` of retrieval.sql, for a vector as it is stored, without the memory itself.
-SELECT v.memory_id, -(v.unit <#> %(query)s::halfvec)::float8 AS cosine
-FROM memory_memoryvector AS v
-WHERE v.live AND v.model_id = %(model)s AND v.audience = %(audience)s
-  AND v.project_id IS NOT DISTINCT FROM %(project)s::uuid AND v.memory_id <> %(itself)s
-ORDER BY (v.unit <#> %(query)s::halfvec) + 0, v.memory_id
-LIMIT %(limit)s
+-- name: nearest_of_many
+-- The nearest live memories of each of some memories, by the vectors of the active model: in their own
+-- place, and of a personal memory in its project, of a project's among what its writer keeps for
+-- themselves. Exact, index memory_vector_live, a scan a memory and place.
+SELECT o.memory_id, n.memory_id, n.cosine
+FROM memory_embeddingmodel AS e
+JOIN memory_memoryvector AS o ON o.model_id = e.id AND o.live AND o.memory_id = ANY (%(ids)s::uuid[])
+JOIN memory_memory AS m ON m.id = o.memory_id
+CROSS JOIN LATERAL (
+    SELECT o.audience
+    UNION SELECT CASE m.scope WHEN 'personal' THEN m.project_id WHEN 'project' THEN m.author_user END
+    WHERE m.project_id IS NOT NULL) AS place(audience)
+CROSS JOIN LATERAL (
+    SELECT v.memory_id, -(v.unit <#> o.unit)::float8 AS cosine
+    FROM memory_memoryvector AS v
+    WHERE v.live AND v.model_id = e.id AND v.audience = place.audience
+      AND v.project_id IS NOT DISTINCT FROM o.project_id AND v.memory_id <> o.memory_id
+    ORDER BY (v.unit <#> o.unit) + 0, v.memory_id LIMIT %(limit)s) AS n
+WHERE e.active AND n.cosine >= %(least)s
+ORDER BY o.memory_id, n.cosine DESC, n.memory_id

@@ -125,7 +125,7 @@ def test_a_job_that_names_a_foreign_memory_touches_nothing(
     tasks.wake("interactive")
 
     job = Job.objects.get(organization=other_organization)
-    assert (job.state, job.result) == ("done", {"embedded": 0, "gone": 1})
+    assert (job.state, job.result) == ("done", {"embedded": 0, "gone": 1, "integrated": 0})
 
 
 @pytest.mark.usefixtures("in_organization")

@@ -243,5 +243,5 @@ def test_running_a_finished_job_once_more_changes_nothing(caller: Caller, now: d
         tasks.run(held=held)
 
     job = Job.objects.get(name=NAME)
-    assert (job.state, job.result) == ("done", {"embedded": 1, "gone": 0})
+    assert (job.state, job.result) == ("done", {"embedded": 1, "gone": 0, "integrated": 0})
     assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory

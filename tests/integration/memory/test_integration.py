@@ -7,13 +7,18 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory import tasks
+from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.remember_all import remember_all
+from memory.intake.integrate import LEAST_SHARE
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, MemoryVector
 from memory.queries import conflicts
 from memory.queries.conflicts import State
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
 from teams.models import AuditEntry, Change
-from tests.support.memories import sent, stored
+from tests.support.memories import PARSER, new, sent, stored
+from tests.support.work import taken
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` now retries a payment 5 times before it gives up."
@@ -52,19 +57,24 @@ def test_words_of_change_replace_what_was_true_and_keep_it_readable(
     assert (outcome.outcome, outcome.operation) == ("added", LinkKind.SUPERSEDES.value)
     assert outcome.memory is not None
     assert (was.status, was.superseded_by_id) == ("superseded", outcome.memory.id)
-    assert (was.content, was.confidence, was.archived_reason) == (
-        OLD,
-        0.3,
-        "It replaces what was true.",
-    )
+    assert (was.content, was.confidence) == (OLD, 0.3)
+    assert was.archived_reason == "It replaces what was true."
     assert was.valid_until == outcome.memory.valid_from
+
+
+def test_what_replaces_another_is_linked_found_logged_and_told(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+
+    sent(agent, now + timedelta(days=1), NEW, project=store, source="agent_explicit")
+
     with tenancy.unit():
-        assert not MemoryVector.objects.filter(memory_id=was.id, live=True).exists()
-        assert MemoryLink.objects.filter(
-            source_id=outcome.memory.id, target_id=was.id, kind="supersedes", automatic=True
-        ).exists()
-        assert AuditEntry.objects.filter(details__related=str(was.id)).count() == 1
-        assert Change.objects.filter(kind="memory.superseded", object_id=was.id).exists()
+        assert not MemoryVector.objects.filter(memory_id=old.id, live=True).exists()
+        links = MemoryLink.objects.filter(target_id=old.id, kind="supersedes", automatic=True)
+        assert links.count() == 1
+        assert AuditEntry.objects.filter(details__related=str(old.id)).count() == 1
+        assert Change.objects.filter(kind="memory.superseded", object_id=old.id).exists()
 
 
 def test_the_new_one_is_true_from_when_it_happened(
@@ -251,3 +261,87 @@ def test_nothing_leaves_without_a_successor_and_a_reason(
         assert not gone.filter(superseded_by=None).exists()
         assert not gone.filter(archived_reason="").exists()
         assert Conflict.objects.filter(older__status="active", newer__status="active").count() < 5
+
+
+def _bulk(agent: Caller, now: datetime, store: str, *contents: str) -> None:
+    """Store memories at once, and run the job that embeds them."""
+    items = tuple(new(text, project=store, source="agent_explicit") for text in contents)
+    outcomes = remember_all(caller=agent, new=items, now=now)
+    (job_id,) = {one.job_id for one in outcomes if one.job_id}
+    tasks.embed(taken(job_id))
+
+
+def _service(number: int, times: int, now: str = "") -> str:
+    name = f"Worker_{chr(97 + number)}_pool"
+    return f"In `shop/{name}.py` the {name} {now} retries a payment {times} times."
+
+
+def test_a_bulk_call_is_integrated_when_it_is_embedded(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+
+    _bulk(agent, now + timedelta(hours=1), store, NEW, PARSER)
+
+    assert _row(old.id).status == "superseded"
+    with tenancy.unit():
+        assert AuditEntry.objects.filter(act="memory.bulk_integrated").count() == 1
+        assert ActionLog.objects.filter(outcome="superseded", other_id=old.id).count() == 1
+
+
+def test_a_run_replaces_at_most_its_share_and_the_rest_are_conflicts(
+    agent: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    _bulk(agent, now, store, *(_service(number, 3) for number in range(6)))
+
+    later = tuple(_service(number, 9, "now") for number in range(6))
+    _bulk(agent, now + timedelta(hours=1), store, *later)
+
+    with tenancy.unit():
+        assert Memory.objects.filter(status="superseded").count() == LEAST_SHARE
+        assert Conflict.objects.filter(cause="share").count() == 6 - LEAST_SHARE
+    assert _open(caller, now, store) == 6 - LEAST_SHARE
+
+
+def test_what_says_the_same_is_confirmed_and_its_copy_names_it(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+
+    _bulk(agent, now, store, OLD.replace("a payment", "the payment"))
+
+    was = _row(old.id)
+    with tenancy.unit():
+        copy = Memory.objects.get(superseded_by_id=old.id)
+    assert (was.status, was.confirmations) == ("active", 1)
+    assert (copy.status, copy.archived_reason) == (
+        "superseded",
+        "It says the same as an earlier one.",
+    )
+
+
+def test_a_second_run_changes_nothing(agent: Caller, store: str, now: datetime) -> None:
+    _agents(agent, now, OLD, store)
+    _bulk(agent, now, store, OTHER, PARSER)
+    with tenancy.unit():
+        ids = tuple(Memory.objects.values_list("id", flat=True))
+
+    changed = integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
+
+    assert changed == 0
+    with tenancy.unit():
+        assert Conflict.objects.count() == 1
+
+
+def test_nearly_the_same_twice_in_one_call_is_one_memory(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    items = tuple(
+        new(text, project=store, source="agent_explicit")
+        for text in (OLD, OLD.replace("before it", "before that it"), OTHER)
+    )
+
+    found = remember_all(caller=agent, new=items, now=now)
+
+    assert [one.outcome for one in found] == ["added", "confirmed", "added"]
+    assert found[1].gate == "near_duplicate"

@@ -1,0 +1,260 @@
+"""Integrate memories that have just got their vectors: what a bulk call could not see (spec 2.4).
+
+The same decision as at the door, for memories that stand already. Of two that say the same the
+later one is replaced by the earlier, which is confirmed; words of change replace at most a share of
+the project, and whatever goes beyond it becomes a conflict. A second run of a job finds nothing to
+do: what was replaced is not active, and a pair is judged once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, TokenScope
+from memory.actions import action_log, integrating, neighbors, store
+from memory.actions.action_log import Entry
+from memory.actions.drafts import Place
+from memory.intake import integrate, statements
+from memory.intake.gates import Thresholds
+from memory.intake.integrate import Decision, Known, Operation, Statement
+from memory.intake.statements import Difference
+from memory.models import Conflict, Memory, MemoryLink
+from memory.sql import neighbors as rows_near
+from memory.sql.neighbors import KnownRow
+from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
+
+SAME = "It says the same as an earlier one."
+LEAST_COSINE = 0.5  # which any project may ask for, of `teams.queries.places.GATES`
+
+
+@dataclass(slots=True, kw_only=True)
+class Share:
+    """How many memories a run may still replace, by project."""
+
+    ids: frozenset[UUID]
+    left: dict[UUID | None, int]
+
+    def of(self, project_id: UUID | None) -> int:
+        """Return what is left of a project's share; it is counted when first asked for."""
+        if project_id not in self.left:
+            here = Q(project_id=project_id) if project_id else Q(project_id__isnull=True)
+            others = Memory.objects.filter(here, status=Status.ACTIVE.value)
+            count = others.exclude(pk__in=self.ids).count()
+            self.left[project_id] = integrate.share(memories=count)
+        return self.left[project_id]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A memory of the batch, what is known around it, and what was decided."""
+
+    row: Memory
+    twin_id: UUID | None
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Done:
+    """What was done to which memories, by whom."""
+
+    caller: Caller
+    verb: str
+    memory_id: UUID
+    entry: Entry
+
+
+def share_of(*, memory_ids: tuple[UUID, ...]) -> Share:
+    """Return the share of a run over these memories, not yet used."""
+    return Share(ids=frozenset(memory_ids), left={})
+
+
+def integrate_stored(*, memory_ids: tuple[UUID, ...], share: Share, now: datetime) -> int:
+    """Integrate memories that have vectors; return how many changed what is known."""
+    with tenancy.unit():
+        close = rows_near.nearest_of_many(
+            memory_ids=memory_ids, limit=neighbors.NEAREST, least=LEAST_COSINE
+        )
+        ids = {*close, *(id for near in close.values() for id in near)}
+        texts = {row.id: row for row in rows_near.known(memory_ids=tuple(ids))}
+        rows = Memory.objects.filter(pk__in=close).select_related("project").order_by("id")
+        done = []
+        for row in rows:
+            found = _look(row, texts, close[row.id], share) if row.id in texts else None
+            done += [] if found is None else _do(found, share, now)
+        _tell(done, now)
+    return len(done)
+
+
+def _look(
+    row: Memory, texts: dict[UUID, KnownRow], close: dict[UUID, float], share: Share
+) -> _Found | None:
+    """Decide about one memory; only a changed one is compared with what came later."""
+    thresholds = neighbors.thresholds_of(project=row.project)
+    least = min(thresholds.near_duplicate_cosine, thresholds.conflict_cosine)
+    near = {
+        id: cosine
+        for id, cosine in close.items()
+        if cosine >= least and id in texts and (id < row.id or row.version > 1)
+    }
+    known = neighbors.known_of(
+        rows=tuple(texts[id] for id in near),
+        cosines=near,
+        audience=row.audience,
+        type=MemoryType(row.type),
+    )
+    if not known:
+        return None
+    return _Found(
+        row=row,
+        twin_id=_twin(row, known, thresholds),
+        decision=integrate.decide(
+            candidate=_statement(row, texts[row.id], share),
+            known=known,
+            conflict_cosine=thresholds.conflict_cosine,
+        ),
+    )
+
+
+def _twin(row: Memory, known: tuple[Known, ...], thresholds: Thresholds) -> UUID | None:
+    """Return the memory that says the same, for one that nobody would miss beside it."""
+    if row.external_id or row.pinned or row.version > 1 or row.needs_review:
+        return None
+    twins = [
+        one
+        for one in known
+        if one.cosine > thresholds.near_duplicate_cosine
+        and not one.is_elsewhere
+        and one.authority <= row.authority
+        and _says_the_same(one.content, row.content)
+    ]
+    best = min(twins, key=lambda one: (-one.cosine, one.id), default=None)
+    return None if best is None else best.id
+
+
+def _says_the_same(old: str, new: str) -> bool:
+    return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
+
+
+def _statement(row: Memory, text: KnownRow, share: Share) -> Statement:
+    return Statement(
+        content=row.content,
+        authority=Authority(row.authority),
+        subjects=text.subjects,
+        since=row.valid_from,
+        is_reviewed=not row.needs_review,
+        has_share=share.of(row.project_id) > 0,
+    )
+
+
+def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
+    row, caller = _locked(found.row), _author(found.row)
+    if row is None:
+        return []
+    if found.twin_id is not None:
+        return _merge(caller, row, found.twin_id, now)
+    decision = found.decision
+    old = _target(row, decision)
+    done = integrating.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
+    if done is None:
+        return []
+    if done.replaced:
+        share.left[row.project_id] = share.of(row.project_id) - 1
+    verb = "superseded" if done.replaced else "contradicted"
+    cause = "" if decision.cause is None else decision.cause.value
+    entry = _entry(row, verb, memory_id=row.id, other_id=done.other_id)
+    entry = replace(entry, cause=cause)
+    return [_Done(caller=caller, verb=verb, memory_id=done.other_id, entry=entry)]
+
+
+def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_Done]:
+    """Let a memory be replaced by an earlier one that says the same, and confirm that one."""
+    decision = Decision(
+        operation=Operation.NONE,
+        target_id=twin_id,
+        link=LinkKind.SUPERSEDES,
+        is_conflict=False,
+        reason=SAME,
+    )
+    twin = _active(twin_id)
+    if twin is None or twin.governance > row.governance:
+        return []
+    integrating.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
+    integrating.link(source=twin, target=row, decision=decision)
+    twin.confirmations, twin.last_confirmed_at = twin.confirmations + 1, now
+    store.save(row=twin, fields=("confirmations", "last_confirmed_at"), now=now)
+    store.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
+    entry = _entry(row, "confirmed", memory_id=twin.id, other_id=row.id)
+    entry = replace(entry, gate="near_duplicate")
+    return [_Done(caller=caller, verb="merged", memory_id=row.id, entry=entry)]
+
+
+def _locked(row: Memory) -> Memory | None:
+    rows = Memory.objects.select_for_update(of=("self",)).select_related("project")
+    return rows.filter(pk=row.pk, status=Status.ACTIVE.value, version=row.version).first()
+
+
+def _active(memory_id: UUID) -> Memory | None:
+    rows = Memory.objects.select_for_update(of=("self",))
+    return rows.filter(pk=memory_id, status=Status.ACTIVE.value).first()
+
+
+def _target(row: Memory, decision: Decision) -> Memory | None:
+    """Return the memory a decision concerns, locked; None where the pair was judged before."""
+    if decision.target_id is None:
+        return None
+    pair = (row.id, decision.target_id)
+    if Conflict.objects.filter(older__in=pair, newer__in=pair).exists():
+        return None
+    if MemoryLink.objects.filter(source__in=pair, target__in=pair).exists():
+        return None
+    return _active(decision.target_id)
+
+
+def _entry(row: Memory, outcome: str, *, memory_id: UUID, other_id: UUID) -> Entry:
+    return Entry(
+        source=row.source,
+        place=_place(row),
+        outcome=outcome,
+        memory_id=memory_id,
+        other_id=other_id,
+    )
+
+
+def _place(row: Memory) -> Place:
+    return Place(
+        project=row.project, scope=Scope(row.scope), audience=row.audience, team_id=row.team_id
+    )
+
+
+def _author(row: Memory) -> Caller:
+    """Return who wrote a memory, for the feed and the log; a job is nobody in person."""
+    tenant = tenancy.current()
+    return Caller(
+        user_id=row.author_user,
+        organization_id=tenant.organization_id,
+        organization_slug=tenant.slug,
+        schema_name=tenant.schema_name,
+        role=Role.MEMBER,
+        scopes=frozenset({TokenScope.WRITE}),
+        bound_projects=None,
+        source_interface=row.source_interface,
+        agent=row.author_agent,
+    )
+
+
+def _tell(done: Iterable[_Done], now: datetime) -> None:
+    """Append to both logs what was done: one entry of the audit log a writer."""
+    by_caller: dict[Caller, list[_Done]] = {}
+    for one in done:
+        by_caller.setdefault(one.caller, []).append(one)
+    for caller, several in by_caller.items():
+        ids: dict[str, tuple[UUID, ...]] = {}
+        for one in several:
+            ids[one.verb] = (*ids.get(one.verb, ()), one.memory_id)
+        store.record_together(caller=caller, act="memory.bulk_integrated", memory_ids=ids)
+        entries = tuple(one.entry for one in several)
+        action_log.record(caller=caller, entries=entries, now=now)
