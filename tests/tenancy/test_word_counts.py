@@ -1,5 +1,6 @@
 """How rare a word is, which every score rests on, tells nothing of what one may not see."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -12,8 +13,10 @@ from memory.actions.remember import NewMemory, remember
 from memory.actions.search import SearchRequest, search
 from memory.sql import retrieval
 from teams.actions.projects import create_project
+from teams.queries import find_project
 
 QUERY = SearchRequest(query="zanzibar kubernetes", threshold=0.0)
+IN_SHOP = replace(QUERY, project="shop")
 SHARED = "Zanzibar restarts the proxy on Fridays because the certificate job runs in deploy/run.sh."
 
 
@@ -38,19 +41,41 @@ def shop(caller: Caller, clean_cache: None, now: datetime) -> None:
         _remember(caller, SHARED, scope="project", now=now)
 
 
+@pytest.mark.parametrize("asked", [QUERY, IN_SHOP], ids=["everywhere", "in a project"])
 def test_personal_words_of_others_change_no_score(
-    shop: None, caller: Caller, member_caller: Caller, now: datetime
+    shop: None, caller: Caller, member_caller: Caller, now: datetime, asked: SearchRequest
 ) -> None:
-    before = _scores(member_caller, now)
+    before = _scores(member_caller, now, asked)
     with entered(caller):
         for number in range(5):
             text = f"Zanzibar is the code name of deal {number}, which nobody else may read about."
             _remember(caller, text, scope="personal", now=now)
 
-    after = _scores(member_caller, now)
+    after = _scores(member_caller, now, asked)
 
     assert before
     assert after == before
+
+
+@pytest.mark.parametrize("asked", [QUERY, IN_SHOP], ids=["everywhere", "in a project"])
+def test_words_of_other_projects_change_no_score_of_a_bound_token(
+    shop: None, caller: Caller, now: datetime, asked: SearchRequest
+) -> None:
+    with entered(caller), tenancy.unit():
+        bound = replace(caller, bound_projects=(find_project(caller=caller, ref="shop").id,))
+    before = _scores(bound, now, asked)
+    with entered(caller):
+        create_project(caller=caller, slug="vault", name="Vault", now=now)
+        for number in range(5):
+            text = f"Kubernetes is the code name of deal {number}, which stays inside of the vault."
+            new = NewMemory(content=text, source="user_taught", project="vault")
+            assert remember(caller=caller, new=new, now=now).outcome == "added"
+
+    after = _scores(bound, now, asked)
+
+    assert before
+    assert after == before
+    assert _scores(caller, now, asked) != before
 
 
 def test_words_that_one_may_see_do_change_scores(

@@ -76,6 +76,18 @@ VISIBILITY: Final = (
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     guard(
+        "how rare a word is in a project asks for the audience",
+        "memory/migrations/0011_rare_here.sql", "AND l.audience = ANY (audiences)", "AND true",
+        "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
+    ),
+    guard(
+        "how rare a word is in a project keeps to the projects of a credential",
+        "memory/migrations/0011_rare_here.sql",
+        "(bound IS NULL OR l.project_id = ANY (bound))", "true",
+        "tests/tenancy/test_word_counts.py"
+        "::test_words_of_other_projects_change_no_score_of_a_bound_token",
+    ),
+    guard(
         "how rare a named thing is asks for the audience", "memory/migrations/0004_mentions.sql",
         "AND n.audience = ANY (audiences)", "AND true",
         "tests/tenancy/test_named.py::test_what_others_name_for_themselves_changes_nothing",
