@@ -1,0 +1,249 @@
+"""What one event changes in the scratchpad, one function a kind (spec 4.1).
+
+Called by the fold alone, on a copy of its own, in the order of sequence numbers. Constant time an
+event, except where a full log lets its least telling deeds go, which pays for many events.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from memory.observer import fingerprints, places, remarks, tools
+from memory.observer.events import Event, EventKind
+from memory.observer.remarks import Remark, RemarkKind
+from memory.observer.scratchpad import (
+    COMMITS_MOST,
+    DEEDS_MOST,
+    FILES_MOST,
+    FOUND_MOST,
+    OPEN_MOST,
+    RECORDED_MOST,
+    REMARKS_MOST,
+    REPORTS_MOST,
+    STEPS_MOST,
+    Commit,
+    Deed,
+    FileUse,
+    Recorded,
+    Report,
+    Scratchpad,
+    StepCost,
+    Taint,
+)
+from memory.observer.tools import Act
+
+PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most, ours
+TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
+MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
+LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
+TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
+_FILES: Final = frozenset({Act.READ, Act.EDIT})
+_SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
+_PATH: Final = re.compile(r"(?:^|[\s\"'(:])((?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
+_IMPORT: Final = re.compile(
+    r"^[ \t\d→|]{0,40}(?:from\s+([.\w]+)\s+import|import\s+([.\w]+)\s*(?:as\b|$|;|,)"
+    r"|(?:import|export)\b[^'\"\n]{0,200}?['\"]([^'\"\n]{1,200})['\"]"
+    r"|.{0,100}\brequire\(['\"]([^'\"\n]{1,200})['\"]\)|use\s+([\w:]+)|#include\s+\"([^\"\n]+)\")",
+    re.MULTILINE,
+)
+
+
+def apply(*, state: Scratchpad, event: Event) -> None:
+    """Change the state by an event whose turn has come."""
+    _advance(state, event)
+    handler = _HANDLERS.get(event.kind)
+    if handler is not None:
+        handler(state, event)
+
+
+def _advance(state: Scratchpad, event: Event) -> None:
+    """Move the session's clock and step on, never back."""
+    state.current_step = max(state.current_step, event.step)
+    if event.at_seconds is None:
+        return
+    if state.last_at_seconds is not None:
+        state.clock += min(max(event.at_seconds - state.last_at_seconds, 0.0), PAUSE_MOST)
+    state.last_at_seconds = event.at_seconds
+
+
+def _on_call(state: Scratchpad, event: Event) -> None:
+    setting = state.setting
+    reading = tools.read(event=event, root=setting.root, own_servers=setting.own_servers)
+    state.deeds[event.sequence] = Deed(
+        sequence=event.sequence,
+        step=event.step,
+        act=reading.act,
+        name=event.name,
+        target=reading.target,
+        agent=event.agent,
+        line=event.arguments.line,
+        before=event.arguments.before,
+        after=event.arguments.after,
+        clock=state.clock,
+    )
+    _open(state, event)
+    if reading.taint and state.taint is None:
+        state.taint = Taint(sequence=event.sequence, step=event.step, reason=reading.taint)
+    if reading.act in _FILES and reading.target:
+        _touch(state, event, reading)
+    if reading.act is Act.RECORD:
+        entry = Recorded(sequence=event.sequence, step=event.step, text=event.text[:MESSAGE_MOST])
+        state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
+    if len(state.deeds) > DEEDS_MOST:
+        _let_go(state)
+
+
+def _open(state: Scratchpad, event: Event) -> None:
+    """Keep a call open for its result; the oldest of too many is given up."""
+    state.open_calls.pop(_key(event), None)
+    state.open_calls[_key(event)] = event.sequence
+    if len(state.open_calls) > OPEN_MOST:
+        del state.open_calls[next(iter(state.open_calls))]
+
+
+def _key(event: Event) -> str:
+    return f"#{event.call}" if event.call else f"{event.agent}\0{event.name}"
+
+
+def _touch(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
+    """Count a file; of too many the one touched longest ago without an edit goes."""
+    is_edit = reading.act is Act.EDIT
+    known = state.files.get(reading.target)
+    state.files[reading.target] = FileUse(
+        reads=(known.reads if known else 0) + (not is_edit),
+        edits=(known.edits if known else 0) + is_edit,
+        first_step=known.first_step if known else event.step,
+        last_step=max(event.step, known.last_step if known else 0),
+        last_sequence=event.sequence,
+    )
+    if len(state.files) > FILES_MOST:
+        del state.files[min(state.files, key=lambda path: _worth(state.files[path]))]
+
+
+def _worth(use: FileUse) -> tuple[int, int]:
+    return (min(use.edits, 1), use.last_sequence)
+
+
+def _let_go(state: Scratchpad) -> None:
+    """Let the oldest deeds go that tell least, a quarter of the log at once."""
+    count = len(state.deeds) // LETS_GO_SHARE
+    order = sorted(state.deeds.values(), key=lambda deed: (not _tells_little(deed), deed.sequence))
+    for deed in order[:count]:
+        del state.deeds[deed.sequence]
+    state.dropped += count
+
+
+def _tells_little(deed: Deed) -> bool:
+    return deed.act in TELLS_LEAST and not deed.is_error
+
+
+def _on_result(state: Scratchpad, event: Event) -> None:
+    called = state.open_calls.pop(_key(event), None)
+    deed = state.deeds.get(called) if called is not None else None
+    if deed is None:
+        state.orphans += 1
+        return
+    is_test = deed.act is Act.TEST
+    is_error = event.is_error or fingerprints.says_failure(text=event.text, is_test=is_test)
+    error = (
+        fingerprints.of(program=_program(deed), text=event.text)
+        if is_error
+        else fingerprints.NOTHING
+    )
+    state.deeds[deed.sequence] = replace(
+        deed,
+        is_done=True,
+        is_error=is_error,
+        fingerprint=error.digest,
+        message=error.message,
+        found=() if is_error else _found(deed, event.text, state.setting.root),
+        seconds=max(state.clock - deed.clock, 0.0) if event.at_seconds is not None else None,
+    )
+
+
+def _program(deed: Deed) -> str:
+    """Return what spoke: the program of a command, else the kind of act."""
+    if deed.act in {Act.RUN, Act.TEST}:
+        return tools.program(command=deed.target)
+    return deed.act.value
+
+
+def _found(deed: Deed, text: str, root: str) -> tuple[str, ...]:
+    """Return the paths that a search found, or what a file just read imports."""
+    if deed.act in _SEARCHES:
+        named = (places.relative(path=match, root=root) for match in _PATH.findall(text))
+    elif deed.act is Act.READ:
+        named = ("".join(groups) for groups in _IMPORT.findall(text))
+    else:
+        return ()
+    return tuple(dict.fromkeys(named))[:FOUND_MOST]
+
+
+def _on_reasoning(state: Scratchpad, event: Event) -> None:
+    said = remarks.of_agent(sequence=event.sequence, step=event.step, text=event.text)
+    _remark(state, said)
+
+
+def _on_prompt(state: Scratchpad, event: Event) -> None:
+    """Keep the task from the first prompt; look for corrections in the later ones."""
+    state.prompts += 1
+    if state.prompts == 1:
+        state.task = event.text[:TASK_MOST]
+        return
+    _remark(state, remarks.of_user(sequence=event.sequence, step=event.step, text=event.text))
+
+
+def _remark(state: Scratchpad, said: tuple[Remark, ...]) -> None:
+    if said:
+        state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in said)
+        state.remarks = (*state.remarks, *said)[-REMARKS_MOST:]
+
+
+def _on_step(state: Scratchpad, event: Event) -> None:
+    state.steps[event.step] = StepCost(tokens=event.tokens, sequence=event.sequence)
+    if len(state.steps) > STEPS_MOST:
+        del state.steps[next(iter(state.steps))]
+
+
+def _on_end(state: Scratchpad, event: Event) -> None:
+    state.outcome = event.outcome
+    state.steps_done = event.steps
+
+
+def _on_commit(state: Scratchpad, event: Event) -> None:
+    root = state.setting.root
+    commit = Commit(
+        sequence=event.sequence,
+        message=event.text[:MESSAGE_MOST],
+        files=tuple(places.relative(path=path, root=root) for path in event.files),
+    )
+    state.commits = (*state.commits, commit)[-COMMITS_MOST:]
+
+
+def _on_report(state: Scratchpad, event: Event) -> None:
+    root = state.setting.root
+    report = Report(
+        sequence=event.sequence,
+        outcome=event.outcome,
+        text=event.text[:MESSAGE_MOST],
+        files=tuple(places.relative(path=path, root=root) for path in event.files),
+    )
+    state.reports = (*state.reports, report)[-REPORTS_MOST:]
+
+
+def _on_unknown(state: Scratchpad, _: Event) -> None:
+    state.unknown += 1
+
+
+_HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
+    EventKind.TOOL_CALL: _on_call,
+    EventKind.TOOL_RESULT: _on_result,
+    EventKind.REASONING: _on_reasoning,
+    EventKind.PROMPT: _on_prompt,
+    EventKind.STEP_COMPLETE: _on_step,
+    EventKind.SESSION_COMPLETE: _on_end,
+    EventKind.COMMIT: _on_commit,
+    EventKind.QA_REPORT: _on_report,
+    EventKind.UNKNOWN: _on_unknown,
+}

@@ -1,0 +1,78 @@
+"""What an agent did, as one validated value an event (spec 4.1).
+
+Events are ordered by their sequence number, which is unique in a session and begins at 1; the clock
+of an event is only a hint. A field that does not belong to an event's kind is empty.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; ours
+TARGET_MOST: Final = 400  # characters of a path, a pattern, a command; ours
+
+
+class EventKind(StrEnum):
+    """What happened; commits and reports of QA are posted to a session as well (spec 2.7)."""
+
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    REASONING = "reasoning"
+    STEP_COMPLETE = "step_complete"
+    SESSION_COMPLETE = "session_complete"
+    PROMPT = "prompt"
+    COMMIT = "commit"
+    QA_REPORT = "qa_report"
+    UNKNOWN = "unknown"
+
+
+class Outcome(StrEnum):
+    """How a session or a unit of work ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    ABANDONED = "abandoned"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What a tool was called with, as far as any signal asks.
+
+    `before` and `after` are digests of the text an edit replaced and of what it put there.
+    """
+
+    path: str = ""
+    pattern: str = ""
+    command: str = ""
+    url: str = ""
+    before: str = ""
+    after: str = ""
+    line: int = 0
+
+
+NO_ARGUMENTS: Final = Arguments()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event; `name` is the tool's, or what an unknown kind called itself.
+
+    `call` pairs a result with its call, `agent` tells parallel agents of one session apart,
+    `at_seconds` are seconds since 1970, `tokens` those of one step, `steps` those of the session.
+    """
+
+    sequence: int
+    kind: EventKind
+    step: int = 0
+    at_seconds: float | None = None
+    agent: str = ""
+    name: str = ""
+    call: str = ""
+    arguments: Arguments = NO_ARGUMENTS
+    text: str = ""
+    is_error: bool = False
+    tokens: int = 0
+    steps: int = 0
+    outcome: Outcome = Outcome.UNKNOWN
+    files: tuple[str, ...] = ()

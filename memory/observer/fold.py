@@ -1,0 +1,95 @@
+"""scratchpad = fold(events): pure, replayable, the same in any batching (spec 4.1).
+
+Events are applied in the order of their sequence numbers. What comes too early waits for the events
+before it, up to a window of 64; a gap that outlasts the window, or the session, is counted and
+passed over. What comes twice is counted and not applied. What comes after its gap was passed over
+is counted as late: the events as stored are all there, and `rebuild` puts it in its place.
+
+Time is only a hint. A session's clock adds up the pauses between events, each from 0 to ten
+minutes, so a clock that jumps or runs back neither orders anything nor makes an hour out of a
+second.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from memory.observer import applying
+from memory.observer.events import Event
+from memory.observer.scratchpad import GAPS_MOST, PENDING_MOST, Scratchpad, Setting, begin
+
+
+def fold(*, scratchpad: Scratchpad, events: Iterable[Event]) -> Scratchpad:
+    """Return the state after some more events, in whatever order they came."""
+    after = _copy(scratchpad)
+    for event in events:
+        _take(after, event)
+    return after
+
+
+def settle(*, scratchpad: Scratchpad) -> Scratchpad:
+    """Return the state once nothing more comes: what waits is applied, gaps are passed over."""
+    after = _copy(scratchpad)
+    while after.pending:
+        _pass_gap(after)
+    return after
+
+
+def rebuild(*, setting: Setting, events: Iterable[Event]) -> Scratchpad:
+    """Return the settled state of all stored events, however they came."""
+    ordered = sorted(events, key=lambda event: event.sequence)
+    return settle(scratchpad=fold(scratchpad=begin(setting=setting), events=ordered))
+
+
+def _take(state: Scratchpad, event: Event) -> None:
+    """Apply an event when its turn has come, else keep it or count it."""
+    if event.sequence == state.through + 1:
+        _apply(state, event)
+        _apply_waiting(state)
+    elif event.sequence <= state.through:
+        _count_again(state, event.sequence)
+    elif event.sequence in state.pending:
+        state.twice += 1
+    else:
+        state.pending[event.sequence] = event
+        if len(state.pending) > PENDING_MOST:
+            _pass_gap(state)
+
+
+def _count_again(state: Scratchpad, sequence: int) -> None:
+    """Count what comes after its turn: late when its number was passed over, else twice."""
+    if any(first <= sequence <= last for first, last in state.gaps):
+        state.late += 1
+    else:
+        state.twice += 1
+
+
+def _pass_gap(state: Scratchpad) -> None:
+    """Give up the events missing before the first that waits, and go on from that one."""
+    first = min(state.pending)
+    state.missing += first - state.through - 1
+    state.gaps = (*state.gaps, (state.through + 1, first - 1))[-GAPS_MOST:]
+    state.through = first - 1
+    _apply_waiting(state)
+
+
+def _apply_waiting(state: Scratchpad) -> None:
+    while state.pending and (event := state.pending.pop(state.through + 1, None)) is not None:
+        _apply(state, event)
+
+
+def _apply(state: Scratchpad, event: Event) -> None:
+    state.through = event.sequence
+    state.applied += 1
+    applying.apply(state=state, event=event)
+
+
+def _copy(scratchpad: Scratchpad) -> Scratchpad:
+    """Return a state of its own; what its dictionaries hold is frozen."""
+    return replace(
+        scratchpad,
+        pending=dict(scratchpad.pending),
+        deeds=dict(scratchpad.deeds),
+        open_calls=dict(scratchpad.open_calls),
+        files=dict(scratchpad.files),
+        steps=dict(scratchpad.steps),
+    )

@@ -1,0 +1,142 @@
+"""The fold: the same state in any batching, order and repetition, within stated bounds."""
+
+import itertools
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.observer import checkpoint, fold, reading
+from memory.observer import scratchpad as scratchpads
+from memory.observer.events import Event, EventKind, Outcome
+from memory.observer.remarks import RemarkKind
+from memory.observer.scratchpad import DEEDS_MOST, FILES_MOST, PENDING_MOST, Scratchpad
+from memory.observer.tools import Act
+from tests.support.stories import Story
+
+
+def story() -> Story:
+    """Return a session with something of every kind."""
+    told = Story(planned=5).prompt("Make sign-in keep the session for a day")
+    told.read("auth/session.py", "import os\nfrom auth.tokens import mint\n")
+    told.edit("auth/session.py", "60", "86400").edit("auth/tokens.py", "60", "86400")
+    told.fails("pytest tests/auth", "KeyError: 'REDIS_URL'\n1 failed")
+    told.run("REDIS_URL=x pytest tests/auth", "5 passed")
+    told.say("I was wrong about the cache. The store is actually the database.")
+    told.event("commit", text="Keep sessions for a day", files=["/work/shop/auth/session.py"])
+    told.event("qa_report", outcome="failed", text="Sign-out is broken", files=[])
+    told.event("telepathy").fetch("https://docs.example.org/sessions")
+    return told.prompt("No, that is wrong").done()
+
+
+def events() -> tuple[Event, ...]:
+    """Return the events of the session."""
+    return reading.read_all(rows=tuple(story().rows)).events
+
+
+EVENTS = events()
+WHOLE = story().scratchpad()
+
+
+def test_a_session_is_read_as_what_happened() -> None:
+    assert WHOLE.files["auth/session.py"].edits == 1
+    assert [deed.act for deed in WHOLE.deeds.values()][-1] is Act.FETCH
+    assert {each.kind for each in WHOLE.remarks} == {
+        RemarkKind.SELF_CORRECTION,
+        RemarkKind.USER_CORRECTION,
+    }
+    assert WHOLE.taint is not None
+    assert WHOLE.unknown == 1
+    assert WHOLE.outcome is Outcome.SUCCESS
+    assert WHOLE.commits[0].files == ("auth/session.py",)
+
+
+def in_batches(order: tuple[Event, ...], cuts: list[int]) -> Scratchpad:
+    """Fold some events in batches that end where the cuts say, through a checkpoint each."""
+    state = scratchpads.begin(setting=story().setting)
+    borders = sorted({0, len(order), *(cut % (len(order) + 1) for cut in cuts)})
+    for first, last in itertools.pairwise(borders):
+        state = fold.fold(scratchpad=state, events=order[first:last])
+        state = checkpoint.load(data=checkpoint.dump(scratchpad=state))
+    return fold.settle(scratchpad=state)
+
+
+@given(st.lists(st.integers(0, 100), max_size=6))
+def test_any_batching_gives_the_same_state(cuts: list[int]) -> None:
+    assert in_batches(EVENTS, cuts) == WHOLE
+
+
+@given(st.permutations(EVENTS), st.lists(st.integers(0, 100), max_size=4))
+def test_any_order_of_arrival_gives_the_same_state(order: list[Event], cuts: list[int]) -> None:
+    assert in_batches(tuple(order), cuts) == WHOLE
+
+
+@given(st.lists(st.sampled_from(EVENTS), max_size=30))
+def test_what_comes_twice_changes_nothing_but_its_count(again: list[Event]) -> None:
+    state = in_batches((*EVENTS, *again), [len(EVENTS)])
+
+    assert state.twice == len(again)
+    assert replace(state, twice=0) == WHOLE
+
+
+def test_a_fold_leaves_the_state_it_began_from() -> None:
+    before = fold.fold(scratchpad=scratchpads.begin(setting=story().setting), events=EVENTS[:5])
+    written = checkpoint.dump(scratchpad=before)
+
+    fold.fold(scratchpad=before, events=EVENTS[5:])
+
+    assert checkpoint.dump(scratchpad=before) == written
+
+
+def test_a_gap_is_waited_for_and_then_passed_over_and_counted() -> None:
+    calls = tuple(Event(sequence=each, kind=EventKind.PROMPT) for each in range(1, 200))
+    state = scratchpads.begin(setting=story().setting)
+
+    waiting = fold.fold(scratchpad=state, events=calls[3 : 3 + PENDING_MOST])
+    passed = fold.fold(scratchpad=waiting, events=calls[3 + PENDING_MOST :])
+    late = fold.fold(scratchpad=passed, events=calls[:3])
+
+    assert (waiting.through, waiting.applied) == (0, 0)
+    assert (passed.through, passed.missing) == (199, 3)
+    assert (late.late, late.twice) == (3, 0)
+
+
+def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
+    moments = (1e9, 1e9 + 5, 5e8, 5e8 + 5, 9e9)
+    told = tuple(
+        Event(sequence=place, kind=EventKind.REASONING, at_seconds=at)
+        for place, at in enumerate(moments, 1)
+    )
+
+    state = fold.rebuild(setting=story().setting, events=told)
+
+    assert state.clock == pytest.approx(5 + 0 + 5 + 600)
+
+
+def many(*, count: int, files: int) -> tuple[Event, ...]:
+    """Return a long session of reads and edits."""
+    chance, told = random.Random(7), Story()
+    for _ in range(count):
+        path = f"src/{chance.randrange(files)}.py"
+        told.event("tool_call", name="Read" if chance.random() < 0.8 else "Edit", args={
+            "file_path": f"/work/shop/{path}"})  # fmt: skip
+        told.event("tool_result", name="Read", text="é" * 300)
+    return reading.read_all(rows=tuple(told.rows)).events
+
+
+def test_a_long_session_stays_within_its_bounds() -> None:
+    state = fold.rebuild(setting=story().setting, events=many(count=7_000, files=5_000))
+
+    assert len(state.deeds) <= DEEDS_MOST
+    assert len(state.files) <= FILES_MOST
+    assert state.dropped > 0
+    assert len(checkpoint.dump(scratchpad=state)) < checkpoint.BYTES_MOST / 10
+    assert sum(deed.act is Act.EDIT for deed in state.deeds.values()) > 1_200
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"version": 0}', b'{"version": 1}', b"\xff"])
+def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        checkpoint.load(data=data)

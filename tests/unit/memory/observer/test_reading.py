@@ -1,0 +1,120 @@
+"""Events from JSON: lenient about what is new, strict about what would mislead."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.observer import reading
+from memory.observer.events import TEXT_MOST, Event, EventKind, Outcome
+from memory.observer.reading import Reason, Refused
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+FIELDS = ("sequence", "kind", "type", "step", "at", "args", "text", "name", "tokens", "outcome")
+
+
+def event(**row: object) -> Event:
+    """Read a row that must be an event."""
+    read = reading.read(row={"sequence": 1, "kind": "tool_call", "name": "Read", **row})
+    assert isinstance(read, Event), read
+    return read
+
+
+def test_a_call_keeps_what_signals_ask_for_and_nothing_else() -> None:
+    read = event(args={"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2", "z": []})
+
+    assert read.arguments.path == "a.py"
+    assert len(read.arguments.before) == 16
+    assert read.arguments.before != read.arguments.after
+
+
+def test_an_unknown_kind_is_kept_and_counted() -> None:
+    batch = reading.read_all(rows=({"sequence": 1, "kind": "telepathy"},))
+
+    assert batch.unknown == 1
+    assert batch.events[0].kind is EventKind.UNKNOWN
+    assert batch.events[0].name == "telepathy"
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        (None, "", Reason.NOT_AN_OBJECT),
+        ([1], "", Reason.NOT_AN_OBJECT),
+        ({"kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": True, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 10**20, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 1.0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 1}, "kind", Reason.NO_KIND),
+        ({"sequence": 1, "kind": ["tool_call"]}, "kind", Reason.NO_KIND),
+        ({"sequence": 1, "kind": "tool_call"}, "name", Reason.NO_TOOL_NAME),
+        ({"sequence": 1, "kind": "reasoning", "step": -1}, "step", Reason.BAD_STEP),
+        ({"sequence": 1, "kind": "reasoning", "text": {"a": 1}}, "text", Reason.BAD_TEXT),
+        ({"sequence": 1, "kind": "step_complete", "tokens": "9"}, "tokens", Reason.BAD_COUNT),
+    ],
+)
+def test_what_would_mislead_is_refused_with_its_field(
+    row: object, field: str, reason: Reason
+) -> None:
+    assert reading.read(row=row) == Refused(position=0, field=field, reason=reason)
+
+
+def test_a_bad_row_leaves_the_others_of_its_batch() -> None:
+    batch = reading.read_all(rows=({"sequence": 1, "kind": "reasoning"}, 7))
+
+    assert len(batch.events) == 1
+    assert batch.refused[0].position == 1
+
+
+def test_texts_are_cut_and_storable() -> None:
+    read = event(kind="tool_result", text="a" * 50_000 + "\x00\ud800 the end")
+
+    assert len(read.text) <= TEXT_MOST
+    assert read.text.endswith("the end")
+    assert "\x00" not in read.text
+    assert read.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("2026-11-22T10:00:00+00:00", 1_795_341_600.0),
+        ("2026-11-22T10:00:00Z", 1_795_341_600.0),
+        (1_795_341_600, 1_795_341_600.0),
+        ("2026-11-22T10:00:00", None),
+        ("yesterday", None),
+        (float("nan"), None),
+        (-1, None),
+        (True, None),
+    ],
+)
+def test_a_moment_needs_its_zone(given: object, seconds: float | None) -> None:
+    assert event(at=given).at_seconds == seconds
+
+
+def test_words_for_an_outcome_are_understood() -> None:
+    said = [event(outcome=word).outcome for word in ("passed", "Failed", "cancelled", "so-so", 3)]
+
+    assert said == [
+        Outcome.SUCCESS,
+        Outcome.FAILURE,
+        Outcome.ABANDONED,
+        Outcome.UNKNOWN,
+        Outcome.UNKNOWN,
+    ]
+
+
+def test_an_exit_code_tells_an_error() -> None:
+    assert event(exit_code=2).is_error
+    assert not event(exit_code=0).is_error
+
+
+@given(JSON | st.dictionaries(st.sampled_from(FIELDS), JSON))
+def test_nothing_is_raised_whatever_comes(row: object) -> None:
+    batch = reading.read_all(rows=(row,))
+
+    assert len(batch.events) + len(batch.refused) == 1
