@@ -9,6 +9,7 @@ NAMES: Final[Mapping[str, str]] = {
     "accounts.tell_leak": "interactive",
     "memory.embed": "interactive",
     "memory.embed_bulk": "bulk",
+    "memory.run_import": "bulk",
     "memory.switch_model": "bulk",
     "memory.drop_vectors": "maintenance",
     "memory.refresh_lexicon": "maintenance",

@@ -58,6 +58,9 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_confirmed": gettext_lazy("confirmed memories together"),
     "memory.bulk_pinned": gettext_lazy("pinned memories together"),
     "memory.bulk_archived": gettext_lazy("archived memories together"),
+    "import.begun": gettext_lazy("began an import"),
+    "import.cancelled": gettext_lazy("cancelled an import"),
+    "import.undone": gettext_lazy("took an import back"),
     "model.switch_begun": gettext_lazy("began to switch the embedding model"),
     "model.switch_cancelled": gettext_lazy("cancelled a switch of the embedding model"),
     "model.activated": gettext_lazy("switched the embedding model"),
@@ -74,6 +77,7 @@ AREAS: Final[Mapping[str, Name]] = {
     "project": gettext_lazy("Projects"),
     "team": gettext_lazy("Teams"),
     "memory": gettext_lazy("Memories"),
+    "import": gettext_lazy("Imports"),
     "model": gettext_lazy("Embedding models"),
     "job": gettext_lazy("Jobs"),
 }

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,16 @@ from django.db.utils import DatabaseError
 from django.utils import timezone
 
 from accounts import jobs, tenancy
+from accounts.authentication import caller_from_session
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import Forbidden, InvalidInput, NotFound
+from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
 from memory.actions import embedding, indexing, read_names, reembedding, sorting, upkeep
 from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.run_import import run_import
+from memory.queries import imports
+from memory.queries.imports import Began
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +47,45 @@ def switch_model(claim: Claim) -> Mapping[str, Any]:
     """Do one part of a switch to another embedding model."""
     tell = partial(_progress, claim)
     return asdict(reembedding.work(key=claim.payload["key"], tell=tell))
+
+
+@jobs.handler("memory.run_import")
+def take_in(claim: Claim) -> Mapping[str, Any]:
+    """Take in what waits of an import, in the name of who began it."""
+    batch_id = as_uuid(text=str(claim.payload["key"]))
+    if batch_id is None:
+        return {"rows": 0}
+    with tenancy.unit():
+        began = imports.who_began(batch_id=batch_id)
+    if began is None:
+        return {"rows": 0}
+    caller, tell = _who_began(claim, began), partial(_progress, claim)
+    try:
+        return run_import(caller=caller, batch_id=batch_id, now=timezone.now(), tell=tell)
+    except (NotFound, Forbidden, InvalidInput) as error:
+        raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+
+
+def _who_began(claim: Claim, began: Began) -> Caller:
+    """Return who began an import, with the rights they have now. Raises PermanentFailure."""
+    user_id, project_id = began.user_id, began.project_id
+    try:
+        if user_id is not None:
+            caller = caller_from_session(user_id=user_id, organization_slug=claim.tenant.slug)
+            return replace(caller, agent=began.agent)
+    except NotFound as error:
+        raise jobs.PermanentFailure("Who began the import has left the organization.") from error
+    return Caller(
+        user_id=None,
+        organization_id=claim.tenant.organization_id,
+        organization_slug=claim.tenant.slug,
+        schema_name=claim.tenant.schema_name,
+        role=Role.MEMBER,
+        scopes=frozenset({TokenScope.READ, TokenScope.WRITE}),
+        bound_projects=None if project_id is None else (project_id,),
+        source_interface="import",
+        agent=began.agent,
+    )
 
 
 @jobs.handler("memory.drop_vectors")

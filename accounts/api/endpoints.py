@@ -17,6 +17,7 @@ from accounts.api.shapes import Field, Record, identifier
 from accounts.caller import Caller, Role, TokenScope
 
 JSON: Final = "application/json"
+BYTES: Final = "application/octet-stream"
 NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 STRANGER: Final = Caller(  # may nothing, and is nowhere
     user_id=None,
@@ -56,28 +57,39 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a call returns: plain data, a version for the ETag, a cursor for the next page."""
+    """What a call returns: plain data, a version for the ETag, a cursor for the next page.
+
+    With a `filename`, the body is the bytes of that file, of the type of the call's reply.
+    """
 
     body: Any
     status: int = 200
     version: int | None = None
     next_cursor: str | None = None
     location: str = ""
+    filename: str = ""
+    media: str = JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One documented success: its status, what it says, the schema's name and an example."""
+    """One documented success: its status, what it says, the schema's name and an example.
+
+    One with `media` is a file of one of these types.
+    """
 
     status: int
     says: str
-    schema: str
+    schema: str = ""
     example: Any = None
+    media: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One call. `path` is relative to /api/v1/ with {names} for its parts.
+
+    `upload` is how many bytes of a file it takes for a body, whatever their type.
 
     A `public` one needs no credential, looks at none, and is run for the STRANGER.
     """
@@ -99,6 +111,7 @@ class Endpoint:
     idempotent: bool = False
     bulk: bool = False
     lines: str = ""
+    upload: int = 0
     public: bool = False
 
 

@@ -13,12 +13,13 @@ from django.shortcuts import render
 
 from accounts.api import schemas as accounts_schemas
 from accounts.api import shapes
-from accounts.api.endpoints import JSON, Edits, Endpoint
+from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
-from memory.api import embedders, entities, output, topics
+from memory.api import embedders, entities, imports, output, topics
 from teams.api import schemas as teams_schemas
 
+FILE: Final = {"type": "string", "format": "binary"}
 FAULTS: Final = {
     400: "Not readable as what it says it is.",
     401: "No credential, or not a good one.",
@@ -113,6 +114,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **entities.SCHEMAS,
+        **imports.SCHEMAS,
         **topics.SCHEMAS,
         **sent,
         "Problem": problem,
@@ -137,6 +139,8 @@ def _operation(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str,
         described["description"] = endpoint.says
     if endpoint.body is not None:
         described["requestBody"] = _request_body(endpoint)
+    if endpoint.upload:
+        described["requestBody"] = {"required": True, "content": {BYTES: {"schema": FILE}}}
     return described
 
 
@@ -189,14 +193,15 @@ def _request_body(endpoint: Endpoint) -> dict[str, Any]:
 def _successes(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     for reply in endpoint.replies:
-        content: dict[str, Any] = {"schema": accounts_schemas.ref(reply.schema)}
+        schema = accounts_schemas.ref(reply.schema) if reply.schema else FILE
+        content: dict[str, Any] = {"schema": schema}
         if reply.example is not None:
             content["example"] = reply.example
         links = replies.links_of(reply=reply, endpoints=endpoints)
         answers[str(reply.status)] = {
             "description": reply.says,
             "headers": replies.headers_of(reply=reply, endpoint=endpoint),
-            "content": {JSON: content},
+            "content": dict.fromkeys(reply.media or (JSON,), content),
             **({"links": links} if links else {}),
         }
     return answers
@@ -220,7 +225,7 @@ def _faults(endpoint: Endpoint) -> tuple[int, ...]:
         404: endpoint.public,
         409: endpoint.method == "GET",
         412: endpoint.edits == Edits.NOTHING,
-        413: endpoint.body is None,
+        413: endpoint.body is None and not endpoint.upload,
         415: endpoint.body is None,
         428: endpoint.edits != Edits.NAMED_VERSION,
     }

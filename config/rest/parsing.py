@@ -29,6 +29,11 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
     return strict.parse(text=text)
 
 
+def read_upload(*, request: HttpRequest, largest: int) -> bytes:
+    """Read a body that is a file. Raises TooLarge."""
+    return _body(request, largest)
+
+
 def _body(request: HttpRequest, largest: int) -> bytes:
     is_known_large = _announced(request) > largest
     raw = b"" if is_known_large else _stream(request).read(largest + 1)

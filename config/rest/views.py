@@ -136,6 +136,8 @@ def _query(http: HttpRequest) -> dict[str, str]:
 
 
 def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
+    if endpoint.upload:
+        return parsing.read_upload(request=http, largest=endpoint.upload)
     if endpoint.body is None:
         return None
     largest = parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
@@ -153,6 +155,11 @@ def _respond(endpoint: Endpoint, ask: Ask) -> HttpResponse:
         inner = answer.next_cursor
         sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=ask.caller)
         body = {**body, "next_cursor": sealed}
+    if answer.filename:
+        response = HttpResponse(body, status=answer.status, content_type=answer.media)
+        name = f'attachment; filename="{answer.filename}"'
+        response.headers["Content-Disposition"] = name
+        return response
     content = b"" if answer.status == 204 else rendering.to_json(value=body)
     response = HttpResponse(content, status=answer.status, content_type=JSON)
     if answer.version is not None:

@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                 ("total", models.PositiveIntegerField(default=0)),
                 ("job_id", models.UUIDField(null=True)),
                 ("created_by", models.UUIDField(null=True)),
+                ("user_id", models.UUIDField(null=True)),
                 ("agent", models.CharField(blank=True, max_length=120)),
                 ("source_interface", models.CharField(max_length=20)),
                 ("created_at", models.DateTimeField()),

@@ -24,6 +24,7 @@ class Import(models.Model):
     total = models.PositiveIntegerField(default=0)
     job_id = models.UUIDField(null=True)
     created_by = models.UUIDField(null=True)
+    user_id = models.UUIDField(null=True)
     agent = models.CharField(max_length=120, blank=True)
     source_interface = models.CharField(max_length=20)
     created_at = models.DateTimeField()

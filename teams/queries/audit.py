@@ -29,6 +29,7 @@ AREAS: Final = (
     "project",
     "team",
     "memory",
+    "import",
     "model",
     "job",
 )

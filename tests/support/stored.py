@@ -4,11 +4,11 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.models import Invitation, Job, Membership, Organization, Token, User
-from memory.models import Memory, MemoryLink, MemoryVersion
+from memory.models import Import, ImportRow, Memory, MemoryLink, MemoryVersion
 from teams.models import AuditEntry, Change, Project, ProjectMember
 
 TABLES = (
-    Memory, MemoryVersion, MemoryLink, AuditEntry, Change, Project, ProjectMember,
+    Memory, MemoryVersion, MemoryLink, Import, ImportRow, AuditEntry, Change, Project, ProjectMember,
     Invitation, Job, Membership, Organization, Token, User,
 )  # fmt: skip
 SEEN = "WHERE kind NOT LIKE 'agent.%'"  # that an agent is there is told every now and then

@@ -26,6 +26,19 @@ def claimed() -> Claim:
     return held
 
 
+def taken(job_id: UUID | None) -> Claim:
+    """Take one job as a worker would, whatever else waits."""
+    assert job_id is not None
+    job = Job.objects.select_related("organization").get(pk=job_id)
+    Job.objects.filter(pk=job_id).update(state=Job.State.RUNNING, attempts=1)
+    tenant = tenancy.Tenant(
+        organization_id=job.organization_id,
+        slug=job.organization.slug,
+        schema_name=job.organization.schema_name,
+    )
+    return Claim(id=job.id, name=job.name, payload=job.payload, attempt=1, tenant=tenant)
+
+
 def the_job() -> Job:
     return Job.objects.get()
 

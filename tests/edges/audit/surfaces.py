@@ -81,6 +81,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "correct_memory": _rest(
         "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
     ),
+    "begin_import": _rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
+    "undo_import": _rest("imports/{import}/undo", "import.undone"),
+    "cancel_import": _rest("imports/{queued_import}/cancel", "import.cancelled"),
     "switch_model": _rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
     "cancel_switch": _rest("models/cancel", "model.switch_cancelled"),
     "roll_back_model": _rest("models/rollback", "model.rolled_back"),
@@ -91,7 +94,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "rotate_token": _rest("tokens/{token}/rotate", "token.rotated"),
     "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
 }
-REST_READS: Final = frozenset({"context", "search"})  # POST: questions do not fit an address
+REST_READS: Final = frozenset({"context", "preview_import", "search"})  # POST: questions do not fit an address
 REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
@@ -222,6 +225,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.switch_model",
     }
 )
+JOBS_THAT_CHANGE_MEMORIES: Final = frozenset({"memory.run_import"})
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {

@@ -15,9 +15,12 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
 from memory.actions.archive import archive
+from memory.actions.begin_import import begin_import
+from memory.actions.importing import Upload
 from memory.actions.methodologies import define
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
+from memory.actions.run_import import run_import
 from memory.models import EmbeddingModel
 from memory.queries.views import MemoryView
 from teams.actions.people import add_person
@@ -99,6 +102,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
     return {
         "memory": str(memory.id),
         "archived": str(gone.id),
+        **_imports(caller, now),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
         "failed_job": str(_job(caller, Job.State.FAILED).id),
         "team": str(team.id),
@@ -133,6 +137,16 @@ def _add_models(now: datetime) -> None:
     with tenancy.unit():
         EmbeddingModel.objects.create(key="hashing/turned-384", activated_at=now, **sizes)
         EmbeddingModel.objects.create(key="gone/model", filling=True, **sizes)
+
+
+def _imports(caller: Caller, now: datetime) -> dict[str, str]:
+    """Take one file in, and let another wait."""
+    text = b"# Mill\n\nThe gate of the mill opens at nine and closes at six.\n"
+    upload = Upload(files=(("mill.md", text),), project="shop")
+    with entered(caller):
+        done, waits = (begin_import(caller=caller, upload=upload, now=now) for _ in range(2))
+        run_import(caller=caller, batch_id=done.id, now=now, tell=lambda *_: None)
+    return {"import": str(done.id), "queued_import": str(waits.id)}
 
 
 def _job(caller: Caller, state: Job.State) -> Job:

@@ -20,7 +20,9 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Job, Organization, User
 from accounts.tokens import TokenKind
+from memory.actions.begin_import import begin_import
 from memory.actions.correct import correct
+from memory.actions.importing import Upload
 from memory.actions.revise import revise
 from memory.models import Memory, Topic, TopicMember
 from memory.sql import retrieval
@@ -160,6 +162,7 @@ def _fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> 
         _projects(world, tenant, owner, persons)
         _teams(world, tenant, persons)
         _memories(world, tenant)
+        _imports(world, tenant)
         _job(world, tenant, persons["member"].id)
     _credentials(world, tenant, owner, persons)
 
@@ -239,6 +242,23 @@ def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
             Memory.objects.filter(pk__in=(old.id, new.id)).update(status="deleted")
             Change.objects.filter(object_id__in=(old.id, new.id)).delete()
     return new.id
+
+
+def _imports(world: World, tenant: str) -> None:
+    """Begin an import with a mark in its name and its text, in places of each kind."""
+    shared = canary(f"{tenant}/open")
+    for place, who, given in (
+        ("open", "owner", {"project": shared}),
+        ("closed", "owner", {"project": canary(f"{tenant}/closed")}),
+        ("personal", "member", {"project": shared, "scope": "personal"}),
+    ):
+        mark = canary(f"{tenant}/{place}")
+        text = f"The {mark} is locked with the second key of the northern warehouse.\n"
+        upload = Upload(files=((f"{mark}.md", text.encode()),), **given)
+        caller = world.callers[f"{tenant}/{who}"]
+        view = begin_import(caller=caller, upload=upload, now=NOW)
+        _add(world, "import", f"{tenant}/{place}", id=view.id, import_id=view.id,
+             project=given["project"])  # fmt: skip
 
 
 def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -> UUID:

@@ -1,0 +1,195 @@
+"""Take an import back as one step (spec 2): what it added is archived, what it changed is back.
+
+What somebody has touched since is theirs now: it stays, and is told. So does a confirmation of what
+was confirmed again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person, principal
+from accounts.errors import CairnError, Conflict, Forbidden
+from memory.actions import revise, store
+from memory.actions.run_import import BEFORE
+from memory.exchange import own
+from memory.models import Import, ImportRow, Memory
+from memory.queries import imports
+from memory.queries.imports import ImportView
+from memory.sql import retrieval, topics
+from memory.taxonomy import Status
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act, allows
+
+REASON: Final = "the import was undone"
+UNDONE, KEPT = "undone", "kept"
+TOUCHED: Final = "It has changed since; it stays."
+BUSY: Final = frozenset({"queued", "running"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What undoing did: memories archived, brought back, and left because they changed since."""
+
+    batch: ImportView
+    archived: int
+    restored: int
+    kept: int
+
+
+def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> Undone:
+    """Undo a batch; one's own, or as a steward in person anybody's.
+
+    Raises NotFound, Forbidden, Conflict while it runs or when it is undone already.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        batch = imports.lock(caller=caller, batch_id=batch_id)
+        check_own(caller=caller, batch=batch)
+        _check_ended(batch)
+        rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
+        locked = _locked(rows)
+        touched = [row for row in rows if not _is_untouched(row, locked)]
+        mine = [row for row in rows if _is_untouched(row, locked)]
+        archived = _archive(caller, [row for row in mine if row.outcome == "added"], locked, now)
+        restored, kept = _bring_back(caller, mine, locked, now)
+        _mark(tuple(mine), (*touched, *kept))
+        batch.state, batch.ended_at = UNDONE, now
+        batch.save(update_fields=["state", "ended_at"])
+        left = len(touched) + len(kept)
+        _record(caller, batch, {"archived": archived, "restored": restored, "kept": left})
+        view = imports.view_of(caller=caller, batch=batch)
+        return Undone(batch=view, archived=archived, restored=restored, kept=left)
+
+
+def check_own(*, caller: Caller, batch: Import) -> None:
+    """Return for who began a batch, and for stewards in person. Raises Forbidden."""
+    is_own = batch.created_by is not None and batch.created_by == principal(caller=caller)
+    if is_own or (is_person(caller=caller) and allows(role=caller.role, act=Act.RESTORE)):
+        return
+    raise Forbidden(
+        detail="Only who imported it, or a steward in person, may do this.",
+        hint="Ask one of them.",
+    )
+
+
+def _check_ended(batch: Import) -> None:
+    if batch.state == UNDONE:
+        raise Conflict(detail="The import is undone already.", hint="Import the file again.")
+    if batch.state in BUSY:
+        raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
+
+
+def _locked(rows: list[ImportRow]) -> dict[UUID, Memory]:
+    ids = {row.memory_id for row in rows if row.memory_id}
+    found = Memory.objects.select_for_update().filter(pk__in=ids).order_by("id")
+    return {memory.id: memory for memory in found}
+
+
+def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory]) -> bool:
+    memory = locked.get(row.memory_id) if row.memory_id else None
+    is_active = memory is not None and memory.status == Status.ACTIVE
+    return is_active and memory is not None and memory.version == row.memory_version
+
+
+def _archive(
+    caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
+) -> int:
+    """Archive what was added, all at once, and restore what it superseded."""
+    memories = tuple(locked[row.memory_id] for row in rows if row.memory_id)
+    for memory in memories:
+        memory.status, memory.archived_reason = Status.ARCHIVED.value, REASON
+        memory.valid_until = memory.updated_at = now
+        memory.version += 1
+    fields = ["status", "archived_reason", "valid_until", "updated_at", "version"]
+    _save_all(memories, fields)
+    store.announce(caller=caller, kind="memory.archived", rows=memories)
+    return len(memories)
+
+
+def _bring_back(
+    caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
+) -> tuple[int, tuple[ImportRow, ...]]:
+    """Bring back what was changed, confirmed or superseded; return how much, and what could not."""
+    restored, kept = 0, []
+    for row in rows:
+        memory = locked[row.memory_id] if row.memory_id else None
+        if memory is None or row.outcome == "added":
+            continue
+        try:
+            _back(caller, row, memory, now)
+            restored += 1
+        except CairnError:  # another memory says the same by now, or it may not be changed
+            kept.append(row)
+    added = {row.memory_id for row in rows if row.outcome == "added"}
+    return restored + _unsupersede(caller, added, now), tuple(kept)
+
+
+def _back(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None:
+    before = row.candidate.get(BEFORE)
+    if before is not None:
+        memory.confirmations, memory.importance = before["confirmations"], before["importance"]
+        memory.last_confirmed_at = own.moment(text=before["last_confirmed_at"])
+        fields = ("confirmations", "importance", "last_confirmed_at")
+        store.save(row=memory, fields=fields, now=now)
+        store.announce(caller=caller, kind="memory.changed", rows=(memory,))
+        return
+    version = memory.versions.filter(number=memory.version - 1).first()
+    if version is None:
+        raise Conflict(detail=TOUCHED, hint="Change it by hand.")
+    changes = {**_fields(version.fields), "content": version.content, "reason": REASON}
+    revise.apply(caller=caller, row=memory, changes=changes, now=now)
+
+
+def _fields(kept: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("type", "tags", "related_files", "related_modules", "attributes")
+    return {name: kept[name] for name in names if name in kept}
+
+
+def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> int:
+    """Restore what the added memories had taken the place of."""
+    rows = Memory.objects.select_for_update().filter(
+        superseded_by__in=added, status=Status.SUPERSEDED.value
+    )
+    memories = tuple(rows.order_by("id"))
+    for memory in memories:
+        memory.status, memory.superseded_by, memory.archived_reason = Status.ACTIVE.value, None, ""
+        memory.valid_until, memory.updated_at = None, now
+        memory.version += 1
+    fields = [
+        "status", "superseded_by", "archived_reason", "valid_until", "updated_at", "version",
+    ]  # fmt: skip
+    _save_all(memories, fields)
+    store.announce(caller=caller, kind="memory.restored", rows=memories)
+    return len(memories)
+
+
+def _save_all(memories: tuple[Memory, ...], fields: list[str]) -> None:
+    if not memories:
+        return
+    ids = tuple(memory.id for memory in memories)
+    Memory.objects.bulk_update(memories, fields, batch_size=1_000)
+    retrieval.sync_filters(memory_ids=ids)
+    topics.follow(memory_ids=ids)
+
+
+def _mark(undone: tuple[ImportRow, ...], kept: tuple[ImportRow, ...]) -> None:
+    for row in undone:
+        row.outcome = UNDONE
+    for row in kept:
+        row.outcome, row.reason = KEPT, TOUCHED
+    ImportRow.objects.bulk_update((*undone, *kept), ["outcome", "reason"], batch_size=1_000)
+
+
+def _record(caller: Caller, batch: Import, details: Mapping[str, int]) -> None:
+    audit.append(
+        act="import.undone",
+        object_type="import",
+        object_id=str(batch.id),
+        caller=caller,
+        details=details,
+    )

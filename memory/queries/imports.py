@@ -1,0 +1,213 @@
+"""Imports as the caller may see them: batches, their rows, and what of them waits for review."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller, principal
+from accounts.errors import NotFound
+from memory.models import Import, ImportRow
+from memory.queries.views import MemoryView, countable, views_of
+from memory.taxonomy import Status
+from teams import queries as places
+from teams import visibility
+
+LARGEST_PAGE: Final = 200  # spec 10.5
+WAITING: Final = "waiting"  # rows that have no outcome yet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportView:
+    """One batch. `counts` says how many rows ended how; `to_review` how many memories wait."""
+
+    id: UUID
+    name: str
+    state: str
+    project_id: UUID | None
+    scope: str
+    files: tuple[Mapping[str, Any], ...]
+    total: int
+    counts: Mapping[str, int]
+    to_review: int
+    job_id: UUID | None
+    created_by: UUID | None
+    agent: str
+    created_at: datetime
+    ended_at: datetime | None
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowView:
+    """What became of one statement; the memory is there if the caller may see it."""
+
+    number: int
+    file: str
+    line: int | None
+    outcome: str
+    gate: str
+    reason: str
+    hint: str
+    memory: MemoryView | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Began:
+    """Who began a batch: a person, None for a token of no person; as which agent, and where."""
+
+    user_id: UUID | None
+    agent: str
+    project_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportPage:
+    """Some batches, the newest first, and after which the next page starts."""
+
+    items: tuple[ImportView, ...]
+    next_after: UUID | None
+
+
+def page(*, caller: Caller, project: str | None, after: UUID | None, limit: int) -> ImportPage:
+    """Return batches of a project, or of all places. Raises NotFound for a hidden project."""
+    size = min(limit, LARGEST_PAGE)
+    with tenancy.unit():
+        rows = _visible(caller)
+        if project is not None:
+            rows = rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+        if after is not None:
+            rows = rows.filter(id__lt=after)
+        found = tuple(rows.order_by("-id")[: size + 1])
+        items = _views(caller, found[:size])
+    return ImportPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
+
+
+def batch(*, caller: Caller, batch_id: UUID) -> ImportView:
+    """Return one batch. Raises NotFound."""
+    with tenancy.unit():
+        return view_of(caller=caller, batch=_found(_visible(caller).filter(pk=batch_id)))
+
+
+def lock(*, caller: Caller, batch_id: UUID) -> Import:
+    """Return the row of a batch, locked until the unit ends. Raises NotFound."""
+    return _found(_visible(caller).select_for_update().filter(pk=batch_id))
+
+
+def rows(
+    *, caller: Caller, batch_id: UUID, after: int, limit: int, now: datetime
+) -> tuple[RowView, ...]:
+    """Return the rows of a batch after a number, in their order. Raises NotFound."""
+    with tenancy.unit():
+        row = _found(_visible(caller).filter(pk=batch_id))
+        found = tuple(row.rows.filter(number__gt=after).order_by("number")[:limit])
+        ids = tuple(one.memory_id for one in found if one.memory_id)
+        sight = visibility.sight_of(caller=caller)
+        memories = views_of(memory_ids=ids, sight=sight, now=now)
+    return tuple(_row(one, memories) for one in found)
+
+
+def to_review(*, caller: Caller, project: str, limit: int) -> tuple[ImportView, ...]:
+    """Return the newest batches of a project of which memories wait for review."""
+    found = page(caller=caller, project=project, after=None, limit=limit)
+    return tuple(one for one in found.items if one.to_review)
+
+
+def batches_of(*, caller: Caller, memory_ids: tuple[UUID, ...]) -> dict[UUID, tuple[UUID, str]]:
+    """Return of which batch, id and name, each of these memories is, as far as visible."""
+    with tenancy.unit():
+        seen = _visible(caller).order_by().values("id")
+        told = ImportRow.objects.filter(
+            batch_id__in=seen, memory_id__in=memory_ids, outcome="added"
+        ).values_list("memory_id", "batch_id", "batch__name")
+        found = told.order_by("id")
+        return {memory_id: (id, name) for memory_id, id, name in found if memory_id}
+
+
+def memories_to_review(
+    *, caller: Caller, batch_id: UUID, limit: int, now: datetime
+) -> tuple[MemoryView, ...]:
+    """Return the memories of a batch that wait for review, in its order. Raises NotFound."""
+    with tenancy.unit():
+        row = _found(_visible(caller).filter(pk=batch_id))
+        waiting = _waiting(caller).values("id")
+        told = row.rows.filter(memory_id__in=waiting, outcome="added").order_by("number")
+        ids = tuple(one for one in told.values_list("memory_id", flat=True)[:limit] if one)
+        sight = visibility.sight_of(caller=caller)
+        seen = views_of(memory_ids=ids, sight=sight, now=now)
+    return tuple(seen[one] for one in ids if one in seen)
+
+
+def who_began(*, batch_id: UUID) -> Began | None:
+    """Return who began a batch; for the job alone. In a unit."""
+    row = Import.objects.filter(pk=batch_id).first()
+    if row is None:
+        return None
+    return Began(user_id=row.user_id, agent=row.agent, project_id=row.project_id)
+
+
+def view_of(*, caller: Caller, batch: Import) -> ImportView:
+    """Turn a batch that the caller sees into a view. In a unit."""
+    return _views(caller, (batch,))[0]
+
+
+def _visible(caller: Caller) -> QuerySet[Import]:
+    return Import.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+
+
+def _waiting(caller: Caller) -> QuerySet[Any]:
+    return countable(caller=caller).filter(status=Status.ACTIVE.value, needs_review=True).order_by()
+
+
+def _found(found: QuerySet[Import]) -> Import:
+    row = found.first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such import.",
+            hint="It may belong to a scope you cannot see.",
+        )
+    return row
+
+
+def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...]:
+    ids = [row.id for row in batches]
+    told = ImportRow.objects.filter(batch_id__in=ids).order_by()
+    counts: dict[UUID, dict[str, int]] = {id: {} for id in ids}
+    for id, outcome, number in told.values_list("batch_id", "outcome").annotate(n=Count("pk")):
+        counts[id][outcome or WAITING] = number
+    waiting = Q(memory_id__in=_waiting(caller).values("id"), outcome="added")
+    reviews = dict(told.filter(waiting).values_list("batch_id").annotate(n=Count("pk")))
+    me = principal(caller=caller)
+    return tuple(
+        ImportView(
+            **{
+                name: getattr(row, name)
+                for name in (
+                    "id", "name", "state", "project_id", "scope", "total", "job_id",
+                    "created_by", "agent", "created_at", "ended_at",
+                )
+            },
+            files=tuple(row.files),
+            counts=counts[row.id],
+            to_review=reviews.get(row.id, 0),
+            is_mine=me is not None and row.created_by == me,
+        )
+        for row in batches
+    )  # fmt: skip
+
+
+def _row(row: ImportRow, memories: Mapping[UUID, MemoryView]) -> RowView:
+    return RowView(
+        number=row.number,
+        file=row.file,
+        line=row.line,
+        outcome=row.outcome or WAITING,
+        gate=row.gate,
+        reason=row.reason,
+        hint=row.hint,
+        memory=memories.get(row.memory_id) if row.memory_id else None,
+    )
