@@ -175,6 +175,38 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
 }
 
 
+EVERY_GROUP: Final = _("All that waits")
+REVIEW_GROUPS: Final[Mapping[str, Name]] = {
+    "tainted": _("Tainted"),
+    "stale": _("Stale"),
+    "imports": _("Imports"),
+    "new": _("New"),
+}
+
+REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
+    "keep": _("Keep"),
+    "edit": _("Edit"),
+    "reject": _("Reject"),
+    "merge": _("Merge"),
+    "snooze": _("Snooze"),
+}
+
+REVIEW_WHYS: Final[Mapping[str, Name]] = {
+    "alike": _("Another memory says nearly the same."),
+    "tainted": _("Outside content had a part in it."),
+    "contradicted": _("Its source says something else now."),
+    "stale": _("Its source has changed since."),
+    "unsure": _("Little speaks for it."),
+    "met_again": _("It was met again since."),
+    "novel": _("Nothing says the same yet."),
+}
+
+RESTS: Final[Mapping[str, Name]] = {
+    "day": _("Until tomorrow"),
+    "week": _("For a week"),
+    "month": _("For a month"),
+}
+
 SEARCH_PATHS: Final[Mapping[str, Name]] = {
     "dense": _("by meaning"),
     "keyword": _("by words"),

@@ -16,7 +16,7 @@ from accounts.api import shapes
 from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
-from memory.api import embedders, entities, imports, output, topics
+from memory.api import embedders, entities, imports, output, reviews, topics
 from teams.api import schemas as teams_schemas
 
 FILE: Final = {"type": "string", "format": "binary"}
@@ -116,6 +116,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **entities.SCHEMAS,
         **imports.SCHEMAS,
         **topics.SCHEMAS,
+        **reviews.SCHEMAS,
         **sent,
         "Problem": problem,
     }

@@ -174,6 +174,30 @@ def health_part_name(value: str) -> words.Name:
     return words.name_of(words.HEALTH_PARTS, value)
 
 
+@register.filter
+def review_group_name(value: str) -> words.Name:
+    """Name why a memory waits for review."""
+    return words.name_of(words.REVIEW_GROUPS, value)
+
+
+@register.filter
+def verdict_name(value: str) -> words.Name:
+    """Name a verdict of the review inbox."""
+    return words.name_of(words.REVIEW_VERDICTS, value)
+
+
+@register.filter
+def review_why(value: str) -> words.Name:
+    """Say why a verdict is suggested."""
+    return words.name_of(words.REVIEW_WHYS, value)
+
+
+@register.filter
+def of(values: Mapping[Any, Any], key: Any) -> Any:
+    """Return the value of a key, nothing without one."""
+    return values.get(key, "")
+
+
 @register.simple_tag
 def link_name(kind: str, outgoing: bool) -> words.Name:
     """Name a relation as seen from one end."""

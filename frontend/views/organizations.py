@@ -45,7 +45,7 @@ def organizations(request: HttpRequest) -> HttpResponse:
 def organization(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the projects of an organization."""
     tallies: Mapping[UUID, ProjectTally] = {
-        tally.project_id: tally for tally in overview.by_project(caller=frame.caller)
+        tally.project_id: tally for tally in overview.by_project(caller=frame.caller, now=frame.now)
     }
     cards = tuple(
         Card(project=project, tally=tallies.get(project.id)) for project in frame.projects

@@ -61,7 +61,7 @@ def verb(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> Http
 @base.member
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Do one verb to every selected memory: to all of them or, when one refuses, to none."""
-    chosen = _ids(request.POST.getlist("memory"))
+    chosen = ids_of(request.POST.getlist("memory"))
     base.check_here(frame, chosen)
     done = do_all(
         caller=frame.caller,
@@ -89,7 +89,8 @@ def changed(
     return response
 
 
-def _ids(texts: list[str]) -> tuple[UUID, ...]:
+def ids_of(texts: list[str]) -> tuple[UUID, ...]:
+    """Return the ids that a form names. Raises InvalidInput."""
     try:
         return tuple(UUID(text) for text in texts)
     except ValueError as error:

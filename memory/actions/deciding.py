@@ -14,7 +14,7 @@ from accounts.errors import Conflict
 from memory.errors import SelfApproval
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, ReviewVerdict
-from memory.queries import reviews
+from memory.queries import reviews, waiting
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView
 
@@ -101,7 +101,7 @@ def note(
     made = ReviewVerdict.objects.create(
         memory=row,
         verdict=verdict.value,
-        decided_by=reviews.decider(caller=caller),
+        decided_by=waiting.decider(caller=caller),
         decided_agent=caller.agent,
         decided_at=now,
         until=until,

@@ -15,7 +15,7 @@ from memory.actions import archive, deciding, store
 from memory.actions.deciding import Decided
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
-from memory.queries import reviews
+from memory.queries import waiting
 from memory.queries.memories import lock_memory
 from memory.queries.views import to_view
 from teams.permissions import require
@@ -31,28 +31,51 @@ def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        made = _own(caller, review_id)
-        memory_id = made.memory_id
-        for one in made.before.get("made", []):
-            _put_away(caller, UUID(one), now)
-        for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
-            _restore(caller, kept)
-        MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
-        MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
-        made.undone_at = now
-        made.save(update_fields=["undone_at"])
-        row = lock_memory(caller=caller, memory_id=memory_id)
-        if made.verdict != Verdict.SNOOZE:
-            store.announce(caller=caller, kind="memory.restored", rows=(row,))
-        store.record(caller=caller, act="memory.review_undone", memory_id=memory_id)
-        return Decided(
-            memory=to_view(row, now=now), verdict=Verdict(made.verdict), review_id=made.id
+        decided = _take_back(caller, _own(caller, review_id), now)
+        store.record(caller=caller, act="memory.review_undone", memory_id=decided.memory.id)
+        return decided
+
+
+def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[Decided, ...]:
+    """Take back all that was decided in the same call as this verdict, or nothing of it.
+
+    One moment and one person make one call. Raises what `undo` raises.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        first = _own(caller, review_id)
+        ids = (
+            ReviewVerdict.objects.filter(
+                decided_by=first.decided_by, decided_at=first.decided_at, undone_at__isnull=True
+            )
+            .order_by("memory_id", "id")
+            .values_list("id", flat=True)
         )
+        done = tuple(_take_back(caller, _own(caller, one), now) for one in ids)
+        by_verb = {"undone": tuple(one.memory.id for one in done)}
+        store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
+    return done
+
+
+def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
+    for one in made.before.get("made", []):
+        _put_away(caller, UUID(one), now)
+    for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
+        _restore(caller, kept)
+    MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
+    MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
+    made.undone_at = now
+    made.save(update_fields=["undone_at"])
+    row = lock_memory(caller=caller, memory_id=made.memory_id)
+    if made.verdict != Verdict.SNOOZE:
+        store.announce(caller=caller, kind="memory.restored", rows=(row,))
+    view = to_view(row, now=now)
+    return Decided(memory=view, verdict=Verdict(made.verdict), review_id=made.id)
 
 
 def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
     rows = ReviewVerdict.objects.select_for_update().filter(
-        pk=review_id, decided_by=reviews.decider(caller=caller)
+        pk=review_id, decided_by=waiting.decider(caller=caller)
     )
     made = rows.first()
     if made is None:

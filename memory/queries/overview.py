@@ -27,6 +27,7 @@ from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink, MemoryUsage
 from memory.queries import memories
 from memory.queries.views import MemoryView, countable
+from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
@@ -38,27 +39,18 @@ MOST_PLACES = 5  # rows of the table of modules, ours
 
 ACTIVE = Q(status=Status.ACTIVE.value)
 VERIFIED = Q(verification=Verification.VERIFIED.value) | Q(user_verified=True)
-STALE = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value)) | Q(
-    stale_at__isnull=False
-)
-TAINTED = ~Q(taint_reason="")
 REASONS = ("contradicted", "tainted", "stale", "review")  # the most urgent first
-WAITING = (  # in the words of the index memory_attention, or it is not used
-    Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value))
-    | TAINTED
-    | Q(stale_at__isnull=False)
-    | Q(needs_review=True)
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Counts of active memories."""
+    """Counts of active memories; `due` is how many wait in the caller's review inbox."""
 
     memories: int
     added_in_week: int
     used_in_month: int
     needs_review: int
+    due: int
     oldest_review_at: datetime | None
     verified: int
     stale: int
@@ -98,7 +90,7 @@ class ProjectTally:
 
     project_id: UUID
     memories: int
-    needs_review: int
+    due: int
     last_change_at: datetime | None
 
 
@@ -107,7 +99,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        tally = _tally(rows, now)
+        tally = _tally(rows, caller, now)
         return OverviewView(
             tally=tally,
             health=health(counts=_health_counts(tally)),
@@ -120,31 +112,33 @@ def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
     """Return the counts of a project alone. Raises NotFound."""
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
-        return _tally(countable(caller=caller).filter(ACTIVE, project_id=place.id), now)
+        rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
+        return _tally(rows, caller, now)
 
 
-def by_project(*, caller: Caller) -> tuple[ProjectTally, ...]:
+def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
     """Return the counts of every project that has a visible memory, by project id."""
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
         rows = Memory.objects.filter(visibility.as_q(sight=sight), ACTIVE, project__isnull=False)
         groups = rows.values("project_id").annotate(
             memories=Count("id"),
-            review=Count("id", filter=Q(needs_review=True)),
+            due=Count("id", filter=WAITING & awake(caller=caller, now=now)),
             last=Max("updated_at"),
         )
         return tuple(
             ProjectTally(
                 project_id=group["project_id"],
                 memories=group["memories"],
-                needs_review=group["review"],
+                due=group["due"],
                 last_change_at=group["last"],
             )
             for group in groups.order_by("project_id")
         )
 
 
-def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
+def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:
+    due = WAITING & awake(caller=caller, now=now)
     corrections = MemoryLink.objects.filter(
         source__in=rows, kind=LinkKind.SUPERSEDES.value, created_at__gte=now - MONTH
     )
@@ -152,7 +146,8 @@ def _tally(rows: QuerySet[Memory], now: datetime) -> Tally:
     found = rows.aggregate(
         memories=Count("id"),
         added_in_week=Count("id", filter=Q(created_at__gte=now - WEEK)),
-        oldest_review_at=Min("created_at", filter=Q(needs_review=True)),
+        oldest_review_at=Min("created_at", filter=due),
+        due=Count("id", filter=due),
         waiting=Count("id", filter=Q(needs_review=True)),
         verified=Count("id", filter=VERIFIED),
         stale=Count("id", filter=STALE),

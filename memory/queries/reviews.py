@@ -14,13 +14,13 @@ from uuid import UUID
 from django.db.models import Case, Count, Min, Q, QuerySet, Value, When
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person, principal
+from accounts.caller import Caller, is_person
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Proposal, Proposer, Suggestion, Verdict, Waiting
 from memory.models import Memory, ReviewVerdict
 from memory.queries import memories
-from memory.queries.overview import STALE, TAINTED, WAITING
 from memory.queries.views import MemoryView, countable
+from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.sql import ways
 from memory.sql.retrieval import Question
 from memory.taxonomy import Scope, Source, Status, Verification
@@ -30,7 +30,6 @@ from teams import visibility
 WEEK: Final = timedelta(days=7)
 LIKE: Final = 3  # memories that are shown beside an item; ours
 ALIKE_FROM: Final = 0.55  # cosine from which another is worth showing; as the Teach panel's
-NOBODY: Final = UUID(int=0)
 IMPORTED: Final = Q(source=Source.IMPORT.value)
 GROUPS: Final[Mapping[Group, Q]] = {  # of what waits; each waits in one
     Group.TAINTED: TAINTED,
@@ -221,11 +220,6 @@ def due_ids(
         return tuple(rows.order_by("created_at", "id").values_list("id", flat=True)[:most])
 
 
-def decider(*, caller: Caller) -> UUID:
-    """Return whose verdicts the caller's are: a person's, or those of nobody's token."""
-    return principal(caller=caller) or NOBODY
-
-
 def group_of(*, row: Memory) -> Group | None:
     """Return why a memory waits, the same as the counts say; None when it does not."""
     if row.status != Status.ACTIVE:
@@ -260,14 +254,7 @@ def _proposer(caller: Caller, row: Memory) -> Proposer:
 def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Memory]:
     """Return what waits for the caller. In a unit."""
     rows = _of_project(countable(caller=caller), caller, project)
-    waiting = rows.filter(WAITING, status=Status.ACTIVE.value)
-    snoozed = ReviewVerdict.objects.filter(
-        decided_by=decider(caller=caller),
-        verdict=Verdict.SNOOZE.value,
-        undone_at__isnull=True,
-        until__gt=now,
-    )
-    return waiting.exclude(id__in=snoozed.order_by().values("memory_id"))
+    return rows.filter(WAITING, awake(caller=caller, now=now), status=Status.ACTIVE.value)
 
 
 def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> QuerySet[Memory]:

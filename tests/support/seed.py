@@ -67,7 +67,8 @@ def _fill(caller: Caller, now: datetime) -> None:
         content=MEMORIES[0][1].replace("slow", "unreachable"), now=now - timedelta(hours=2),
     )  # fmt: skip
     with tenancy.unit():
-        Memory.objects.filter(pk=ids[4]).update(needs_review=True)
+        proposed = {"author_agent": "claude-code", "source": "agent_explicit", "needs_review": True}
+        Memory.objects.filter(pk__in=(ids[4], ids[6])).update(**proposed)
         Memory.objects.filter(pk=ids[7]).update(verification="stale", stale_at=now)
         Memory.objects.filter(pk=ids[2]).update(taint_reason="learned after a web fetch")
 

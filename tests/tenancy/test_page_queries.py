@@ -57,16 +57,18 @@ def test_personal_memories_of_others_are_not_counted(
 
     with entered(member_caller):
         after = overview.overview(caller=member_caller, project="shop", now=now)
-        cards = overview.by_project(caller=member_caller)
+        cards = overview.by_project(caller=member_caller, now=now)
 
     assert after.tally == before
     assert [card.memories for card in cards] == [1]
     assert "notes" not in {place.name for place in after.places}
 
 
-def test_cards_count_nothing_of_another_organization(shops: None, other_caller: Caller) -> None:
+def test_cards_count_nothing_of_another_organization(
+    shops: None, other_caller: Caller, now: datetime
+) -> None:
     with entered(other_caller):
-        assert overview.by_project(caller=other_caller) == ()
+        assert overview.by_project(caller=other_caller, now=now) == ()
 
 
 def test_project_of_another_organization_is_not_found(

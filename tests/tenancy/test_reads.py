@@ -29,7 +29,7 @@ from memory.actions.search import SearchRequest, search
 from memory.actions.similar import similar
 from memory.actions.timeline import timeline
 from memory.models import Memory
-from memory.queries import connections, evidence, memories, overview
+from memory.queries import connections, evidence, memories, overview, reviews
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.filters import Filters
 from memory.retrieval.neighborhood import Turn
@@ -105,7 +105,16 @@ ABOUT_ALL: dict[str, Read] = {
     "timeline.timeline": lambda a: timeline(
         caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
     ),
-    "overview.by_project": lambda a: overview.by_project(caller=a.caller),
+    "reviews.counts": lambda a: _of_waiting(
+        lambda: reviews.counts(caller=a.caller, project=None, now=a.now)
+    ),
+    "reviews.page": lambda a: _of_waiting(
+        lambda: reviews.page(
+            caller=a.caller, project=None, group=None, after=None, limit=100, now=a.now
+        )
+    ),
+    "reviews.decided": lambda a: reviews.decided(caller=a.caller, project=None, now=a.now),
+    "overview.by_project": lambda a: overview.by_project(caller=a.caller, now=a.now),
     "places.projects": lambda a: places.projects(caller=a.caller),
     "places.surroundings": lambda a: places.surroundings(caller=a.caller),
     "places.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
@@ -117,12 +126,20 @@ ABOUT_ALL: dict[str, Read] = {
 }
 ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
+    "reviews.item": lambda a: reviews.item(caller=a.caller, memory_id=a.memory_id, now=a.now),
     "memories.history": lambda a: memories.history(caller=a.caller, memory_id=a.memory_id),
     "memories.links": lambda a: memories.links(caller=a.caller, memory_id=a.memory_id),
     "similar.similar": lambda a: similar(
         caller=a.caller, memory_id=a.memory_id, narrowing=Narrowing(limit=100), now=a.now
     ),
 }
+
+
+def _of_waiting(read: Callable[[], Any]) -> Any:
+    """Read while every memory waits for review."""
+    with tenancy.unit():
+        Memory.objects.update(needs_review=True)
+    return read()
 
 
 def _evidence(a: Asking) -> dict[UUID, Evidence]:
@@ -213,6 +230,7 @@ COMPLETE = {  # reads that tell of every memory, text or citation
     "match.match",
     "memories.page",
     "recall.recall",
+    "reviews.page",
     "timeline.timeline",
     "places.changes_since",
     "places.latest_changes",

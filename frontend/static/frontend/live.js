@@ -63,7 +63,13 @@ class LiveRegion extends HTMLElement {
       const answer = await fetch(this.dataset.refresh, { headers: { "HX-Request": "true" } }).catch(() => null);
       if (!answer?.ok) return;
       const open = this.querySelector("details")?.open;
+      const chosen = new Set([...this.querySelectorAll("input:checked")].map((box) => box.value));
+      const held = this.contains(document.activeElement) ? document.activeElement.closest("[id]")?.id : "";
+      const selected = this.querySelector(".row.selected")?.id;
       this.innerHTML = await answer.text();
+      for (const box of this.querySelectorAll("input[type=checkbox]")) box.checked = chosen.has(box.value);
+      document.getElementById(selected)?.classList.add("selected");
+      if (held) document.getElementById(held)?.querySelector(".open")?.focus();
       if (open) this.querySelector("details").open = true;
       ready(this);
     }, GAP_MS);

@@ -81,9 +81,21 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "correct_memory": _rest(
         "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
     ),
+    "keep_memory": _rest("memories/{waiting}/keep", "memory.kept"),
+    "reject_memory": _rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
+    "merge_memory": _rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
+    "snooze_memory": _rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
+    "undo_review": _rest("reviews/{verdict}/undo", "memory.review_undone"),
     "begin_import": _rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
     "undo_import": _rest("imports/{import}/undo", "import.undone"),
     "cancel_import": _rest("imports/{queued_import}/cancel", "import.cancelled"),
+    "open_session": _rest("sessions", "session.opened", project="shop"),
+    "append_turns": _rest(
+        "sessions/{session}/turns",
+        "session.turns_appended",
+        turns=[{"role": "user", "text": CONTENT}],
+    ),
+    "end_session": _rest("sessions/{session}/end", "session.ended"),
     "switch_model": _rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
     "cancel_switch": _rest("models/cancel", "model.switch_cancelled"),
     "roll_back_model": _rest("models/rollback", "model.rolled_back"),
@@ -94,7 +106,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "rotate_token": _rest("tokens/{token}/rotate", "token.rotated"),
     "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
 }
-REST_READS: Final = frozenset({"context", "preview_import", "search"})  # POST: questions do not fit an address
+REST_READS: Final = frozenset(
+    {"context", "preview_import", "search"}
+)  # POST: questions do not fit an address
 REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
@@ -102,6 +116,23 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("p/shop/memories/bulk", "memory.bulk_confirmed", verb="confirm", memory="{memory}"),
         _page("p/shop/memories/bulk", "memory.bulk_pinned", verb="pin", memory="{memory}"),
         _page("p/shop/memories/bulk", "memory.bulk_archived", verb="archive", memory="{memory}"),
+    ),
+    "inbox_bulk": (
+        _page("p/shop/inbox/bulk", "memory.bulk_kept", verb="keep", memory="{waiting}"),
+        _page("p/shop/inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
+        _page("p/shop/inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
+    ),
+    "inbox_undo": (
+        _page("p/shop/inbox/undo/{verdict}", "memory.review_undone"),
+        _page("p/shop/inbox/undo/{verdict}?together", "memory.bulk_review_undone"),
+    ),
+    "verdict": (
+        _page("p/shop/inbox/{waiting}/keep", "memory.kept"),
+        _page("p/shop/inbox/{waiting}/reject", "memory.rejected"),
+        _page("p/shop/inbox/{waiting}/merge", "memory.merged", into="{memory}"),
+        Write(
+            path="/o/acme/p/shop/inbox/{waiting}/snooze", act="memory.snoozed", send={"for": "day"}
+        ),
     ),
     "correct": (
         _page(
@@ -186,7 +217,8 @@ PAGES_OF_ONE_PERSON: Final = frozenset({"me", "theme", "language"})  # no organi
 PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "connections", "difference", "docs",
-        "document", "figures", "home", "look", "memories", "memory", "memory_json", "memory_md",
+        "document", "figures", "home", "inbox", "inbox_groups", "inbox_item", "inbox_rows", "look",
+        "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
         "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",
     }
@@ -194,6 +226,10 @@ PAGES_THAT_READ: Final = frozenset(
 
 TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, the arguments
     "add_memory": ("memory.created", {"content": CONTENT, "project": "shop"}),
+    "extract_from_conversation": (
+        "session.taken",
+        {"turns": [{"role": "user", "text": CONTENT}], "project": "shop"},
+    ),
 }
 
 ADMIN: Final[Mapping[str, Write]] = {  # by the names of models
@@ -225,7 +261,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.switch_model",
     }
 )
-JOBS_THAT_CHANGE_MEMORIES: Final = frozenset({"memory.run_import"})
+JOBS_THAT_CHANGE_MEMORIES: Final = frozenset({"memory.consolidate", "memory.run_import"})
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {

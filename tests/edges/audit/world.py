@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db.models import Sum
 from django.test import Client
@@ -18,10 +18,12 @@ from memory.actions.archive import archive
 from memory.actions.begin_import import begin_import
 from memory.actions.importing import Upload
 from memory.actions.methodologies import define
+from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.actions.run_import import run_import
-from memory.models import EmbeddingModel
+from memory.actions.snooze import snooze
+from memory.models import EmbeddingModel, Memory
 from memory.queries.views import MemoryView
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
@@ -102,7 +104,9 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
     return {
         "memory": str(memory.id),
         "archived": str(gone.id),
+        **_review(caller, who["member"], now),
         **_imports(caller, now),
+        "session": _session(caller, now),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
         "failed_job": str(_job(caller, Job.State.FAILED).id),
         "team": str(team.id),
@@ -111,6 +115,23 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         "secret": sent.link.rpartition("/")[2],
         "organization": str(caller.organization_id),
         **{name: str(user.id) for name, user in who.items()},
+    }
+
+
+def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
+    """Let two memories of somebody else wait; of one, the caller has decided already."""
+    with entered(caller):
+        waits = _memory(caller, now, "Parcels above thirty kilos leave from the north depot only.")
+        rests = _memory(caller, now, "Refunds take three days because the bank settles at night.")
+        ids = (waits.id, rests.id)
+        with tenancy.unit():
+            Memory.objects.filter(pk__in=ids).update(needs_review=True, author_user=member.id)
+        tomorrow = now + timedelta(days=1)
+        made = snooze(caller=caller, memory_id=rests.id, until=tomorrow, now=now)
+    return {
+        "waiting": str(waits.id),
+        "verdict": str(made.review_id),
+        "tomorrow": tomorrow.isoformat(),
     }
 
 
@@ -147,6 +168,13 @@ def _imports(caller: Caller, now: datetime) -> dict[str, str]:
         done, waits = (begin_import(caller=caller, upload=upload, now=now) for _ in range(2))
         run_import(caller=caller, batch_id=done.id, now=now, tell=lambda *_: None)
     return {"import": str(done.id), "queued_import": str(waits.id)}
+
+
+def _session(caller: Caller, now: datetime) -> str:
+    """Open a session."""
+    with entered(caller):
+        new = NewSession(project="shop", external_id="run-1")
+        return str(open_session(caller=caller, new=new, now=now).session.id)
 
 
 def _job(caller: Caller, state: Job.State) -> Job:

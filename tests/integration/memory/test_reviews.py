@@ -14,7 +14,7 @@ from memory.actions.merge import merge
 from memory.actions.reject import reject
 from memory.actions.revise import revise
 from memory.actions.snooze import snooze
-from memory.actions.undo import undo
+from memory.actions.undo import undo, undo_together
 from memory.errors import SelfApproval
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Verdict, Why
@@ -293,6 +293,19 @@ def test_a_whole_group_is_decided_when_its_count_is_right(
 
     assert len(done) == 2
     assert listed(caller, now) == []
+
+
+def test_what_was_decided_together_is_undone_together(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    due = [waiting(caller, now, text, project=shop) for text in (REDIS, CARTS)]
+    before = [fields_of(one) for one in due]
+    whole = Whole(project="shop", group=None, count=2)
+    done = decide_all(caller=caller, verb="keep", chosen=whole, words=Words(), now=now)
+
+    undo_together(caller=caller, review_id=done[0].review_id, now=now + timedelta(seconds=3))
+
+    assert [fields_of(one) for one in due] == before
 
 
 def test_a_wrong_count_decides_nothing(caller: Caller, now: datetime, due: MemoryView) -> None:

@@ -25,6 +25,9 @@ PAGES = {
     "memories-anyway": f"{PROJECT}memories?q=sourdough+bread+token&why=1&anyway=1",
     "memories-none": f"{PROJECT}memories?q=tag:nothing",
     "memories-wrong": f"{PROJECT}memories?q=is:purple",
+    "inbox": f"{PROJECT}inbox",
+    "inbox-group": f"{PROJECT}inbox?group=new",
+    "inbox-none": "/o/acme/p/warehouse/inbox",
     "teach": f"{PROJECT}teach",
     "connections": f"{PROJECT}connections",
     "activity": f"{PROJECT}activity",
@@ -63,6 +66,26 @@ def test_pages_have_no_fault_of_access(
         page.wait_for_timeout(SETTLE_MS)
         keep(page, f"{name}-{look}")
         faults[name] = page.evaluate(CHECK)
+
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+@pytest.mark.parametrize("look", list(LOOKS))
+def test_the_inbox_and_its_dialogs_have_no_fault_of_access(
+    open_page: Open, keep: Callable[[Page, str], None], look: str
+) -> None:
+    page = open_page(f"{PROJECT}inbox?group=new", **LOOKS[look])
+    faults = {}
+
+    page.locator(".list .open").first.click()
+    page.wait_for_selector("#inspector .statement")
+    for key in ("n", "s", "m", "e"):
+        page.locator(f"#inspector [data-key={key}]").click()
+        page.wait_for_selector("#modal[open] .foot")
+        page.wait_for_timeout(SETTLE_MS)
+        keep(page, f"inbox-{key}-{look}")
+        faults[key] = page.evaluate(CHECK)
+        page.locator("#modal [data-close]").click()
 
     assert {name: found for name, found in faults.items() if found} == {}
 

@@ -14,6 +14,7 @@ def test_go_keys_lead_to_pages(open_page: Open) -> None:
     page = open_page(PROJECT)
 
     for key, heading in (
+        ("i", "Review inbox"),
         ("m", "Memories"),
         ("c", "Connections"),
         ("v", "Activity"),
@@ -68,6 +69,27 @@ def test_archived_memory_comes_back_with_undo(open_page: Open) -> None:
     page.keyboard.press("Control+z")
 
     expect(page.locator("#inspector .head")).not_to_contain_text("Archived")
+
+
+def test_the_inbox_is_decided_and_undone_by_keys(open_page: Open) -> None:
+    page = open_page(f"{PROJECT}inbox?group=new")
+    rows = page.locator("#list .row[id]")
+    before = rows.count()
+    first = page.locator("#inspector .statement").inner_text()
+
+    page.keyboard.press("y")
+    expect(rows).to_have_count(before - 1)
+    expect(page.locator("#inspector .statement")).not_to_have_text(first)
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_count(before)
+    expect(page.locator("#inspector .statement")).to_have_text(first)
+    page.keyboard.press("n")
+    expect(page.locator("#reject-reason")).to_be_focused()
+    page.keyboard.type("Only on that machine.")
+    page.keyboard.press("Enter")
+    expect(rows).to_have_count(before - 1)
+    page.keyboard.press("Control+z")
+    expect(rows).to_have_count(before)
 
 
 def test_selection_with_x_offers_bulk_verbs(open_page: Open) -> None:

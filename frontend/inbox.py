@@ -1,0 +1,145 @@
+"""The review inbox as a page shows it: groups, the list, the open item (spec 9.2)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts.caller import Caller, TokenScope, may
+from accounts.queries import people
+from frontend import words
+from frontend.words import Name
+from memory.lifecycle.review import Group
+from memory.queries import reviews
+from memory.queries.reviews import Counts, Decided, Due, Item
+from memory.queries.views import MemoryView
+from memory.taxonomy import Scope
+from teams.roles import Act, allows
+
+PAGE_SIZE: Final = 50  # rows; more are reached by deciding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """A group with how many wait in it; `key` is empty for all of them."""
+
+    key: str
+    name: Name
+    count: int
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The open item: who proposed it, what a reader may do, and what its payload says."""
+
+    item: Item
+    author: str
+    may_merge: bool
+    details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inbox:
+    """What the page shows; `decided` is what the week brought, when nothing waits."""
+
+    group: Group | None
+    tabs: tuple[Tab, ...]
+    rows: tuple[Due, ...]
+    authors: dict[UUID, str]
+    total: int
+    counts: Counts
+    opened: Opened | None
+    decided: Decided | None
+    may_decide: bool
+
+
+def group_named(text: str) -> Group | None:
+    """Return the group of an address, None for all of them."""
+    return Group(text) if text in set(Group) else None
+
+
+def read(
+    *, caller: Caller, project: str, group: Group | None, peek: UUID | None, now: datetime
+) -> Inbox:
+    """Return the inbox with an item open: the one asked for, else the first.
+
+    Raises NotFound for a project or an item that the caller cannot see.
+    """
+    counts = reviews.counts(caller=caller, project=project, now=now)
+    page = reviews.page(
+        caller=caller, project=project, group=group, after=None, limit=PAGE_SIZE, now=now
+    )
+    shown = peek or next((one.memory.id for one in page.items), None)
+    names = _names(caller, tuple(one.memory for one in page.items))
+    return Inbox(
+        group=group,
+        tabs=_tabs(counts, group),
+        rows=page.items,
+        authors={one.memory.id: _author(one.memory, names) for one in page.items},
+        total=counts.total if group is None else counts.by_group[group],
+        counts=counts,
+        opened=None if shown is None else opened(caller=caller, memory_id=shown, now=now),
+        decided=None if counts.total else reviews.decided(caller=caller, project=project, now=now),
+        may_decide=may_decide(caller=caller),
+    )
+
+
+def may_decide(*, caller: Caller) -> bool:
+    """Say whether somebody decides at all; viewers read."""
+    return may(caller=caller, scope=TokenScope.WRITE) and allows(role=caller.role, act=Act.CONFIRM)
+
+
+def waiting(*, caller: Caller, project: str, group: Group | None, now: datetime) -> int:
+    """Return how many wait in a group, or in all of them. Raises NotFound."""
+    counts = reviews.counts(caller=caller, project=project, now=now)
+    return counts.total if group is None else counts.by_group[group]
+
+
+def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
+    """Return one item with what a page says of it. Raises NotFound."""
+    item = reviews.item(caller=caller, memory_id=memory_id, now=now)
+    is_own = item.memory.scope == Scope.PERSONAL
+    return Opened(
+        item=item,
+        author=_author(item.memory, _names(caller, (item.memory,))),
+        may_merge=is_own or allows(role=caller.role, act=Act.MERGE),
+        details=tuple(
+            (name.replace("_", " "), str(value))
+            for name, value in item.memory.attributes.items()
+            if isinstance(value, str | int | float)
+        ),
+    )
+
+
+def next_of(*, inbox: Inbox, after: MemoryView) -> UUID | None:
+    """Return what stands behind a memory that was just decided, else the first that waits."""
+    rows = [one.memory for one in inbox.rows if one.memory.id != after.id]
+    later = (one.id for one in rows if (one.created_at, one.id) > (after.created_at, after.id))
+    return next(later, next((one.id for one in rows), None))
+
+
+def _tabs(counts: Counts, group: Group | None) -> tuple[Tab, ...]:
+    every = Tab(key="", name=words.EVERY_GROUP, count=counts.total, is_open=group is None)
+    return (
+        every,
+        *(
+            Tab(
+                key=one.value,
+                name=words.REVIEW_GROUPS[one.value],
+                count=counts.by_group[one],
+                is_open=one is group,
+            )
+            for one in Group
+        ),
+    )
+
+
+def _names(caller: Caller, memories: tuple[MemoryView, ...]) -> dict[UUID, str]:
+    ids = {one.author_user for one in memories if one.author_user is not None}
+    return dict(people(caller=caller, ids=ids)) if ids else {}
+
+
+def _author(memory: MemoryView, names: dict[UUID, str]) -> str:
+    person = names.get(memory.author_user, "") if memory.author_user else ""
+    return memory.author_agent or person

@@ -1,0 +1,275 @@
+"""The review inbox: what waits, one item, and the verdicts with their undo (spec 9.2)."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, InvalidInput
+from frontend import inbox, messages, words
+from frontend.inbox import Inbox
+from frontend.views import base
+from frontend.views.base import Frame
+from frontend.views.verbs import ids_of
+from frontend.words import Name
+from memory.actions.decide_all import Whole, Words, decide_all
+from memory.actions.deciding import Decided
+from memory.actions.keep import keep
+from memory.actions.merge import merge
+from memory.actions.reject import reject
+from memory.actions.snooze import snooze
+from memory.actions.undo import undo, undo_together
+from memory.queries import overview
+from memory.queries.views import MemoryView
+
+Verb = Callable[[HttpRequest, Frame, UUID], Decided]
+REST_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 30}
+
+
+def _keep(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+    return keep(caller=frame.caller, memory_id=memory_id, now=frame.now)
+
+
+def _reject(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+    reason = request.POST.get("reason", "").strip()
+    return reject(caller=frame.caller, memory_id=memory_id, reason=reason, now=frame.now)
+
+
+def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+    chosen = ids_of(request.POST.getlist("into")[:1])
+    if not chosen:
+        raise InvalidInput(
+            detail="Pick the memory to merge into.", hint="One that says the same, of this list."
+        )
+    return merge(caller=frame.caller, memory_id=memory_id, into=chosen[0], now=frame.now)
+
+
+def _snooze(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
+    until = _until(request.POST.get("for", ""), frame.now)
+    return snooze(caller=frame.caller, memory_id=memory_id, until=until, now=frame.now)
+
+
+VERBS: Final[Mapping[str, tuple[Verb, Name]]] = {
+    "keep": (_keep, gettext_lazy("Kept.")),
+    "reject": (_reject, gettext_lazy("Rejected.")),
+    "merge": (_merge, gettext_lazy("Merged.")),
+    "snooze": (_snooze, gettext_lazy("Snoozed.")),
+}
+DIALOGS: Final = frozenset({"reject", "merge", "snooze"})
+
+
+@base.reader
+def page(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the inbox."""
+    context = _context(request, frame, peek=_peek(request))
+    tally = overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now)
+    return base.page(request, "pages/inbox.html", {**context, "tally": tally})
+
+
+@base.reader
+def rows(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the list alone, for the live refresh."""
+    return base.page(request, "partials/inbox_rows.html", _context(request, frame, peek=None))
+
+
+@base.reader
+def groups(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the groups with their counts alone, for the live refresh."""
+    return base.page(request, "partials/inbox_groups.html", _context(request, frame, peek=None))
+
+
+@base.reader
+def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Show one item: for htmx the pane, else the page with it open."""
+    _here(frame, memory_id)
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(_address(request, frame, peek=memory_id))
+    opened = inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
+    context = {"opened": opened, "group": request.GET.get("group", ""), "now": frame.now,
+               "may_decide": inbox.may_decide(caller=frame.caller)}  # fmt: skip
+    return base.page(request, "partials/inbox_item.html", context)
+
+
+@base.member
+def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> HttpResponse:
+    """Ask what a verdict needs, or decide, and show the next item."""
+    if verb not in VERBS or (request.method != "POST" and verb not in DIALOGS):
+        raise Http404
+    memory = _here(frame, memory_id)
+    if request.method != "POST":
+        return _asked(request, frame, memory, verb)
+    run, say = VERBS[verb]
+    try:
+        decided = run(request, frame, memory_id)
+    except CairnError as error:
+        if verb in DIALOGS and error.status == 422:
+            return _asked(request, frame, memory, verb, error=error)
+        raise
+    return after(request, frame, memory, say=str(say), review_id=decided.review_id)
+
+
+@base.member
+def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Decide about a selection, or about a whole group once its count is typed."""
+    if request.method != "POST":
+        shown = inbox.group_named(request.GET.get("group", ""))
+        count = inbox.waiting(caller=frame.caller, project=_slug(frame), group=shown, now=frame.now)
+        context = {"count": count, "group": request.GET.get("group", ""), "form": request.GET}
+        return base.dialog(request, "partials/inbox_bulk.html", context)
+    sent = request.POST
+    is_whole = "whole" in sent
+    chosen = _whole(request, frame) if is_whole else ids_of(sent.getlist("memory"))
+    if not isinstance(chosen, Whole):
+        base.check_here(frame, chosen)
+    done = decide_all(
+        caller=frame.caller,
+        verb=sent.get("verb", ""),
+        chosen=chosen,
+        words=Words(
+            reason=sent.get("reason", "").strip(), until=_until(sent.get("for", "week"), frame.now)
+        ),
+        now=frame.now,
+    )
+    say = ngettext("%(count)d memory decided.", "%(count)d memories decided.", len(done))
+    return after(
+        request,
+        frame,
+        done[-1].memory,
+        say=say % {"count": len(done)},
+        review_id=done[0].review_id,
+        together=True,
+    )
+
+
+@require_POST
+@base.member
+def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
+    """Undo a verdict, and show what waits again."""
+    run = undo_together if "together" in request.GET else _undo_one
+    done = run(caller=frame.caller, review_id=review_id, now=frame.now)
+    memory = done[0].memory
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(_address(request, frame, peek=memory.id))
+    context = _context(request, frame, peek=memory.id)
+    return base.page(request, "partials/inbox_after.html", context)
+
+
+def after(
+    request: HttpRequest,
+    frame: Frame,
+    memory: MemoryView,
+    *,
+    say: str,
+    review_id: UUID | None,
+    together: bool = False,
+) -> HttpResponse:
+    """Answer a verdict: the next item, the list without it, and a toast that undoes it."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return HttpResponseRedirect(_address(request, frame, peek=None))
+    context = _context(request, frame, peek=None, behind=memory)
+    response = base.page(request, "partials/inbox_after.html", context)
+    response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
+    to = "" if review_id is None else base.address("inbox_undo", frame, review_id)
+    query = f"?group={_group_text(request)}{'&together' if together else ''}"
+    undo_at = f"{to}{query}" if to else ""
+    response["HX-Trigger"] = messages.toast(text=say, undo=undo_at, changed="memories")
+    return response
+
+
+def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[Decided, ...]:
+    return (undo(caller=caller, review_id=review_id, now=now),)  # type: ignore[arg-type]
+
+
+def _context(
+    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: MemoryView | None = None
+) -> dict[str, object]:
+    shown = _read(request, frame, peek)
+    if behind is not None:
+        following = inbox.next_of(inbox=shown, after=behind)
+        if following is not None:
+            shown = _read(request, frame, following)
+    return {
+        "section": "inbox",
+        "inbox": shown,
+        "opened": shown.opened,
+        "may_decide": shown.may_decide,
+        "group": _group_text(request),
+        "now": frame.now,
+    }
+
+
+def _read(request: HttpRequest, frame: Frame, peek: UUID | None) -> Inbox:
+    if peek is not None:
+        _here(frame, peek)
+    return inbox.read(
+        caller=frame.caller,
+        project=_slug(frame),
+        group=inbox.group_named(_group_text(request)),
+        peek=peek,
+        now=frame.now,
+    )
+
+
+def _asked(
+    request: HttpRequest,
+    frame: Frame,
+    memory: MemoryView,
+    verb: str,
+    *,
+    error: CairnError | None = None,
+) -> HttpResponse:
+    opened = inbox.opened(caller=frame.caller, memory_id=memory.id, now=frame.now)
+    context = {
+        "memory": memory,
+        "opened": opened,
+        "group": _group_text(request),
+        "rests": tuple((name, words.RESTS[name]) for name in REST_DAYS),
+        "form": request.POST,
+        "error": error,
+    }
+    status = 200 if error is None else error.status
+    return base.dialog(request, f"partials/inbox_{verb}.html", context, status=status)
+
+
+def _whole(request: HttpRequest, frame: Frame) -> Whole:
+    typed = request.POST.get("count", "").strip()
+    if not typed.isdecimal() or len(typed) > 9:
+        raise InvalidInput(
+            detail="Type how many memories are decided about.",
+            hint="The number that the dialog says.",
+        )
+    group = inbox.group_named(_group_text(request))
+    return Whole(project=_slug(frame), group=group, count=int(typed))
+
+
+def _until(text: str, now: datetime) -> datetime:
+    return now + timedelta(days=REST_DAYS.get(text, 0))
+
+
+def _here(frame: Frame, memory_id: UUID) -> MemoryView:
+    return base.memory_here(frame, memory_id)
+
+
+def _peek(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.GET.get("peek", ""))
+    except ValueError:
+        return None
+
+
+def _group_text(request: HttpRequest) -> str:
+    named = inbox.group_named(request.GET.get("group", "") or request.POST.get("group", ""))
+    return "" if named is None else named.value
+
+
+def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:
+    query = f"?group={_group_text(request)}" + (f"&peek={peek}" if peek else "")
+    return f"{base.address('inbox', frame)}{query}"
+
+
+def _slug(frame: Frame) -> str:
+    return frame.project.slug if frame.project else ""

@@ -1,0 +1,40 @@
+"""What waits for somebody to look at it, and what a caller has snoozed, as conditions."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.caller import Caller, principal
+from memory.lifecycle.review import Verdict
+from memory.models import ReviewVerdict
+from memory.taxonomy import Verification
+
+STALE: Final = Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value)) | Q(
+    stale_at__isnull=False
+)
+TAINTED: Final = ~Q(taint_reason="")
+WAITING: Final = (  # in the words of the index memory_attention, or it is not used
+    Q(verification__in=(Verification.STALE.value, Verification.CONTRADICTED.value))
+    | TAINTED
+    | Q(stale_at__isnull=False)
+    | Q(needs_review=True)
+)
+NOBODY: Final = UUID(int=0)
+
+
+def decider(*, caller: Caller) -> UUID:
+    """Return whose verdicts the caller's are: a person's, or those of nobody's token."""
+    return principal(caller=caller) or NOBODY
+
+
+def awake(*, caller: Caller, now: datetime) -> Q:
+    """Return the condition that a memory is not snoozed by the caller. In a unit."""
+    snoozed = ReviewVerdict.objects.filter(
+        decided_by=decider(caller=caller),
+        verdict=Verdict.SNOOZE.value,
+        undone_at__isnull=True,
+        until__gt=now,
+    )
+    return ~Q(id__in=snoozed.order_by().values("memory_id"))

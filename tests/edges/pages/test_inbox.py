@@ -1,0 +1,277 @@
+"""The review inbox: groups, items, verdicts with their undo, bulk, and who sees what of it."""
+
+import json
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions.keep import keep
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from tests.edges.pages.conftest import HTMX, remembered
+from tests.support.waiting import fields_of, waiting
+
+INBOX = "/o/acme/p/shop/inbox"
+STATEMENT = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
+OTHER = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
+
+
+def proposed(caller: Caller, content: str = STATEMENT, **given: object) -> MemoryView:
+    """Let an agent of the caller propose something now."""
+    with entered(caller):
+        return waiting(caller, datetime.now(UTC), content, project="shop", **given)
+
+
+def now_of(caller: Caller, memory: MemoryView) -> MemoryView:
+    """Return the memory as it is now."""
+    with entered(caller):
+        return memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
+
+
+def undo_address(response: HttpResponse) -> str:
+    """Return where the toast's undo posts to."""
+    told = json.loads(response["HX-Trigger"])
+    return str(told["cairn:toast"]["undo"])
+
+
+@pytest.fixture
+def due(shop: str, caller: Caller) -> MemoryView:
+    """A memory that waits."""
+    return proposed(caller, tags=("auth",))
+
+
+def test_the_page_shows_groups_the_list_and_the_first_item(
+    owner_pages: Client, due: MemoryView
+) -> None:
+    page = owner_pages.get(INBOX).content.decode()
+
+    assert f'id="row-{due.id}"' in page
+    assert f'data-memory="{due.id}"' in page
+    assert "≈ 1 minute left" in page
+    assert "Suggested" in page
+    assert "claude-code" in page
+
+
+def test_a_group_narrows_the_list(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
+    tainted = proposed(caller, OTHER, set={"taint_reason": "web search"})
+
+    page = owner_pages.get(INBOX, {"group": "tainted"}).content.decode()
+
+    assert f'id="row-{tainted.id}"' in page
+    assert f'id="row-{due.id}"' not in page
+    assert "web search" in page
+
+
+@pytest.mark.parametrize("query", [{"group": "purple"}, {"peek": "x"}, {"group": "'\"<b>"}])
+def test_an_odd_address_shows_all_that_waits(
+    owner_pages: Client, due: MemoryView, query: dict[str, str]
+) -> None:
+    response = owner_pages.get(INBOX, query)
+
+    assert response.status_code == 200
+    assert f'id="row-{due.id}"' in response.content.decode()
+
+
+def test_peek_opens_that_item_and_no_other_project_has_it(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    second = proposed(caller, OTHER)
+    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
+
+    page = owner_pages.get(INBOX, {"peek": str(second.id)}).content.decode()
+    elsewhere = owner_pages.get("/o/acme/p/other/inbox", {"peek": str(second.id)})
+
+    assert f'data-memory="{second.id}"' in page
+    assert elsewhere.status_code == 404
+
+
+def test_keeping_shows_the_next_item_and_offers_to_undo(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    second = proposed(caller, OTHER)
+    with entered(caller):
+        before = fields_of(due)
+
+    response = owner_pages.post(f"{INBOX}/{due.id}/keep", **HTMX)
+    kept = now_of(caller, due)
+    back = owner_pages.post(undo_address(response), **HTMX)
+
+    assert f'data-memory="{second.id}"' in response.content.decode()
+    assert f'id="row-{due.id}"' not in response.content.decode()
+    assert (kept.verification, kept.needs_review) == ("verified", False)
+    assert f'data-memory="{due.id}"' in back.content.decode()
+    with entered(caller):
+        assert fields_of(due) == before
+
+
+@pytest.mark.parametrize("verb", ["reject", "merge", "snooze"])
+def test_a_verdict_that_needs_words_asks_for_them(
+    owner_pages: Client, due: MemoryView, verb: str
+) -> None:
+    fragment = owner_pages.get(f"{INBOX}/{due.id}/{verb}", **HTMX)
+    page = owner_pages.get(f"{INBOX}/{due.id}/{verb}")
+
+    assert (fragment.status_code, page.status_code) == (200, 200)
+    assert "modal-title" in fragment.content.decode()
+    assert "<html" in page.content.decode()
+
+
+def test_rejecting_keeps_the_reason(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
+    owner_pages.post(f"{INBOX}/{due.id}/reject", {"reason": "Only on that machine."})
+
+    gone = now_of(caller, due)
+    assert (gone.status, gone.archived_reason) == ("archived", "Only on that machine.")
+
+
+def test_a_reason_with_a_secret_is_refused_and_shown_without_it(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    secret = f"{'AKIA'}Q7RZ1VB9KX3TN5WM"
+
+    response = owner_pages.post(f"{INBOX}/{due.id}/reject", {"reason": f"key {secret}"}, **HTMX)
+
+    assert response.status_code == 422
+    assert secret not in response.content.decode()
+    assert now_of(caller, due).status == "active"
+
+
+def test_merging_into_what_is_picked(owner_pages: Client, due: MemoryView, caller: Caller) -> None:
+    old = remembered(caller, OTHER)
+
+    owner_pages.post(f"{INBOX}/{due.id}/merge", {"into": str(old.id)})
+
+    assert now_of(caller, due).superseded_by == old.id
+    assert now_of(caller, old).tags == ("auth",)
+
+
+@pytest.mark.parametrize("into", ["", "x"])
+def test_merging_into_nothing_is_refused(
+    owner_pages: Client, due: MemoryView, caller: Caller, into: str
+) -> None:
+    response = owner_pages.post(f"{INBOX}/{due.id}/merge", {"into": into} if into else {})
+
+    assert response.status_code == 422
+    assert now_of(caller, due).status == "active"
+
+
+def test_snoozing_hides_it_from_one_person_alone(
+    owner_pages: Client, viewer_pages: Client, due: MemoryView
+) -> None:
+    owner_pages.post(f"{INBOX}/{due.id}/snooze", {"for": "week"})
+
+    assert f'id="row-{due.id}"' not in owner_pages.get(INBOX).content.decode()
+    assert f'id="row-{due.id}"' in viewer_pages.get(INBOX).content.decode()
+
+
+def test_what_somebody_decided_meanwhile_is_refused_and_says_so(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    with entered(caller):
+        keep(caller=caller, memory_id=due.id, now=datetime.now(UTC))
+
+    response = owner_pages.post(f"{INBOX}/{due.id}/reject", **HTMX)
+    item = owner_pages.get(f"{INBOX}/{due.id}", **HTMX).content.decode()
+
+    assert response.status_code == 409
+    assert "not waiting for review" in response.content.decode()
+    assert "Decided" in item
+
+
+def test_a_selection_is_decided_and_undone_together(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    second = proposed(caller, OTHER)
+    chosen = {"memory": [str(due.id), str(second.id)], "verb": "reject"}
+
+    response = owner_pages.post(f"{INBOX}/bulk", chosen, **HTMX)
+    gone = {now_of(caller, one).status for one in (due, second)}
+    owner_pages.post(undo_address(response), **HTMX)
+
+    assert "2 memories decided." in response["HX-Trigger"]
+    assert gone == {"archived"}
+    assert {now_of(caller, one).status for one in (due, second)} == {"active"}
+
+
+def test_all_of_a_group_takes_its_count(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    form = {"whole": "1", "verb": "keep"}
+
+    dialog = owner_pages.get(f"{INBOX}/bulk", {"group": "new"}, **HTMX).content.decode()
+    none = owner_pages.post(f"{INBOX}/bulk?group=new", form, **HTMX)
+    wrong = owner_pages.post(f"{INBOX}/bulk?group=new", {**form, "count": "7"}, **HTMX)
+    right = owner_pages.post(f"{INBOX}/bulk?group=new", {**form, "count": "1"}, **HTMX)
+
+    assert "Type 1 to confirm" in dialog
+    assert (none.status_code, wrong.status_code, right.status_code) == (422, 409, 200)
+    assert now_of(caller, due).verification == "verified"
+
+
+@pytest.mark.parametrize(
+    "form", [{"verb": "keep"}, {"verb": "burn", "memory": str(uuid4())}, {"memory": "no-id"}]
+)
+def test_an_odd_selection_decides_nothing(
+    owner_pages: Client, due: MemoryView, caller: Caller, form: dict[str, str]
+) -> None:
+    response = owner_pages.post(f"{INBOX}/bulk", form)
+
+    assert response.status_code in {404, 422}
+    assert (now_of(caller, due).status, now_of(caller, due).needs_review) == ("active", True)
+
+
+def test_an_empty_inbox_says_what_the_week_brought(
+    owner_pages: Client, due: MemoryView, shop: str
+) -> None:
+    owner_pages.post(f"{INBOX}/{due.id}/keep")
+
+    page = owner_pages.get(INBOX).content.decode()
+
+    assert "Nothing waits for you" in page
+    assert "1 memory was decided in the last seven days." in page
+
+
+def test_the_navigation_and_the_overview_count_what_waits(
+    owner_pages: Client, due: MemoryView, shop: str
+) -> None:
+    overview = owner_pages.get(shop).content.decode()
+    home = owner_pages.get("/o/acme/").content.decode()
+
+    assert 'Review inbox<span class="n num">1</span>' in overview
+    assert '<b class="num">1</b>to review' in home
+
+
+def test_viewers_read_and_decide_nothing(
+    viewer_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    page = viewer_pages.get(INBOX).content.decode()
+    response = viewer_pages.post(f"{INBOX}/{due.id}/keep", **HTMX)
+
+    assert "Viewers read" in page
+    assert response.status_code == 403
+    assert now_of(caller, due).confirmations == 0
+
+
+def test_what_one_taught_others_takes_somebody_else(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    own = proposed(caller, OTHER, set={"author_agent": "", "source": "user_taught"})
+
+    page = owner_pages.get(INBOX).content.decode()
+    response = owner_pages.post(f"{INBOX}/{own.id}/keep", **HTMX)
+
+    assert "takes somebody else" in page
+    assert response.status_code == 403
+
+
+def test_the_live_fragments_are_the_page_s_own(owner_pages: Client, due: MemoryView) -> None:
+    rows = owner_pages.get(f"{INBOX}/rows").content.decode()
+    groups = owner_pages.get(f"{INBOX}/groups").content.decode()
+
+    assert f'id="row-{due.id}"' in rows
+    assert "<html" not in rows + groups
+    assert "≈ 1 minute left" in groups
