@@ -38,7 +38,7 @@ def correct(
     check_reason(reason=reason)
     with tenancy.unit():
         old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
-        new = _successor(caller, old, content)
+        new = successor_of(caller=caller, old=old, content=content)
     prepared = prepare(caller=caller, new=new)
     _check_changed(old, prepared)
     with tenancy.unit():
@@ -70,7 +70,8 @@ def _check_changed(old: Memory, prepared: Prepared) -> None:
     )
 
 
-def _successor(caller: Caller, old: Memory, content: str) -> NewMemory:
+def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
+    """Return the candidate that says something else in the place of a memory."""
     source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
     return NewMemory(
         content=content,

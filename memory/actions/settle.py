@@ -1,0 +1,347 @@
+"""Settle a conflict of two memories, and take that back (spec 2.4, 7.3, 11.3).
+
+A person keeps one, both, or writes what is right instead. Stewards settle; others withdraw what
+they wrote themselves. Who wrote one of the two only withdraws it: nobody approves what they
+proposed against somebody else's. What leaves names its successor and the reason, and comes back
+when the settlement is taken back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, TokenScope, is_person
+from accounts.errors import Conflict as Changed
+from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wrong_field
+from accounts.sentences import sentence
+from memory.actions import archive, integrating, store
+from memory.actions.correct import successor_of
+from memory.actions.fields import check_reason
+from memory.actions.remember import Prepared, decide, prepare
+from memory.actions.revise import is_author
+from memory.errors import NotActive, RefusedByGate, SelfApproval
+from memory.intake.integrate import Decision, Operation
+from memory.models import Conflict, Memory
+from memory.queries import conflicts
+from memory.queries.conflicts import ConflictView
+from memory.queries.memories import find_memory, lock_memory
+from memory.taxonomy import LinkKind, Scope, Status
+from teams.permissions import require
+from teams.roles import Act, allows
+
+KEPT = ("confidence", "archived_reason", "valid_until")  # of what leaves, to take it back
+
+
+class Verdict(StrEnum):
+    """How a conflict ends."""
+
+    KEEP_OLDER = "keep_older"
+    KEEP_NEWER = "keep_newer"
+    BOTH = "both"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """What a person decided, and why; `content` is what is right instead, for `edit`."""
+
+    verdict: Verdict
+    reason: str
+    content: str = ""
+    if_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sides:
+    """A conflict held open with both of its memories, locked by id."""
+
+    row: Conflict
+    older: Memory
+    newer: Memory
+
+    def losers(self, verdict: Verdict) -> tuple[Memory, ...]:
+        """Return which of the two leave."""
+        leaving = {
+            Verdict.KEEP_OLDER: (self.newer,),
+            Verdict.KEEP_NEWER: (self.older,),
+            Verdict.EDIT: (self.older, self.newer),
+        }
+        return leaving.get(verdict, ())
+
+    def winner(self, verdict: Verdict) -> Memory:
+        """Return the one that stays; of both the newer."""
+        return self.older if verdict is Verdict.KEEP_OLDER else self.newer
+
+
+def settle(
+    *, caller: Caller, conflict_id: UUID, settlement: Settlement, now: datetime
+) -> ConflictView:
+    """Settle an open conflict.
+
+    Raises NotFound, RoleNotSufficient, SelfApproval, Forbidden, InvalidInput, NotActive for one
+    that is settled, PreconditionFailed, RefusedByGate for the new text.
+    """
+    _check_settles(caller)
+    _check_reason(settlement.reason)
+    prepared = _prepared(caller, conflict_id, settlement)
+    with tenancy.unit():
+        sides = _hold(caller, conflict_id, settlement.if_version)
+        check_may(caller=caller, sides=(sides.older, sides.newer), verdict=settlement.verdict)
+        before = _carry_out(caller, sides, settlement, prepared, now)
+        _close(caller, sides, settlement, before, now)
+        return conflicts.view_of(caller=caller, row=sides.row, now=now)
+
+
+def reopen(
+    *, caller: Caller, conflict_id: UUID, if_version: int | None, now: datetime
+) -> ConflictView:
+    """Take a settlement back: both memories stand as before, and the conflict is open again.
+
+    Raises NotFound, RoleNotSufficient, NotActive for an open one, Conflict where something has
+    changed since, PreconditionFailed.
+    """
+    _check_settles(caller)
+    with tenancy.unit():
+        row = conflicts.lock(caller=caller, conflict_id=conflict_id)
+        _check_version(row, if_version)
+        if not row.verdict:
+            raise NotActive(detail="This conflict is open.", hint="Settle it first.")
+        if row.settled_by != caller.user_id:
+            require(caller=caller, act=Act.SETTLE)
+        _bring_back(caller, row, now)
+        row.verdict, row.reason, row.before = "", "", {}
+        row.settled_by, row.settled_at = None, None
+        _save(caller, row, "memory.conflict_reopened", {})
+        return conflicts.view_of(caller=caller, row=row, now=now)
+
+
+def check_may(*, caller: Caller, sides: tuple[Memory, Memory], verdict: Verdict) -> None:
+    """Check who settles what. Raises RoleNotSufficient, SelfApproval, Forbidden."""
+    older, newer = sides
+    leaving = {Verdict.KEEP_OLDER: (newer,), Verdict.KEEP_NEWER: (older,)}.get(verdict, sides)
+    wrote = [is_author(caller=caller, row=side) for side in sides]
+    withdraws = all(is_author(caller=caller, row=side) for side in leaving)
+    if not withdraws and any(wrote):
+        raise SelfApproval(
+            detail="You wrote one of the two, so somebody else decides between them.",
+            hint="Withdraw yours by keeping the other one, or ask a steward.",
+        )
+    if not withdraws:
+        require(caller=caller, act=Act.SETTLE)
+    _check_reach(older, newer, verdict)
+
+
+def may_settle(*, caller: Caller, wrote: tuple[bool, bool]) -> tuple[Verdict, ...]:
+    """Return the verdicts that the caller may give, knowing which of the two they wrote."""
+    if not is_person(caller=caller):
+        return ()
+    if all(wrote) or (not any(wrote) and allows(role=caller.role, act=Act.SETTLE)):
+        return tuple(Verdict)
+    if wrote[0]:
+        return (Verdict.KEEP_NEWER,)
+    return (Verdict.KEEP_OLDER,) if wrote[1] else ()
+
+
+def _check_settles(caller: Caller) -> None:
+    require(caller=caller, act=Act.WRITE)
+    if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
+        return
+    raise RoleNotSufficient(
+        detail="An agent does not settle conflicts.",
+        hint="A person decides, in the dashboard or with a token of the scope admin.",
+    )
+
+
+def _check_reason(reason: str) -> None:
+    check_reason(reason=reason)
+    if not reason.strip():
+        raise wrong_field(
+            pointer="/reason",
+            detail="Say why, in a few words.",
+            hint="Whoever wrote the other one will want to know.",
+            code="required",
+        )
+
+
+def _check_reach(older: Memory, newer: Memory, verdict: Verdict) -> None:
+    """Check that nothing shared leaves for what fewer people see."""
+    if older.audience == newer.audience or verdict is Verdict.BOTH:
+        return
+    kept = {Verdict.KEEP_OLDER: older, Verdict.KEEP_NEWER: newer}.get(verdict)
+    if kept is not None and kept.scope != Scope.PERSONAL:
+        return
+    raise Forbidden(
+        detail="A personal memory does not take the place of one that others see.",
+        hint="Share it with the project first, keep both, or keep the other one.",
+    )
+
+
+def _check_version(row: Conflict, if_version: int | None) -> None:
+    if if_version is None or row.version == if_version:
+        return
+    raise PreconditionFailed(
+        detail=sentence(
+            "The conflict is at version {number}, not {asked}.",
+            number=row.version,
+            asked=if_version,
+        ),
+        hint="Look at it again: somebody else was faster.",
+    )
+
+
+def _prepared(caller: Caller, conflict_id: UUID, settlement: Settlement) -> Prepared | None:
+    """Check and embed the text that takes the place of both, before any row is locked."""
+    if settlement.verdict is not Verdict.EDIT:
+        return None
+    if not settlement.content.strip():
+        raise wrong_field(
+            pointer="/content",
+            detail="Write what is right instead of the two.",
+            hint="Or keep one of them.",
+            code="required",
+        )
+    with tenancy.unit():
+        row = conflicts.find(caller=caller, conflict_id=conflict_id)
+        newer = find_memory(caller=caller, memory_id=row.newer_id)
+        new = successor_of(caller=caller, old=newer, content=settlement.content)
+    return prepare(caller=caller, new=new)
+
+
+def _hold(caller: Caller, conflict_id: UUID, if_version: int | None) -> _Sides:
+    row = conflicts.lock(caller=caller, conflict_id=conflict_id)
+    _check_version(row, if_version)
+    ids = sorted((row.older_id, row.newer_id))
+    held = {id: lock_memory(caller=caller, memory_id=id) for id in ids}
+    sides = _Sides(row=row, older=held[row.older_id], newer=held[row.newer_id])
+    if row.verdict or any(side.status != Status.ACTIVE for side in held.values()):
+        raise NotActive(
+            detail="This conflict is over.",
+            hint="It was settled, or one of the memories has left. Take that back first.",
+        )
+    return sides
+
+
+def _carry_out(
+    caller: Caller,
+    sides: _Sides,
+    settlement: Settlement,
+    prepared: Prepared | None,
+    now: datetime,
+) -> dict[str, Any]:
+    """Write what follows from a verdict; return what it takes to take it back."""
+    losers = sides.losers(settlement.verdict)
+    before = {str(side.id): {name: _plain(getattr(side, name)) for name in KEPT} for side in losers}
+    if not losers:
+        _unlink(sides)
+        return {}
+    winner = sides.winner(settlement.verdict)
+    reason = settlement.reason
+    if prepared is not None:
+        winner = _written(caller, sides, prepared, reason, now)
+        return {"memories": before, "successor": str(winner.id)}
+    for side in losers:
+        integrating.retire(caller=caller, old=side, successor=winner, reason=reason, now=now)
+        integrating.link(source=winner, target=side, decision=_replacing(side, reason))
+    return {"memories": before, "successor": str(winner.id)}
+
+
+def _written(
+    caller: Caller, sides: _Sides, prepared: Prepared, reason: str, now: datetime
+) -> Memory:
+    """Store the text that takes the place of both. Raises RefusedByGate."""
+    losers = (sides.older, sides.newer)
+    for side in losers:  # first, so that the new text is compared with neither
+        integrating.retire(caller=caller, old=side, successor=side, reason=reason, now=now)
+    outcome = decide(caller=caller, prepared=prepared, now=now)
+    if outcome.memory is None:
+        raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+    winner = lock_memory(caller=caller, memory_id=outcome.memory.id)
+    for side in losers:
+        side.superseded_by_id = winner.id
+        side.save(update_fields=["superseded_by"])
+        integrating.link(source=winner, target=side, decision=_replacing(side, reason))
+    return winner
+
+
+def _close(
+    caller: Caller,
+    sides: _Sides,
+    settlement: Settlement,
+    before: dict[str, Any],
+    now: datetime,
+) -> None:
+    row = sides.row
+    row.verdict, row.reason, row.before = settlement.verdict.value, settlement.reason, before
+    row.settled_by, row.settled_at = caller.user_id, now
+    details = {"verdict": row.verdict, "superseded": sorted(before.get("memories", {}))}
+    _save(caller, row, "memory.conflict_settled", details)
+
+
+def _save(caller: Caller, row: Conflict, act: str, details: Mapping[str, Any]) -> None:
+    row.version += 1
+    row.save()
+    told = Memory.objects.get(pk=row.newer_id)
+    told.audience = row.audience  # of the two the smaller one
+    store.announce(caller=caller, kind=act, rows=(told,))
+    whole = {"conflict": str(row.id), **details}
+    store.record(caller=caller, act=act, memory_id=row.newer_id, details=whole)
+
+
+def _bring_back(caller: Caller, row: Conflict, now: datetime) -> None:
+    """Undo what a verdict wrote. Raises Conflict where something has changed since."""
+    successor = row.before.get("successor")
+    for memory_id, fields in sorted(row.before.get("memories", {}).items()):
+        side = lock_memory(caller=caller, memory_id=UUID(memory_id))
+        if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
+            raise Changed(
+                detail="One of the memories has changed since.",
+                hint="Look at both, and correct the one that stands.",
+            )
+        integrating.unlink(source_id=UUID(successor), target_id=side.id, kind=LinkKind.SUPERSEDES)
+        side.status, side.superseded_by = Status.ACTIVE.value, None
+        for name, value in fields.items():
+            is_moment = name == "valid_until" and value is not None
+            setattr(side, name, datetime.fromisoformat(value) if is_moment else value)
+        store.save_unique(row=side, fields=("status", "superseded_by", *KEPT), now=now)
+        store.announce(caller=caller, kind="memory.restored", rows=(side,))
+    if row.verdict == Verdict.EDIT.value and successor:
+        written = lock_memory(caller=caller, memory_id=UUID(successor))
+        if written.status == Status.ACTIVE:
+            archive.apply(caller=caller, row=written, reason="Taken back.", now=now)
+    _relink(row)
+
+
+def _unlink(sides: _Sides) -> None:
+    ids = (sides.newer.id, sides.older.id)
+    integrating.unlink(source_id=ids[0], target_id=ids[1], kind=LinkKind.CONTRADICTS)
+    integrating.unlink(source_id=ids[1], target_id=ids[0], kind=LinkKind.CONTRADICTS)
+
+
+def _relink(row: Conflict) -> None:
+    decision = Decision(
+        operation=Operation.ADD,
+        target_id=row.older_id,
+        link=LinkKind.CONTRADICTS,
+        is_conflict=True,
+        reason="It contradicts what is known.",
+        cosine=row.cosine,
+    )
+    integrating.link(source=row.newer, target=row.older, decision=decision)
+
+
+def _replacing(side: Memory, reason: str) -> Decision:
+    return Decision(
+        operation=Operation.UPDATE,
+        target_id=side.id,
+        link=LinkKind.SUPERSEDES,
+        is_conflict=False,
+        reason=reason,
+    )
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,272 @@
+"""Who settles a conflict, what follows, and that it can be taken back (spec 7.3, 11.3)."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    PreconditionFailed,
+    RoleNotSufficient,
+)
+from memory.actions.archive import archive
+from memory.actions.settle import Settlement, Verdict, may_settle, reopen, settle
+from memory.errors import NotActive, RefusedByGate, SelfApproval
+from memory.models import Memory, MemoryLink
+from memory.queries import conflicts
+from memory.queries.conflicts import ConflictView, State
+from teams.models import AuditEntry
+from tests.support.memories import as_agent, as_role, sent
+
+OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
+NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
+RIGHT = "The checkout worker in `shop/checkout.py` retries a payment 4 times before it gives up."
+LATER = timedelta(hours=1)
+WHY = "It was raised last week."
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def steward(caller: Caller) -> Caller:
+    """A steward who wrote neither."""
+    return replace(caller, user_id=UUID(int=9), role=Role.STEWARD)
+
+
+@pytest.fixture
+def found(caller: Caller, member_caller: Caller, store: str, now: datetime) -> ConflictView:
+    """A conflict of the owner's and the member's memories."""
+    return _conflict(caller, member_caller, store, now)
+
+
+def _conflict(first: Caller, second: Caller, store: str, now: datetime) -> ConflictView:
+    sent(as_agent(first), now, OLD, project=store, source="agent_explicit")
+    outcome = sent(as_agent(second), now, NEW, project=store, source="agent_explicit")
+    assert outcome.conflict_id is not None
+    return conflicts.conflict(caller=first, conflict_id=outcome.conflict_id, now=now)
+
+
+def _settled(caller: Caller, one: ConflictView, now: datetime, verdict: Verdict) -> ConflictView:
+    content = RIGHT if verdict is Verdict.EDIT else ""
+    settlement = Settlement(verdict=verdict, reason=WHY, content=content, if_version=one.version)
+    return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now + LATER)
+
+
+def _states(one: ConflictView) -> tuple[str, str]:
+    with tenancy.unit():
+        rows = {row.id: row.status for row in Memory.objects.all()}
+    return rows[one.older.id], rows[one.newer.id]
+
+
+def _row(memory_id: UUID) -> Memory:
+    with tenancy.unit():
+        return Memory.objects.get(pk=memory_id)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "states"),
+    [
+        (Verdict.KEEP_OLDER, ("active", "superseded")),
+        (Verdict.KEEP_NEWER, ("superseded", "active")),
+        (Verdict.BOTH, ("active", "active")),
+        (Verdict.EDIT, ("superseded", "superseded")),
+    ],
+)
+def test_a_verdict_is_carried_out_and_can_be_taken_back(
+    steward: Caller, found: ConflictView, now: datetime, verdict: Verdict, states: tuple[str, str]
+) -> None:
+    ended = _settled(steward, found, now, verdict)
+
+    assert (ended.verdict, ended.reason, ended.settled_by) == (verdict, WHY, steward.user_id)
+    assert _states(found) == states
+    again = reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+    assert (again.verdict, again.settled_at) == ("", None)
+    assert _states(found) == ("active", "active")
+    assert _row(found.older.id).confidence == found.older.confidence
+    assert _links(found) == 1
+
+
+def _links(one: ConflictView) -> int:
+    ids = (one.older.id, one.newer.id)
+    with tenancy.unit():
+        return MemoryLink.objects.filter(source__in=ids, target__in=ids).count()
+
+
+def test_what_leaves_names_its_successor_and_the_reason(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    _settled(steward, found, now, Verdict.KEEP_NEWER)
+
+    gone = _row(found.older.id)
+    assert (gone.superseded_by_id, gone.archived_reason) == (found.newer.id, WHY)
+    assert gone.confidence == 0.3
+    with tenancy.unit():
+        told = AuditEntry.objects.get(act="memory.conflict_settled")
+    assert told.details["superseded"] == [str(found.older.id)]
+
+
+def test_a_text_of_ones_own_replaces_both(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    _settled(steward, found, now, Verdict.EDIT)
+
+    successors = {_row(side.id).superseded_by_id for side in (found.older, found.newer)}
+    assert {_row(id).content for id in successors if id is not None} == {RIGHT}
+
+
+def test_what_is_settled_is_not_found_any_more(
+    steward: Caller, found: ConflictView, store: str, now: datetime
+) -> None:
+    _settled(steward, found, now, Verdict.BOTH)
+
+    assert conflicts.count_open(caller=steward, project=store) == 0
+    page = conflicts.page(
+        caller=steward, project=store, state=State.SETTLED, after=None, limit=5, now=now
+    )
+    assert [one.id for one in page.items] == [found.id]
+    assert _links(found) == 0
+
+
+def test_who_wrote_one_of_the_two_does_not_decide_for_it(
+    caller: Caller, found: ConflictView, now: datetime
+) -> None:
+    for verdict in (Verdict.KEEP_OLDER, Verdict.BOTH, Verdict.EDIT):
+        with pytest.raises(SelfApproval):
+            _settled(caller, found, now, verdict)
+
+    assert _settled(caller, found, now, Verdict.KEEP_NEWER).verdict == "keep_newer"
+
+
+def test_a_member_withdraws_what_they_wrote_and_settles_nothing_else(
+    member_caller: Caller, found: ConflictView, now: datetime
+) -> None:
+    stranger = replace(member_caller, user_id=UUID(int=7))
+
+    with pytest.raises(RoleNotSufficient):
+        _settled(stranger, found, now, Verdict.KEEP_NEWER)
+    assert _settled(member_caller, found, now, Verdict.KEEP_OLDER).verdict == "keep_older"
+
+
+def test_who_wrote_both_settles_them(caller: Caller, store: str, now: datetime) -> None:
+    mine = _conflict(caller, caller, store, now)
+
+    assert _settled(caller, mine, now, Verdict.KEEP_NEWER).verdict == "keep_newer"
+
+
+def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: datetime) -> None:
+    scopes = frozenset({TokenScope.READ, TokenScope.WRITE})
+    agent = replace(as_agent(steward), scopes=scopes)
+
+    with pytest.raises(RoleNotSufficient):
+        _settled(agent, found, now, Verdict.KEEP_NEWER)
+    assert may_settle(caller=agent, wrote=(False, False)) == ()
+
+
+@pytest.mark.parametrize(
+    ("wrote", "role", "allowed"),
+    [
+        ((False, False), Role.STEWARD, tuple(Verdict)),
+        ((False, False), Role.MEMBER, ()),
+        ((True, True), Role.MEMBER, tuple(Verdict)),
+        ((True, False), Role.STEWARD, (Verdict.KEEP_NEWER,)),
+        ((False, True), Role.OWNER, (Verdict.KEEP_OLDER,)),
+    ],
+)
+def test_the_page_offers_what_may_be_decided(
+    caller: Caller, wrote: tuple[bool, bool], role: Role, allowed: tuple[Verdict, ...]
+) -> None:
+    assert may_settle(caller=as_role(caller, role), wrote=wrote) == allowed
+
+
+def test_a_personal_memory_takes_the_place_of_none_that_others_see(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    sent(caller, now, OLD, project=store)
+    outcome = sent(caller, now, NEW, project=store, scope="personal")
+    assert outcome.conflict_id is not None
+    mine = conflicts.conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
+
+    for verdict in (Verdict.KEEP_NEWER, Verdict.EDIT):
+        with pytest.raises(Forbidden):
+            _settled(caller, mine, now, verdict)
+    assert _settled(caller, mine, now, Verdict.KEEP_OLDER).verdict == "keep_older"
+
+
+@pytest.mark.parametrize(
+    "settlement",
+    [
+        Settlement(verdict=Verdict.BOTH, reason=" "),
+        Settlement(verdict=Verdict.BOTH, reason="x" * 201),
+        Settlement(verdict=Verdict.BOTH, reason="the password = hunter2Xq9!zLm4 was rotated"),
+        Settlement(verdict=Verdict.EDIT, reason=WHY),
+    ],
+    ids=["no reason", "long", "a secret", "no text"],
+)
+def test_what_cannot_be_meant_is_refused(
+    steward: Caller, found: ConflictView, now: datetime, settlement: Settlement
+) -> None:
+    with pytest.raises(InvalidInput):
+        settle(caller=steward, conflict_id=found.id, settlement=settlement, now=now)
+
+    assert _states(found) == ("active", "active")
+
+
+def test_a_text_that_a_gate_refuses_leaves_both_as_they_are(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    short = Settlement(verdict=Verdict.EDIT, reason=WHY, content="No.")
+
+    with pytest.raises(RefusedByGate):
+        settle(caller=steward, conflict_id=found.id, settlement=short, now=now)
+
+    assert _states(found) == ("active", "active")
+
+
+def test_what_is_over_is_not_settled_again_and_what_changed_is_not_taken_back(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    ended = _settled(steward, found, now, Verdict.KEEP_NEWER)
+
+    with pytest.raises(PreconditionFailed):
+        _settled(steward, found, now, Verdict.BOTH)
+    with pytest.raises(NotActive):
+        _settled(steward, ended, now, Verdict.BOTH)
+    with tenancy.unit():
+        Memory.objects.filter(pk=found.older.id).update(status="archived")
+    with pytest.raises(Conflict):
+        reopen(caller=steward, conflict_id=found.id, if_version=None, now=now)
+
+
+def test_a_side_that_was_archived_ends_the_conflict(
+    caller: Caller, steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    archive(caller=caller, memory_id=found.older.id, reason="wrong", if_version=None, now=now)
+
+    assert conflicts.count_open(caller=steward, project=None) == 0
+    with pytest.raises(NotActive):
+        _settled(steward, found, now, Verdict.BOTH)
+
+
+def test_a_conflict_is_nothing_to_who_sees_one_side_only(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    sent(caller, now, OLD, project=store)
+    outcome = sent(caller, now, NEW, project=store, scope="personal")
+    assert outcome.conflict_id is not None
+
+    with pytest.raises(NotFound):
+        conflicts.conflict(caller=member_caller, conflict_id=outcome.conflict_id, now=now)
+    with pytest.raises(NotFound):
+        settle(
+            caller=member_caller,
+            conflict_id=outcome.conflict_id,
+            settlement=Settlement(verdict=Verdict.BOTH, reason=WHY),
+            now=now,
+        )
