@@ -8,6 +8,7 @@ QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")
 NAMES: Final[Mapping[str, str]] = {
     "accounts.tell_leak": "interactive",
     "memory.embed": "interactive",
+    "memory.consolidate": "extraction",
     "memory.embed_bulk": "bulk",
     "memory.run_import": "bulk",
     "memory.switch_model": "bulk",

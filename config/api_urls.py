@@ -9,8 +9,10 @@ from accounts.api import jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
 from memory.api import (
+    action_log,
     browsing,
     changing,
+    conflicts,
     embedders,
     entities,
     imports,
@@ -19,6 +21,7 @@ from memory.api import (
     reading,
     reviews,
     searching,
+    sessions,
     topics,
     writing,
 )
@@ -33,10 +36,13 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *reading.ENDPOINTS,
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
+    *sessions.ENDPOINTS,
     *browsing.ENDPOINTS,
     *entities.ENDPOINTS,
     *imports.ENDPOINTS,
     *topics.ENDPOINTS,
+    *conflicts.ENDPOINTS,
+    *action_log.ENDPOINTS,
     *reviews.ENDPOINTS,
     *methodologies.ENDPOINTS,
     *embedders.ENDPOINTS,

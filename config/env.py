@@ -8,6 +8,7 @@ name starts with CAIRN_ and is not known, stops the start with its name and what
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -105,6 +106,20 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+def _prices(text: str) -> dict[str, tuple[Decimal, Decimal]]:
+    found: dict[str, tuple[Decimal, Decimal]] = {}
+    for word in _words(text):
+        model, _, both = word.rpartition("=")
+        first, _, last = both.partition(":")
+        try:
+            found[model] = (Decimal(first), Decimal(last))
+        except InvalidOperation as error:
+            raise ValueError(f"{word!r} is no model with two prices") from error
+        if not model or not all(price.is_finite() and price >= 0 for price in found[model]):
+            raise ValueError(f"{word!r} is no model with two prices")
+    return found
+
+
 VARIABLES = (
     Variable(name="CAIRN_SECRET_KEY", read=_secret, default="", says="signs sessions and links"),
     Variable(name="CAIRN_TOKEN_PEPPER", read=_secret, default="", says="keys API token digests"),
@@ -162,6 +177,18 @@ VARIABLES = (
         read=str,
         default="",
         says="its chat model, for `hyde` searches",
+    ),
+    Variable(
+        name="CAIRN_MODEL_TOKENS_PER_MONTH",
+        read=_whole,
+        default=5_000_000,
+        says="that extraction may use in an organization and month; 0: no bound",
+    ),
+    Variable(
+        name="CAIRN_MODEL_PRICES",
+        read=_prices,
+        default={},
+        says="of a million tokens in and out, as openai/NAME=0.15:0.6, by commas",
     ),
     Variable(name="CAIRN_OPENAI_DIMENSIONS", read=_whole, default=1024, says="of its vectors"),
     Variable(name="CAIRN_COHERE_API_KEY", read=str, default="", says="key of Cohere"),

@@ -16,6 +16,7 @@ SWEEP_SECONDS: Final = 10
 MERGE_SECONDS: Final = 60
 MISSING_SECONDS: Final = 600
 NAMES_SECONDS: Final = 600
+SESSIONS_SECONDS: Final = 600
 EVICT_SECONDS: Final = 3_600
 NIGHT_SECONDS: Final = 24 * 3_600  # its slots begin at midnight, UTC
 LOOK_SECONDS: Final = 1_800  # how late the work of a night begins, at most
@@ -45,6 +46,7 @@ BEAT: Final = {
     "merge-access": _row("cairn.merge_access", MERGE_SECONDS),
     "embed-missing": _row("cairn.embed_missing", MISSING_SECONDS),
     "read-names": _row("cairn.read_names", NAMES_SECONDS),
+    "tend-sessions": _row("cairn.tend_sessions", SESSIONS_SECONDS),
     "evict": _row("cairn.evict", EVICT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
 }

@@ -18,7 +18,16 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
-from memory.actions import embedding, indexing, read_names, reembedding, sorting, upkeep
+from memory.actions import (
+    embedding,
+    indexing,
+    read_names,
+    reembedding,
+    session_upkeep,
+    sorting,
+    upkeep,
+)
+from memory.actions.consolidate import consolidate
 from memory.actions.integrate_stored import integrate_stored, share_of
 from memory.actions.run_import import run_import
 from memory.queries import imports
@@ -40,6 +49,13 @@ def embed(claim: Claim) -> Mapping[str, Any]:
         changed += integrate_stored(memory_ids=batch, share=share, now=timezone.now())
         jobs.progress(held=claim, done=min(start + embedding.BATCH, len(ids)), total=len(ids))
     return {"embedded": embedded, "gone": len(ids) - embedded, "integrated": changed}
+
+
+@jobs.handler("memory.consolidate")
+def consolidate_session(claim: Claim) -> Mapping[str, Any]:
+    """Take what is worth keeping from a session, with progress."""
+    session_id, tell = UUID(claim.payload["session"]), partial(_progress, claim)
+    return consolidate(session_id=session_id, now=timezone.now(), tell=tell)
 
 
 @jobs.handler("memory.switch_model")
@@ -143,6 +159,12 @@ def queue_sorting(interval_seconds: int) -> None:
 def read_names_where_old(interval_seconds: int) -> None:
     """Queue the reading of names that an older reader has read."""
     _in_each("read-names", interval_seconds, read_names.queue_when_old)
+
+
+@shared_task(name="cairn.tend_sessions", ignore_result=True)  # type: ignore[untyped-decorator]
+def tend_sessions(interval_seconds: int) -> None:
+    """End every organization's silent sessions, and forget turns past their time."""
+    _in_each("tend-sessions", interval_seconds, partial(session_upkeep.tend, now=timezone.now()))
 
 
 def _progress(claim: Claim, done: int, total: int) -> None:

@@ -16,7 +16,17 @@ from accounts.api import shapes
 from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
-from memory.api import embedders, entities, imports, output, reviews, topics
+from memory.api import (
+    action_log,
+    conflicts,
+    embedders,
+    entities,
+    imports,
+    output,
+    reviews,
+    sessions,
+    topics,
+)
 from teams.api import schemas as teams_schemas
 
 FILE: Final = {"type": "string", "format": "binary"}
@@ -113,8 +123,11 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **teams_schemas.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
+        **action_log.SCHEMAS,
+        **conflicts.SCHEMAS,
         **entities.SCHEMAS,
         **imports.SCHEMAS,
+        **sessions.SCHEMAS,
         **topics.SCHEMAS,
         **reviews.SCHEMAS,
         **sent,

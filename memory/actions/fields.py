@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 from typing import Any, Final
+from uuid import UUID
 
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
@@ -71,6 +72,7 @@ class NewMemory:
     source_line: int | None = None
     commit_sha: str = ""
     needs_review: bool = False
+    session_id: UUID | None = None
 
 
 def check_fields(*, new: NewMemory) -> None:

@@ -19,6 +19,7 @@ from memory.actions import action_log, confirm, embedding, integrating, revise, 
 from memory.actions.action_log import Entry
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place, place_if_any
 from memory.actions.embedding import Embedded
+from memory.actions.heard import Heard, heard_before, listened
 from memory.actions.neighbors import look_around, thresholds_of
 from memory.intake import gates, integrate
 from memory.intake.gates import (
@@ -32,7 +33,7 @@ from memory.intake.gates import (
 from memory.intake.integrate import Decision
 from memory.models import Memory
 from memory.queries.memories import lock_memory
-from memory.queries.views import MemoryView, to_view
+from memory.queries.views import MemoryView, to_view, visible
 from memory.taxonomy import LinkKind
 from teams.permissions import require
 from teams.roles import Act
@@ -222,6 +223,12 @@ def _decided(case: _Case) -> Outcome:
             twin_id=_exact_twin(result),
             now=case.now,
         )
+    told = listened(
+        caller=case.caller, source=drafted.new.source, embedded=case.embedded, now=case.now
+    )
+    heard = heard_before(drafted=drafted, same_id=result.confirmed_id, heard=told)
+    if heard is not None:
+        return known_before(caller=case.caller, heard=heard, now=case.now)
     if result.confirmed_id is not None:
         return _confirmed(case.caller, result, case.now)
     decision = integrate.decide(
@@ -230,6 +237,16 @@ def _decided(case: _Case) -> Outcome:
         conflict_cosine=thresholds.conflict_cosine,
     )
     return _added(case, result, decision)
+
+
+def known_before(*, caller: Caller, heard: Heard, now: datetime) -> Outcome:
+    """Return the outcome of what was said again by who was told it: nothing is written. In a unit.
+
+    The memory is shown as its caller may see it.
+    """
+    row = visible(caller=caller).get(pk=heard.memory_id)
+    view = to_view(row, now=now)
+    return Outcome(outcome="known", memory=view, reason=heard.reason)
 
 
 def _log_malformed(

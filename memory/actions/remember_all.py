@@ -19,10 +19,12 @@ from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
 from accounts.sentences import sentence
 from memory.actions import action_log, confirm, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place
+from memory.actions.heard import Listened, heard_before, listened
 from memory.actions.neighbors import thresholds_of
 from memory.actions.remember import (
     Outcome,
     gate,
+    known_before,
     log_entry,
     refusal,
     replace_content,
@@ -148,6 +150,7 @@ class _Batch:
         self.places: dict[tuple[str | None, str | None, str | None], Place] = {}
         self.thresholds: dict[Place, Thresholds] = {}
         self.said: dict[Place, Said] = {}
+        self.told: dict[str, Listened] = {}
 
     def place(self, drafted: Draft | Outcome) -> Placed | Outcome:
         """Find where one item goes. Raises NotFound for a project the caller cannot see."""
@@ -197,6 +200,11 @@ class _Batch:
         return self._new(item, result, twin)
 
     def _new(self, item: Placed, result: GateResult, twin: Memory | None) -> Outcome | Memory:
+        same_id = None if twin else result.confirmed_id
+        told = self._told(item.drafted.new.source)
+        heard = heard_before(drafted=item.drafted, same_id=same_id, heard=told)
+        if heard is not None and twin is None:
+            return known_before(caller=self.caller, heard=heard, now=self.now)
         if result.confirmed_id is not None:
             return self._confirmed(result.confirmed_id, twin, result.reason)
         earlier = self._said_before(item)
@@ -208,6 +216,14 @@ class _Batch:
             gate=Gate.NEAR_DUPLICATE.value,
             reason="Nearly the same came before in this call.",
         )
+
+    def _told(self, source: str) -> Listened:
+        """Return what was told to the caller lately; read once a call."""
+        if source not in self.told:
+            self.told[source] = listened(
+                caller=self.caller, source=source, embedded=None, now=self.now
+            )
+        return self.told[source]
 
     def write(self) -> UUID | None:
         """Write all accepted rows; return the job that embeds them."""

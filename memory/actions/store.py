@@ -64,6 +64,8 @@ def new_row(
         updated_at=now,
         valid_from=new.event_at or now,
         needs_review=new.needs_review,
+        session_id=new.session_id,
+        provenance_sessions=[] if new.session_id is None else [new.session_id],
         source_interface=caller.source_interface,
         author_user=caller.user_id,
         author_agent=caller.agent,

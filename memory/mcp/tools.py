@@ -7,7 +7,9 @@ from typing import Any, Final
 from accounts.api import shapes
 from accounts.api.shapes import Several
 from memory.mcp.browsing import ABOUT_FILE, FIND_SIMILAR, GET_TIMELINE
+from memory.mcp.conflicts import CHECK_CONFLICTS
 from memory.mcp.entities import GET_ENTITY_INFO
+from memory.mcp.extraction import EXTRACT_FROM_CONVERSATION
 from memory.mcp.finding import CONTEXT, SEARCH
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
 from memory.mcp.shapes import BANNER, Call, Tool
@@ -28,6 +30,8 @@ TOOLS: Final[Mapping[str, Tool]] = {
         GET,
         LIST_RECENT,
         LIST_TOPICS,
+        CHECK_CONFLICTS,
+        EXTRACT_FROM_CONVERSATION,
     )
 }
 

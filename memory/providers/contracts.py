@@ -55,7 +55,10 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A conversation to be completed by one JSON object that fits a schema."""
+    """A conversation to be completed by one JSON object that fits a schema.
+
+    `accepts`: what an answer must fit at least, where the caller checks the rest part by part.
+    """
 
     messages: tuple[ChatMessage, ...]
     schema_name: str
@@ -63,6 +66,7 @@ class ChatRequest:
     max_output_tokens: int = 1024
     temperature: float = 0.0
     deadline_seconds: float = 60.0  # spec 10.5; a caller for whom a person waits sets 2 or less
+    accepts: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

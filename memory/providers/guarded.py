@@ -193,5 +193,6 @@ class GuardedChatModel:
 
     def _checked(self, request: ChatRequest, seconds: float) -> Metered[ChatAnswer]:
         answer = self._inner.complete(request=request, seconds=seconds)
-        answers.fitting(data=answer.data, schema=request.json_schema, provider=self._inner.provider)
+        schema = request.json_schema if request.accepts is None else request.accepts
+        answers.fitting(data=answer.data, schema=schema, provider=self._inner.provider)
         return Metered(value=answer, tokens=answer.input_tokens + answer.output_tokens)

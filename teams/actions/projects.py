@@ -16,7 +16,16 @@ from teams.models import Project, ProjectMember
 from teams.permissions import require
 from teams.queries import ProjectView, find_project, project_view
 from teams.queries.people import check_unbound
-from teams.queries.places import GATES, SETTINGS, THRESHOLD, WHOLE, is_within
+from teams.queries.places import (
+    GATES,
+    MODE,
+    MODES,
+    SETTINGS,
+    SPENDING,
+    THRESHOLD,
+    WHOLE,
+    is_within,
+)
 from teams.roles import Act
 
 DESCRIPTION_LENGTH: Final = 400  # characters, the column's
@@ -62,10 +71,10 @@ def create_project(
 def change_project(
     *, caller: Caller, ref: str, changes: Mapping[str, Any], if_version: int | None
 ) -> ProjectView:
-    """Change a project's name, its description, or the thresholds of its searches and its intake.
+    """Change a project's name, its description, or what searches, intake and extraction keep to.
 
-    A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives a gate its usual
-    threshold. Raises InvalidInput naming the field, PreconditionFailed, RoleNotSufficient,
+    A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives the others
+    their usual value. Raises InvalidInput naming the field, PreconditionFailed, RoleNotSufficient,
     NotBoundToProject, NotFound.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
@@ -116,21 +125,26 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
         raise wrong_field(
             pointer=f"/{THRESHOLD}", detail="Use a number from 0 to 1, or nothing.", code="range"
         )
-    for name, bounds in GATES.items():
+    for name, bounds in {**GATES, **SPENDING}.items():
         _check_gate(name, given.get(name), bounds)
+    if given.get(MODE) is not None and given[MODE] not in MODES:
+        detail = sentence("{value!r} is not one of: {names}.", value=given[MODE], names=MODES)
+        raise wrong_field(pointer=f"/{MODE}", detail=detail, code="choice")
     return given
 
 
 def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
     is_fitting = is_within(value=value, bounds=bounds)
-    if value is None or (is_fitting and (name not in WHOLE or isinstance(value, int))):
+    if value is None or (
+        is_fitting and (name not in {*WHOLE, *SPENDING} or isinstance(value, int))
+    ):
         return
     raise wrong_field(
         pointer=f"/{name}",
         detail=sentence(
             "Use a number from {least:g} to {most:g}, or nothing.", least=bounds[0], most=bounds[1]
         ),
-        hint="Nothing gives the gate its usual threshold.",
+        hint="Nothing gives it its usual value.",
         code="range",
     )
 

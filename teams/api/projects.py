@@ -11,7 +11,7 @@ from accounts.errors import InvalidInput
 from teams import queries
 from teams.actions import places, projects
 from teams.queries import ProjectView
-from teams.queries.places import GATES, WHOLE
+from teams.queries.places import GATES, MODE, MODES, SPENDING, WHOLE
 
 NEW_PROJECT: Final = Record(
     name="NewProject",
@@ -51,6 +51,18 @@ def _gate(name: str) -> Whole | Fraction:
     )
 
 
+SPENDING_SAYS: Final = {
+    "max_llm_calls_per_turn": "Calls of a model that a turn may cost; 0: none; null: 1",
+    "max_llm_calls_per_session": "Calls that a session may cost; null: 20",
+    "max_llm_tokens_per_month": "Tokens of its calls in a month; 0 or null: no bound of its own",
+}
+
+
+def _bounded(name: str) -> Whole:
+    least, most = SPENDING[name]
+    return Whole(smallest=int(least), largest=int(most))
+
+
 CHANGES: Final = Record(
     name="ProjectChanges",
     partial=True,
@@ -65,6 +77,15 @@ CHANGES: Final = Record(
         *(
             Field(name=name, shape=Maybe(of=_gate(name)), says=f"{says}; null: the usual.")
             for name, says in GATES_SAY.items()
+        ),
+        Field(
+            name=MODE,
+            shape=Maybe(of=Text(largest=12, choices=MODES)),
+            says="How conversations are read; null: hybrid.",
+        ),
+        *(
+            Field(name=name, shape=Maybe(of=_bounded(name)), says=f"{says}.")
+            for name, says in SPENDING_SAYS.items()
         ),
     ),
 )
@@ -81,6 +102,10 @@ EXAMPLE: Final[dict[str, Any]] = {
     "near_duplicate_window": None,
     "conflict_cosine": None,
     "novelty_cosine": None,
+    "extraction_mode": None,
+    "max_llm_calls_per_turn": None,
+    "max_llm_calls_per_session": None,
+    "max_llm_tokens_per_month": None,
     "created_at": "2026-11-20T12:00:00Z",
     "version": 1,
 }

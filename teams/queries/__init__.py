@@ -2,8 +2,10 @@
 
 from teams.queries.places import (
     ChangeView,
+    Extraction,
     ProjectView,
     changes_since,
+    extraction_of,
     find_project,
     latest_changes,
     newest_change,
@@ -16,8 +18,10 @@ from teams.queries.places import (
 
 __all__ = [
     "ChangeView",
+    "Extraction",
     "ProjectView",
     "changes_since",
+    "extraction_of",
     "find_project",
     "latest_changes",
     "newest_change",

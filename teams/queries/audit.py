@@ -29,6 +29,7 @@ AREAS: Final = (
     "project",
     "team",
     "memory",
+    "session",
     "import",
     "model",
     "job",

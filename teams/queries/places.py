@@ -26,7 +26,14 @@ GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least
     "novelty_cosine": (0.5, 1.0),
 }
 WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
-SETTINGS: Final = (THRESHOLD, *GATES)
+MODE: Final = "extraction_mode"
+MODES: Final = ("heuristic", "llm", "hybrid")  # spec 2.3
+SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models; ours
+    "max_llm_calls_per_turn": (0, 5),
+    "max_llm_calls_per_session": (0, 500),
+    "max_llm_tokens_per_month": (0, 1_000_000_000),
+}
+SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +41,8 @@ class ProjectView:
     """A project as callers see it.
 
     `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
-    others are those of the intake gates (characters, cosines, entries); None: the usual ones.
+    others are those of the intake gates (characters, cosines, entries) and of extraction; None: the
+    usual ones.
     """
 
     id: UUID
@@ -49,8 +57,25 @@ class ProjectView:
     near_duplicate_window: int | None
     conflict_cosine: float | None
     novelty_cosine: float | None
+    extraction_mode: str | None
+    max_llm_calls_per_turn: int | None
+    max_llm_calls_per_session: int | None
+    max_llm_tokens_per_month: int | None
     created_at: datetime
     version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """How a project's conversations are read, and what models may be asked for it (spec 2.3).
+
+    `tokens_per_month` None: no bound of the project's own.
+    """
+
+    mode: str = "hybrid"
+    calls_per_turn: int = 1
+    calls_per_session: int = 20  # ours
+    tokens_per_month: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +160,7 @@ def project_view(row: Project) -> ProjectView:
         open_to_all=row.open_to_all,
         relevance_threshold=threshold_of(row=row),
         **{**dict.fromkeys(GATES), **gates_of(row=row)},
+        **{**dict.fromkeys((MODE, *SPENDING)), **spending_of(row=row)},
         created_at=row.created_at,
         version=row.version,
     )
@@ -153,6 +179,26 @@ def gates_of(*, row: Project) -> dict[str, Any]:
         for name, bounds in GATES.items()
         if is_within(value=(value := row.settings.get(name)), bounds=bounds)
     }
+
+
+def spending_of(*, row: Project) -> dict[str, Any]:
+    """Return what a project sets of extraction; the rest is as usual."""
+    found: dict[str, Any] = {
+        name: int(value)
+        for name, bounds in SPENDING.items()
+        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
+    }
+    mode = row.settings.get(MODE)
+    return {**found, MODE: mode} if mode in MODES else found
+
+
+def extraction_of(*, row: Project) -> Extraction:
+    """Return how a project's conversations are read."""
+    own = {
+        name.removeprefix("max_llm_").removeprefix("extraction_"): value
+        for name, value in spending_of(row=row).items()
+    }
+    return Extraction(**own)
 
 
 def is_within(*, value: object, bounds: tuple[float, float]) -> bool:

@@ -20,9 +20,11 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Job, Organization, User
 from accounts.tokens import TokenKind
+from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.begin_import import begin_import
 from memory.actions.correct import correct
 from memory.actions.importing import Upload
+from memory.actions.open_session import NewSession, open_session
 from memory.actions.revise import revise
 from memory.models import Memory, Topic, TopicMember
 from memory.sql import retrieval
@@ -162,6 +164,7 @@ def _fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> 
         _projects(world, tenant, owner, persons)
         _teams(world, tenant, persons)
         _memories(world, tenant)
+        _sessions(world, tenant)
         _imports(world, tenant)
         _job(world, tenant, persons["member"].id)
     _credentials(world, tenant, owner, persons)
@@ -259,6 +262,22 @@ def _imports(world: World, tenant: str) -> None:
         view = begin_import(caller=caller, upload=upload, now=NOW)
         _add(world, "import", f"{tenant}/{place}", id=view.id, import_id=view.id,
              project=given["project"])  # fmt: skip
+
+
+def _sessions(world: World, tenant: str) -> None:
+    """Open a session with a mark in its names and its turn, shared and personal ones."""
+    shared = canary(f"{tenant}/open")
+    for place, who, given in (
+        ("open", "owner", {"project": shared, "shared": True}),
+        ("closed", "owner", {"project": canary(f"{tenant}/closed"), "shared": True}),
+        ("personal", "member", {"project": shared}),
+    ):
+        mark, caller = canary(f"{tenant}/{place}"), world.callers[f"{tenant}/{who}"]
+        new = NewSession(external_id=mark, thread=mark, agent=mark, **given)
+        view = open_session(caller=caller, new=new, now=NOW).session
+        turn = NewTurn(role="user", text=f"We decided that {mark} stays under the third stone.")
+        append_turns(caller=caller, session_id=view.id, turns=(turn,), now=NOW)
+        _add(world, "session", f"{tenant}/{place}", id=view.id)
 
 
 def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -> UUID:

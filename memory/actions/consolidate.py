@@ -1,0 +1,220 @@
+"""Consolidate a session: take what is worth keeping from its turns (spec 2.3, 2.7, 7.4).
+
+The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
+outside of any, sent through the one door, and how far it came is written down, so that a killed
+worker goes on there and a second run finds nothing left. Everything taken waits for review until
+trust is kept by person (7.4: level 1); it stands where its session stands.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Forbidden, InvalidInput
+from accounts.jobs import PermanentFailure
+from accounts.queries import absent
+from accounts.queries.absent import Beginner
+from accounts.sentences import sentence
+from memory.actions import extraction
+from memory.actions.book_use import book_use
+from memory.actions.extraction import Allowance, Extracted, Mode, extract_part
+from memory.actions.remember import NewMemory, Outcome, remember
+from memory.intake import transcripts
+from memory.intake.extract import Candidate
+from memory.intake.turns import Turn
+from memory.models import Session
+from memory.queries import model_use, sessions
+from memory.taxonomy import Source
+from teams import queries as places
+from teams.queries import Extraction
+
+MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
+READ_AT_ONCE: Final = 300  # turns of a unit
+CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked, ours
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """What one consolidation has to do and has done so far."""
+
+    session: Session
+    caller: Caller
+    allowance: Allowance
+    now: datetime
+    counts: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+
+
+def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, Any]:
+    """Take what is worth keeping from a session's new turns; return the counts, with a reason.
+
+    Raises PermanentFailure when the session or who opened it is gone.
+    """
+    run = _begun(session_id, now)
+    total = _left(run.session)
+    while turns := _next(run.session):
+        for batch in transcripts.batches(turns=turns):
+            _take(run, extract_part(turns=batch, allowance=run.allowance))
+            run.counts["turns"] += len(batch)
+            _advance(run, batch[-1].sequence)
+            tell(run.counts["turns"], total)
+    return _finished(run)
+
+
+def _begun(session_id: UUID, now: datetime) -> _Run:
+    with tenancy.unit():
+        row = Session.objects.select_related("project").filter(pk=session_id).first()
+        if row is None:
+            raise PermanentFailure("The session is gone.")
+        beginner = Beginner(
+            user_id=row.opened_by,
+            token_id=row.token_id,
+            agent=row.agent,
+            source_interface=row.source_interface,
+        )
+        try:
+            caller = absent.caller_of(beginner=beginner, now=now)
+        except Forbidden as error:
+            raise PermanentFailure(error.detail) from error
+        return _Run(session=row, caller=caller, allowance=_allowance(row, now), now=now)
+
+
+def _allowance(row: Session, now: datetime) -> Allowance:
+    """Return what this session may spend: the least of its project's and the organization's."""
+    wish = Extraction() if row.project is None else places.extraction_of(row=row.project)
+    bounds = (
+        (
+            wish.tokens_per_month,
+            model_use.month_of_project(project_id=row.project_id, day=now.date()),
+        ),
+        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, model_use.month(day=now.date())),
+    )
+    left = [max(0, bound - used.tokens) for bound, used in bounds if bound]
+    calls = wish.calls_per_session - int(row.result.get("calls", 0))
+    return Allowance(
+        mode=Mode(wish.mode),
+        calls=max(0, calls) if wish.calls_per_turn else 0,
+        tokens=min(left) if left else None,
+        may_leave=row.models_agreed or row.audience != row.opened_by,
+    )
+
+
+def _left(row: Session) -> int:
+    with tenancy.unit():
+        return row.turns.filter(sequence__gt=row.taken_through).count()
+
+
+def _next(row: Session) -> tuple[Turn, ...]:
+    with tenancy.unit():
+        return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
+
+
+def _take(run: _Run, found: Extracted) -> None:
+    """Send the candidates of a part through the door, within what a session may add."""
+    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
+    run.dropped.update(found.dropped)
+    run.counts.update({"candidates": len(found.candidates)})
+    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
+    if found.degraded:
+        run.degraded[found.degraded] += 1
+    with tenancy.unit():
+        book_use(spent=found.spent, project_id=run.session.project_id, day=run.now.date())
+    for candidate in sorted(found.candidates, key=lambda one: -one.importance):
+        if _added(run) >= MOST_MEMORIES:
+            run.dropped["over_bound"] += 1
+            continue
+        _count(run, _sent(run, candidate, found.method))
+
+
+def _sent(run: _Run, candidate: Candidate, method: str) -> Outcome | None:
+    row = run.session
+    new = NewMemory(
+        content=candidate.content,
+        source=Source.EXTRACTED.value,
+        type=candidate.type.value,
+        project=None if row.project_id is None else str(row.project_id),
+        scope=row.scope,
+        related_files=candidate.files,
+        confidence=CONFIDENCE[method],
+        event_at=candidate.event_at,
+        phase=row.phase,
+        methodology=row.methodology,
+        source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
+        source_line=candidate.evidence.line,
+        needs_review=True,
+        session_id=row.id,
+    )
+    try:
+        return remember(caller=run.caller, new=new, now=run.now)
+    except (InvalidInput, Forbidden):  # of this candidate; the others stand
+        return None
+
+
+def _count(run: _Run, outcome: Outcome | None) -> None:
+    if outcome is None:
+        run.dropped["malformed"] += 1
+    elif outcome.outcome == "refused":
+        run.dropped[outcome.gate or "refused"] += 1
+    else:
+        run.counts[outcome.outcome] += 1
+
+
+def _added(run: _Run) -> int:
+    return run.counts["added"] + int(run.session.result.get("added", 0))
+
+
+def _advance(run: _Run, sequence: int) -> None:
+    """Write down how far it came, so that nothing is looked at twice."""
+    with tenancy.unit():
+        Session.objects.filter(pk=run.session.pk, taken_through__lt=sequence).update(
+            taken_through=sequence
+        )
+    run.session.taken_through = sequence
+
+
+def _finished(run: _Run) -> Mapping[str, Any]:
+    counts = {**run.counts, "why": _why(run)}
+    if run.dropped:
+        counts["dropped"] = dict(run.dropped)
+    if run.degraded:
+        counts["degraded"] = dict(run.degraded)
+    with tenancy.unit():
+        row = Session.objects.select_for_update().get(pk=run.session.pk)
+        row.result = _together(row.result, counts)
+        if row.state == "ended":
+            row.state, row.consolidated_at = "consolidated", run.now
+        row.save(update_fields=["result", "state", "consolidated_at"])
+    return counts
+
+
+def _together(before: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the counts of this run to those of earlier ones; what is told in words is the newest."""
+    sums = {
+        name: int(before.get(name, 0)) + value
+        for name, value in counts.items()
+        if isinstance(value, int)
+    }
+    return {**before, **counts, **sums}
+
+
+def _why(run: _Run) -> str:
+    """Return why nothing was added, in a sentence; empty where something was."""
+    if run.counts["added"]:
+        return ""
+    reasons = (
+        (not run.counts["turns"], "There was no new turn to look at."),
+        (not run.counts["candidates"], "Nothing in it was worth keeping."),
+        (run.counts["known"] + run.counts["confirmed"] > 0, "All of it is known already."),
+        (True, "Nothing of it passed the gates."),
+    )
+    return next(sentence(text) for holds, text in reasons if holds)

@@ -1,0 +1,205 @@
+"""Take candidates from turns, by words or with a model, within what a project may spend (spec 2.3).
+
+Runs outside of a unit, in a job: no request waits for it. Whatever goes wrong with a model (it is
+away, slow, refuses, answers rubbish, or its budget is spent), the extractor by words does the same
+part, and the result says that it did and why. Documents take the same way: a document is one turn.
+"""
+
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from accounts import tenancy
+from memory.intake import extract, model_answers, transcripts, worth
+from memory.intake.extract import Candidate
+from memory.intake.turns import Speaker, Turn
+from memory.prompts import schemas
+from memory.providers import registry
+from memory.providers.contracts import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ChatRole
+from memory.providers.errors import ProviderError
+
+log = logging.getLogger(__name__)
+
+NONCE_BYTES: Final = 8
+MOST_OUTPUT_TOKENS: Final = 4_096  # of one call, ours
+
+
+class Mode(StrEnum):
+    """How a project's conversations are read (spec 2.3)."""
+
+    HEURISTIC = "heuristic"
+    LLM = "llm"
+    HYBRID = "hybrid"
+
+
+class Degraded(StrEnum):
+    """Why a part was read by words although a model was wanted."""
+
+    NO_MODEL = "no_model"
+    NOT_AGREED = "models_not_agreed"
+    MODEL_FAILED = "model_failed"
+    SESSION_CAP = "session_calls_spent"
+    MONTH_CAP = "month_tokens_spent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What may still be spent: calls of this session, tokens of this month (None: no bound).
+
+    `may_leave` says whether the turns may be sent to a model that is not on this machine.
+    """
+
+    mode: Mode
+    calls: int
+    tokens: int | None
+    may_leave: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one part of a conversation cost, with which model."""
+
+    model: str = ""
+    calls: int = 0
+    fallbacks: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Return all tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """The candidates of a part, what was dropped and why, what it cost, and what was missing."""
+
+    candidates: tuple[Candidate, ...]
+    method: str
+    dropped: Mapping[str, int]
+    degraded: str
+    spent: Spent
+
+
+def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance) -> Extracted:
+    """Take candidates from at most 30 turns, with at most one call of a model."""
+    if allowance.mode is Mode.HEURISTIC:
+        return _by_words(turns)
+    asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
+    nonce = secrets.token_hex(NONCE_BYTES)
+    written = transcripts.written(turns=asked, nonce=nonce)
+    if not written:
+        return _by_words(turns)
+    return _with_model(turns, asked, _request(written, nonce), allowance)
+
+
+def extract_text(*, text: str, allowance: Allowance) -> tuple[Extracted, ...]:
+    """Take candidates from a document that a person marked as a source, part by part."""
+    turns = tuple(
+        Turn(sequence=number, speaker=Speaker.USER, text=part)
+        for number, part in enumerate(_parts(text), 1)
+    )
+    found: list[Extracted] = []
+    left = allowance
+    for batch in transcripts.batches(turns=turns):
+        found.append(extract_part(turns=batch, allowance=left))
+        left = after(allowance=left, spent=found[-1].spent)
+    return tuple(found)
+
+
+def after(*, allowance: Allowance, spent: Spent) -> Allowance:
+    """Return what is left of an allowance."""
+    tokens = None if allowance.tokens is None else max(0, allowance.tokens - spent.tokens)
+    return Allowance(
+        mode=allowance.mode,
+        calls=max(0, allowance.calls - spent.calls),
+        tokens=tokens,
+        may_leave=allowance.may_leave,
+    )
+
+
+def _with_model(
+    turns: tuple[Turn, ...], asked: tuple[Turn, ...], request: ChatRequest, allowance: Allowance
+) -> Extracted:
+    spent = Spent()
+    try:
+        model = registry.chat_model(tenant=tenancy.current().schema_name)
+        missing = _missing(model, allowance)
+        if model is None or missing is not None:
+            return _by_words(turns, degraded=missing or Degraded.NO_MODEL)
+        spent = Spent(model=model.key, calls=1, fallbacks=1)
+        answer = model.complete_json(request=request)
+    except ProviderError as error:
+        log.warning("Read by words, the model failed: %s", error.detail)
+        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
+    return _read(answer, asked, spent.model)
+
+
+def _missing(model: ChatModel | None, allowance: Allowance) -> Degraded | None:
+    hindrances = (
+        (Degraded.NO_MODEL, model is None),
+        (Degraded.NOT_AGREED, model is not None and not (model.is_local or allowance.may_leave)),
+        (Degraded.SESSION_CAP, allowance.calls < 1),
+        (Degraded.MONTH_CAP, allowance.tokens is not None and allowance.tokens < 1),
+    )
+    return next((reason for reason, holds in hindrances if holds), None)
+
+
+def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:
+    data: Mapping[str, Any] = answer.data
+    reading = model_answers.read(data=data, turns=asked)
+    return Extracted(
+        candidates=reading.candidates,
+        method="llm",
+        dropped=reading.dropped,
+        degraded="",
+        spent=Spent(
+            model=key,
+            calls=1,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+        ),
+    )
+
+
+def _by_words(
+    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent | None = None
+) -> Extracted:
+    return Extracted(
+        candidates=extract.extract(turns=turns),
+        method="heuristic",
+        dropped=Counter(),
+        degraded="" if degraded is None else degraded.value,
+        spent=spent or Spent(),
+    )
+
+
+def _request(written: str, nonce: str) -> ChatRequest:
+    rules = schemas.prompt(name="extract").replace("{nonce}", nonce)
+    return ChatRequest(
+        messages=(
+            ChatMessage(role=ChatRole.SYSTEM, text=rules),
+            ChatMessage(role=ChatRole.USER, text=written),
+        ),
+        schema_name="memories",
+        json_schema=schemas.EXTRACT,
+        accepts=schemas.EXTRACT_LEAST,
+        max_output_tokens=MOST_OUTPUT_TOKENS,
+    )
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Cut a document at blank lines into parts that fit into a turn of a call."""
+    parts: list[str] = []
+    for paragraph in text.split("\n\n"):
+        together = f"{parts[-1]}\n\n{paragraph}" if parts else paragraph
+        if parts and len(together) <= transcripts.LONGEST_TURN:
+            parts[-1] = together
+        else:
+            parts.append(paragraph)
+    return tuple(part for part in parts if part.strip())

@@ -1,0 +1,119 @@
+"""Whether an agent says what it was just told: that confirms nothing (spec 11.2).
+
+The one door asks before it confirms or adds. A person's word always counts. An agent's does not
+where the memory was given out to its credential within a day; what is taken from a conversation
+does not where it was given to the person in any way, and it never confirms what is known already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db.models import F, Func, Value
+
+from accounts.caller import Caller, is_person
+from accounts.sentences import sentence
+from memory.actions import embedding
+from memory.actions.drafts import Draft
+from memory.actions.embedding import Embedded
+from memory.intake import echoes
+from memory.intake.echoes import Told
+from memory.models import Memory
+from memory.sql import told
+from memory.sql.told import Hearer
+from memory.taxonomy import MemoryType, Source
+from teams import visibility
+
+JUST_HOURS: Final = 24  # within which an agent was “just” told, ours
+LONG_DAYS: Final = 30  # within which a conversation repeats what was told, ours
+MOST: Final = 300  # memories that are compared, the newest given out; ours
+SAYS_AGAIN: Final = frozenset({  # what agents say; imports and commits have another origin
+    Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """The memory that was restated, and why that counts for nothing."""
+
+    memory_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listened:
+    """What was given out to who speaks now, and its cosines with what is said, where known."""
+
+    given: tuple[Told, ...] = ()
+    cosines: Mapping[UUID, float] = field(default_factory=dict)
+
+
+NOTHING: Final = Listened()
+
+
+def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: datetime) -> Listened:
+    """Return what counts as told to a caller who says something now. In a unit."""
+    if is_person(caller=caller) or source not in SAYS_AGAIN:
+        return NOTHING
+    is_extracted = source == Source.EXTRACTED
+    lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
+    rows = told.told_to(
+        hearer=Hearer(
+            person=caller.user_id if is_extracted else None,
+            token=caller.token_id,
+            since=now - lasting,
+        ),
+        sight=visibility.sight_of(caller=caller),
+        model_id=None if embedded is None else embedding.space_id(key=embedded.key),
+        vector=None if embedded is None else embedded.vector,
+        most=MOST,
+    )
+    return Listened(
+        given=tuple(echoes.told(memory_id=row.memory_id, content=row.content) for row in rows),
+        cosines={row.memory_id: row.cosine for row in rows if row.cosine is not None},
+    )
+
+
+def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> Heard | None:
+    """Return what a candidate restates, None where it counts. In a unit.
+
+    `same_id` is the memory that the gates found to say the same.
+    """
+    if drafted.classification.type is MemoryType.EPISODE:
+        return None
+    if same_id is not None and any(one.memory_id == same_id for one in heard.given):
+        return _restated(same_id)
+    if same_id is not None:
+        is_extracted = drafted.new.source == Source.EXTRACTED
+        return _met_again(drafted, same_id) if is_extracted else None
+    ear = echoes.KEEN if drafted.new.source == Source.EXTRACTED else echoes.SHARP
+    echo = echoes.echo_of(
+        content=drafted.new.content, given=heard.given, cosines=heard.cosines, ear=ear
+    )
+    return None if echo is None else _restated(echo)
+
+
+def _restated(memory_id: UUID) -> Heard:
+    return Heard(
+        memory_id=memory_id,
+        reason=sentence("It was just told to you; saying it again confirms nothing."),
+    )
+
+
+def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
+    """Note the session in the memory's provenance, once; its confidence stays as it is."""
+    session_id = drafted.new.session_id
+    if session_id is not None:
+        Memory.objects.filter(pk=memory_id).exclude(
+            provenance_sessions__contains=[session_id]
+        ).update(
+            provenance_sessions=Func(
+                F("provenance_sessions"), Value(session_id), function="array_append"
+            )
+        )
+    return Heard(
+        memory_id=memory_id,
+        reason=sentence("It is known already; a conversation alone confirms nothing."),
+    )

@@ -1,0 +1,42 @@
+"""Upkeep of sessions: silent ones end, and what is past its time is forgotten (spec 2.7)."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db.models import Q
+
+from accounts import tenancy
+from memory.actions import ending
+from memory.models import GivenOut, Session, Turn
+
+IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
+KEEP_TURNS_DAYS: Final = 30  # since the last turn of what was consolidated, ours
+KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
+
+
+def tend(*, now: datetime) -> int:
+    """Do all of it; return how many sessions ended."""
+    forget(now=now)
+    return end_idle(now=now)
+
+
+def end_idle(*, now: datetime) -> int:
+    """End the entered organization's sessions that have been silent; return how many."""
+    with tenancy.unit():
+        silent = Session.objects.select_for_update(skip_locked=True).filter(
+            state="open", active_at__lt=now - timedelta(minutes=IDLE_MINUTES)
+        )
+        rows = silent.order_by("active_at", "id")[: ending.MOST_AT_ONCE]
+        return len(ending.close(rows=rows, now=now))
+
+
+def forget(*, now: datetime) -> int:
+    """Delete turns that nothing will be taken from, and old notes of what was given out to whom."""
+    is_done = Q(session__state="consolidated") | Q(
+        session__state="ended", session__memory_eligible=False
+    )
+    old = now - timedelta(days=KEEP_TURNS_DAYS)
+    with tenancy.unit():
+        turns, _ = Turn.objects.filter(is_done, session__active_at__lt=old).delete()
+        given, _ = GivenOut.objects.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
+    return turns + given

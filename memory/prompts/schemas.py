@@ -1,0 +1,68 @@
+"""The shapes of models' answers: what they are asked for, and what is taken of it.
+
+`EXTRACT` is sent with the request. What comes back must at least be `EXTRACT_LEAST`: a list of
+objects; each of them is then checked alone, so one that is wrong does not cost the others.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from memory.taxonomy import MemoryType
+
+MOST: Final = 40  # candidates an answer, ours
+RELATIONS: Final = ("new", "update", "extend", "derive")  # spec 2.3
+KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made in other ways
+    type.value
+    for type in MemoryType
+    if type
+    not in {
+        MemoryType.EPISODE,
+        MemoryType.REFLECTION,
+        MemoryType.CHAIN_OF_COMMAND,
+        MemoryType.PREFETCH_PATTERN,
+        MemoryType.TASK_CALIBRATION,
+        MemoryType.CONTEXT_COST,
+        MemoryType.WORK_UNIT_OUTCOME,
+    }
+)
+_WORDS: Final[Mapping[str, object]] = {"type": "array", "items": {"type": "string"}}
+_CANDIDATE: Final[Mapping[str, object]] = {
+    "turn": {"type": "integer"},
+    "text": {"type": "string"},
+    "type": {"type": "string", "enum": [*KEPT_TYPES]},
+    "topics": _WORDS,
+    "importance": {"type": "number"},
+    "entities": _WORDS,
+    "files": _WORDS,
+    "relation": {"type": "string", "enum": [*RELATIONS]},
+    "event_time": {"type": ["string", "null"]},
+}
+EXTRACT: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "memories": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _CANDIDATE,
+                "required": [*_CANDIDATE],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["memories"],
+    "additionalProperties": False,
+}
+EXTRACT_LEAST: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"memories": {"type": "array"}},
+    "required": ["memories"],
+}
+
+
+@cache
+def prompt(*, name: str) -> str:
+    """Return the text of a prompt."""
+    return (Path(__file__).parent / f"{name}.md").read_text(encoding="utf-8")

@@ -1,0 +1,166 @@
+"""Sessions as callers see them: their own, and those shared with a project (spec 2.7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory.intake.turns import Speaker
+from memory.intake.turns import Turn as Spoken
+from memory.models import Session, Turn
+from teams import queries as places
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+
+STATES: Final = ("open", "ended", "consolidated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionView:
+    """A session; `result` says what its consolidation came to, empty before."""
+
+    id: UUID
+    project: str | None
+    external_id: str
+    thread: str
+    scope: str
+    agent: str
+    source_interface: str
+    type: str
+    phase: str
+    methodology: str
+    work_unit: Mapping[str, Any]
+    memory_eligible: bool
+    models_agreed: bool
+    state: str
+    turns: int
+    last_sequence: int
+    opened_at: datetime
+    active_at: datetime
+    ended_at: datetime | None
+    consolidated_at: datetime | None
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlace:
+    """Where a page of sessions ended."""
+
+    opened_at: datetime
+    session_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPage:
+    """Sessions, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[SessionView, ...]
+    next_place: SessionPlace | None
+
+
+def session(*, caller: Caller, session_id: UUID) -> SessionView:
+    """Return one session. Raises NotFound also for one the caller may not see."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        return to_view(find(caller=caller, session_id=session_id))
+
+
+def sessions(
+    *,
+    caller: Caller,
+    project: str | None,
+    state: str | None,
+    after: SessionPlace | None,
+    limit: int,
+) -> SessionPage:
+    """Return a page of sessions, newest first. Raises NotFound for a project not to be seen."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller)
+        if project is not None:
+            rows = rows.filter(project=places.find_project(caller=caller, ref=project))
+        if state is not None:
+            rows = rows.filter(state=state)
+        if after is not None:
+            rows = rows.filter(
+                Q(opened_at__lt=after.opened_at)
+                | Q(opened_at=after.opened_at, id__gt=after.session_id)
+            )
+        found = [to_view(row) for row in _counted(rows).order_by("-opened_at", "id")[: limit + 1]]
+    items = tuple(found[:limit])
+    place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
+    return SessionPage(items=items, next_place=place if len(found) > limit else None)
+
+
+def find(*, caller: Caller, session_id: UUID) -> Session:
+    """Return the row of a session with its counts, for views. In a unit. Raises NotFound."""
+    row = _counted(_visible(caller)).filter(pk=session_id).first()
+    if row is None:
+        raise _missing()
+    return row
+
+
+def hold(*, caller: Caller, session_id: UUID) -> Session:
+    """Return the row of a session locked until the unit ends. Raises NotFound."""
+    row = _visible(caller).select_for_update(of=("self",)).filter(pk=session_id).first()
+    if row is None:
+        raise _missing()
+    return row
+
+
+def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
+    """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
+    rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")
+    return tuple(
+        Spoken(sequence=row.sequence, speaker=Speaker(row.role), text=row.text, at=row.at)
+        for row in rows[:limit]
+    )
+
+
+def to_view(row: Session) -> SessionView:
+    """Turn a counted row into what callers see."""
+    return SessionView(
+        id=row.id,
+        project=row.project.slug if row.project else None,
+        external_id=row.external_id,
+        thread=row.thread,
+        scope=row.scope,
+        agent=row.agent,
+        source_interface=row.source_interface,
+        type=row.type,
+        phase=row.phase,
+        methodology=row.methodology,
+        work_unit=row.work_unit,
+        memory_eligible=row.memory_eligible,
+        models_agreed=row.models_agreed,
+        state=row.state,
+        turns=int(getattr(row, "turn_count", 0) or 0),
+        last_sequence=int(getattr(row, "last_sequence", 0) or 0),
+        opened_at=row.opened_at,
+        active_at=row.active_at,
+        ended_at=row.ended_at,
+        consolidated_at=row.consolidated_at,
+        result=row.result,
+    )
+
+
+def _visible(caller: Caller) -> QuerySet[Session]:
+    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
+    return Session.objects.filter(seen).select_related("project")
+
+
+def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
+    return rows.annotate(turn_count=Count("turns"), last_sequence=Max("turns__sequence"))
+
+
+def _missing() -> NotFound:
+    return NotFound(
+        detail="There is no such session.", hint="GET /api/v1/sessions lists those you can see."
+    )

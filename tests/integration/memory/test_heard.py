@@ -1,0 +1,175 @@
+"""No loops: what was given out is neither learned again nor confirmed by who was given it."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import upkeep
+from memory.actions.append_turns import NewTurn, append_turns
+from memory.actions.consolidate import consolidate
+from memory.actions.end_session import end_session
+from memory.actions.open_session import NewSession, open_session
+from memory.actions.remember import Outcome, remember
+from memory.actions.remember_all import remember_all
+from memory.actions.search import SearchRequest, search
+from memory.models import Memory
+from tests.support import memories
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
+QUOTED = "Webhooks are retried 11 times, then parked for a person."
+PARAPHRASED = "Webhooks get retried 11 times with growing pauses and then parked for a human."
+ROUNDS = 50
+
+
+def said(caller: Caller, now: datetime, content: str = KNOWN) -> Outcome:
+    """Let an agent say something."""
+    new = memories.new(content, source="agent_explicit", project="store")
+    return remember(caller=caller, new=new, now=now)
+
+
+def recalled(caller: Caller, now: datetime) -> tuple[str, ...]:
+    """Search, and return what was given out."""
+    request = SearchRequest(query="webhooks retried parked", project="store", threshold=0.0)
+    return tuple(hit.memory.content for hit in search(caller=caller, request=request, now=now).hits)
+
+
+def taken(caller: Caller, now: datetime, *said: tuple[str, str]) -> dict[str, object]:
+    """Hand in a conversation and take what is worth keeping."""
+    new = NewSession(project="store", shared=True)
+    session = open_session(caller=caller, new=new, now=now).session
+    turns = tuple(NewTurn(role=role, text=text) for role, text in said)
+    append_turns(caller=caller, session_id=session.id, turns=turns, now=now)
+    end_session(caller=caller, session_id=session.id, now=now)
+    return dict(consolidate(session_id=session.id, now=now, tell=lambda done, total: None))
+
+
+def only_one() -> Memory:
+    """Return the only memory there is."""
+    with tenancy.unit():
+        return Memory.objects.get()
+
+
+@pytest.mark.parametrize("content", [KNOWN, QUOTED])
+def test_an_agent_that_was_just_told_a_memory_does_not_confirm_it(
+    caller: Caller, agent: Caller, store: str, now: datetime, content: str
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+
+    outcome = said(agent, now, content)
+
+    assert (outcome.outcome, outcome.done) == ("known", "")
+    assert outcome.reason == "It was just told to you; saying it again confirms nothing."
+    assert only_one().confirmations == 0
+
+
+def test_it_is_known_after_the_log_was_merged_too(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+
+    upkeep.merge_access()
+
+    assert said(agent, now).outcome == "known"
+
+
+def test_an_agent_that_was_not_told_confirms(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(replace(agent, token_id=uuid4()), now)
+
+    assert said(agent, now).outcome == "confirmed"
+
+
+def test_a_day_later_it_confirms_again(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+
+    assert said(agent, now + timedelta(hours=25)).outcome == "confirmed"
+
+
+def test_a_person_still_confirms(caller: Caller, store: str, now: datetime) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(caller, now)
+
+    outcome = remember(caller=caller, new=memories.new(KNOWN, project=store), now=now)
+
+    assert (outcome.outcome, only_one().confirmations) == ("confirmed", 1)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        KNOWN.replace("11", "5"),
+        KNOWN.replace("are retried", "are never retried"),
+        f"{KNOWN} The pauses double each time and end after four days.",
+    ],
+)
+def test_what_says_otherwise_or_more_is_news(
+    caller: Caller, agent: Caller, store: str, now: datetime, content: str
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+
+    assert said(agent, now, content).outcome == "added"
+
+
+def test_many_at_once_confirm_nothing_that_was_told(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+    new = tuple(
+        memories.new(content, source="agent_explicit", project=store)
+        for content in (KNOWN, QUOTED, "Carts expire after a day without a purchase.")
+    )
+
+    outcomes = remember_all(caller=agent, new=new, now=now)
+
+    assert [one.outcome for one in outcomes] == ["known", "known", "added"]
+
+
+@pytest.mark.parametrize("content", [KNOWN, QUOTED, PARAPHRASED])
+def test_a_conversation_does_not_teach_what_it_was_told(
+    caller: Caller, agent: Caller, store: str, now: datetime, content: str
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+
+    counts = taken(agent, now, ("user", f"Remember that {content[0].lower()}{content[1:]}"))
+
+    assert counts["candidates"] == 1
+    assert (counts.get("added", 0), counts["known"]) == (0, 1)
+    assert counts["why"] == "All of it is known already."
+
+
+@pytest.mark.slow
+def test_fifty_rounds_of_recall_and_extraction_add_nothing(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    before = only_one()
+
+    for number in range(ROUNDS):
+        (content,) = recalled(agent, now)
+        taken(
+            agent,
+            now,
+            ("user", "What do we know about webhooks?"),
+            ("assistant", f"This is known about them.\n\n{content}"),
+            ("user", f"Right. Remember: {content} That was round {number}."),
+        )
+        said(agent, now, content)
+
+    after = only_one()
+    assert (after.id, after.confirmations, after.confidence) == (before.id, 0, before.confidence)
