@@ -1,0 +1,196 @@
+"""Conflicts over REST: which are open, one with both sides, and settling them (spec 7.3, 8.1)."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply, path_id
+from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, WHOLE, maybe, page_of, record, ref
+from accounts.api.shapes import Field, Record, Text
+from accounts.caller import TokenScope
+from accounts.identifiers import as_uuid
+from memory.actions.settle import Settlement, Verdict, reopen, settle
+from memory.api import examples, inputs, output
+from memory.queries import conflicts
+from memory.queries.conflicts import ConflictView, State
+
+_EXAMPLE: Final[Mapping[str, Any]] = {
+    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a7c",
+    "older": examples.MEMORY,
+    "newer": examples.MEMORY,
+    "kind": "contradict",
+    "cause": "equal",
+    "cosine": 0.91,
+    "found_at": "2026-11-20T12:00:00Z",
+    "verdict": "",
+    "reason": "",
+    "settled_by": None,
+    "settled_at": None,
+    "version": 1,
+}
+SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "Conflict": record(
+        id=ID,
+        older=ref("Memory"),
+        newer=ref("Memory"),
+        kind={"type": "string", "enum": ["contradict", "update", "retract"]},
+        cause=TEXT,
+        cosine=maybe(NUMBER),
+        found_at=MOMENT,
+        verdict={"type": "string", "enum": ["", *Verdict]},
+        reason=TEXT,
+        settled_by=maybe(ID),
+        settled_at=maybe(MOMENT),
+        version=WHOLE,
+    ),
+    "ConflictPage": page_of("Conflict"),
+}
+SETTLEMENT: Final = Record(
+    name="Settlement",
+    fields=(
+        Field(
+            name="verdict",
+            shape=Text(largest=12, choices=tuple(Verdict)),
+            says="keep_older, keep_newer, both (each holds in its own case), or edit.",
+            required=True,
+        ),
+        Field(
+            name="reason",
+            shape=Text(largest=200, smallest=1),
+            says="Why, in a few words.",
+            required=True,
+        ),
+        Field(
+            name="content",
+            shape=Text(largest=100_000),
+            says="With edit: what is right instead of the two.",
+            default="",
+        ),
+    ),
+)
+STATE: Final = Field(
+    name="state",
+    shape=Text(largest=8, choices=tuple(State)),
+    says="open or settled.",
+    default=State.OPEN.value,
+)
+
+
+def index(ask: Ask) -> Answer:
+    """Return a page of conflicts, the newest first."""
+    page = conflicts.page(
+        caller=ask.caller,
+        project=ask.query["project"],
+        state=State(ask.query["state"]),
+        after=None if ask.cursor is None else as_uuid(text=ask.cursor),
+        limit=ask.query["limit"],
+        now=ask.now,
+    )
+    written = None if page.next_after is None else str(page.next_after)
+    return Answer(body={"items": [shown(one) for one in page.items]}, next_cursor=written)
+
+
+def look(ask: Ask) -> Answer:
+    """Return one conflict."""
+    return _answer(conflicts.conflict(caller=ask.caller, conflict_id=path_id(ask=ask), now=ask.now))
+
+
+def end(ask: Ask) -> Answer:
+    """Settle a conflict."""
+    settlement = Settlement(
+        verdict=Verdict(ask.body["verdict"]),
+        reason=ask.body["reason"],
+        content=ask.body["content"],
+        if_version=ask.if_version,
+    )
+    return _answer(
+        settle(caller=ask.caller, conflict_id=path_id(ask=ask), settlement=settlement, now=ask.now)
+    )
+
+
+def undo(ask: Ask) -> Answer:
+    """Take a settlement back."""
+    conflict_id: UUID = path_id(ask=ask)
+    return _answer(
+        reopen(caller=ask.caller, conflict_id=conflict_id, if_version=ask.if_version, now=ask.now)
+    )
+
+
+def shown(view: ConflictView) -> dict[str, Any]:
+    """Return a conflict as callers see it."""
+    given = {name: getattr(view, name) for name in ConflictView.__dataclass_fields__}
+    return {**given, "older": output.memory(view.older), "newer": output.memory(view.newer)}
+
+
+def _answer(view: ConflictView) -> Answer:
+    return Answer(body=shown(view), version=view.version)
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="GET",
+        path="conflicts",
+        name="list_conflicts",
+        tag="memories",
+        summary="List memories that contradict each other",
+        says=(
+            "Pairs of which you may see both, the newest first. `kind` is what the newer one would "
+            "have done, `cause` why a person decides: equal, outranked, protected, elsewhere "
+            "(others see it), older, unreviewed, share (one run replaces few)."
+        ),
+        scope=TokenScope.READ,
+        run=index,
+        query=(inputs.PROJECT, STATE),
+        paged=True,
+        replies=(
+            Reply(
+                status=200,
+                says="A page of conflicts.",
+                schema="ConflictPage",
+                example={"items": [_EXAMPLE], "next_cursor": None},
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="conflicts/{id}",
+        name="get_conflict",
+        tag="memories",
+        summary="Look at one conflict",
+        scope=TokenScope.READ,
+        run=look,
+        replies=(Reply(status=200, says="With both sides.", schema="Conflict", example=_EXAMPLE),),
+    ),
+    Endpoint(
+        method="POST",
+        path="conflicts/{id}/settle",
+        name="settle_conflict",
+        tag="memories",
+        summary="Settle a conflict",
+        says=(
+            "For stewards; others withdraw what they wrote. Who wrote one of the two does not "
+            "decide for it. What leaves is superseded, with the reason. An agent's token needs the "
+            "scope admin."
+        ),
+        scope=TokenScope.WRITE,
+        run=end,
+        body=SETTLEMENT,
+        example={"verdict": "keep_newer", "reason": "Raised last week, see the runbook."},
+        edits=Edits.NAMED_VERSION,
+        idempotent=True,
+        replies=(Reply(status=200, says="As it is now.", schema="Conflict", example=_EXAMPLE),),
+    ),
+    Endpoint(
+        method="POST",
+        path="conflicts/{id}/reopen",
+        name="reopen_conflict",
+        tag="memories",
+        summary="Take a settlement back",
+        says="Both memories stand as before, and the conflict is open again.",
+        scope=TokenScope.WRITE,
+        run=undo,
+        edits=Edits.NAMED_VERSION,
+        idempotent=True,
+        replies=(Reply(status=200, says="As it is now.", schema="Conflict", example=_EXAMPLE),),
+    ),
+)
