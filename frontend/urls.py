@@ -59,6 +59,7 @@ project: list[URLPattern | URLResolver] = [
     path("topics/<uuid:topic_id>", topics.topic, name="topic"),
     path("teach", teach.teach, name="teach"),
     path("teach/look", teach.look, name="look"),
+    path("teach/known/<uuid:memory_id>", teach.known, name="known"),
     path("connections", connections.connections, name="connections"),
     path("connections/steps", connections.steps, name="steps"),
     path("connections/token", connections.token, name="connection_token"),

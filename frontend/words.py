@@ -176,6 +176,17 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
 
 
 EVERY_GROUP: Final = _("All that waits")
+TYPE_BASES: Final[Mapping[str, Name]] = {
+    "given": _("chosen by you"),
+    "markers": _("from words in the text"),
+    "default": _("no word says otherwise"),
+}
+CLOSENESS: Final[tuple[tuple[float, Name], ...]] = (  # cosine from which two texts are called so
+    (0.95, _("the same")),
+    (0.88, _("nearly the same")),
+    (0.75, _("close")),
+    (0.0, _("related")),
+)
 REVIEW_GROUPS: Final[Mapping[str, Name]] = {
     "tainted": _("Tainted"),
     "stale": _("Stale"),
@@ -272,6 +283,11 @@ FILTERS: Final[tuple[tuple[str, Name], ...]] = (
 def name_of(table: Mapping[str, Name], value: str) -> Name:
     """Return the name of a stored value."""
     return table.get(value, value.replace("_", " "))
+
+
+def closeness(*, cosine: float) -> Name:
+    """Return in a word how near two texts are in meaning."""
+    return next(name for least, name in CLOSENESS if cosine >= least)
 
 
 def link_name(*, kind: str, outgoing: bool) -> Name:

@@ -175,6 +175,18 @@ def health_part_name(value: str) -> words.Name:
 
 
 @register.filter
+def basis_name(value: str) -> words.Name:
+    """Say why a text has its type."""
+    return words.name_of(words.TYPE_BASES, value)
+
+
+@register.filter
+def closeness(value: float) -> words.Name:
+    """Say in a word how near two texts are in meaning."""
+    return words.closeness(cosine=max(0.0, value))
+
+
+@register.filter
 def review_group_name(value: str) -> words.Name:
     """Name why a memory waits for review."""
     return words.name_of(words.REVIEW_GROUPS, value)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
@@ -12,6 +13,7 @@ from accounts.errors import CairnError, InvalidInput
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.actions.confirm import confirm
 from memory.actions.preview import preview
 from memory.actions.remember import NewMemory, Outcome, remember
 from memory.taxonomy import Source
@@ -56,6 +58,17 @@ def look(request: HttpRequest, frame: Frame) -> HttpResponse:
         except InvalidInput as error:
             context["error"] = error
     return base.page(request, "partials/teach_look.html", context)
+
+
+@require_POST
+@base.member
+def known(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
+    """Confirm what is known already instead of saying it twice."""
+    memory = base.memory_here(frame, memory_id)
+    confirm(caller=frame.caller, memory_id=memory.id, now=frame.now)
+    to = base.address("memory", frame, memory.id)
+    say = _("That was known already; it is confirmed now.")
+    return base.done(request, to=to, say=say, changed="memories")
 
 
 def _panel(

@@ -13,7 +13,9 @@ from accounts.caller import Caller
 from memory.actions import drafts, embedding
 from memory.actions.drafts import Draft, NewMemory
 from memory.actions.embedding import Embedded
-from memory.intake import secrets
+from memory.intake import names, secrets
+from memory.intake.classify import TypeBasis
+from memory.intake.names import Name
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from memory.sql import retrieval
@@ -21,6 +23,7 @@ from teams.permissions import require
 from teams.roles import Act
 
 SIMILAR_LIMIT: Final = 3
+MOST_NAMES: Final = 8  # things named in the text that are shown; ours
 SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing, ours
 
 
@@ -36,13 +39,15 @@ class Similar:
 class Preview:
     """What classification and the secret scan find, and what is close already.
 
-    `redacted` is the text with each secret replaced by its kind.
+    `basis` says why it has its type; `redacted` is the text with each secret replaced by its kind.
     """
 
     type: str
+    basis: TypeBasis
     citation: str
     files: tuple[str, ...]
     modules: tuple[str, ...]
+    names: tuple[Name, ...]
     secrets: tuple[str, ...]
     redacted: str
     similar: tuple[Similar, ...]
@@ -55,9 +60,11 @@ def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
     seen = drafted.classification
     return Preview(
         type=seen.type.value,
+        basis=seen.type_basis,
         citation=seen.citation,
         files=seen.files,
         modules=seen.modules,
+        names=() if drafted.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
         secrets=tuple(sorted(kind.value for kind in secrets.kinds(findings=drafted.findings))),
         redacted=secrets.redact(text=new.content, findings=drafted.findings),
         similar=() if drafted.findings else _similar(caller, drafted, now),

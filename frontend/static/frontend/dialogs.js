@@ -20,7 +20,9 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") for (const menu of document.querySelectorAll("details[data-menu][open]")) { menu.open = false; menu.querySelector("summary").focus(); }
-  if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.target.closest("form")?.requestSubmit();
+  if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+  if (event.shiftKey) modal?.querySelector("[data-instead]")?.click();
+  else event.target.closest("form")?.requestSubmit();
 });
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm;

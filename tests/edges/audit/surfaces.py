@@ -96,6 +96,10 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         turns=[{"role": "user", "text": CONTENT}],
     ),
     "end_session": _rest("sessions/{session}/end", "session.ended"),
+    "settle_conflict": _rest(
+        "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
+    ),
+    "reopen_conflict": _rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
     "switch_model": _rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
     "cancel_switch": _rest("models/cancel", "model.switch_cancelled"),
     "roll_back_model": _rest("models/rollback", "model.rolled_back"),
@@ -147,6 +151,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("p/shop/memories/{memory}/unpin", "memory.unpinned"),
         _page("p/shop/memories/{archived}/restore", "memory.restored"),
     ),
+    "known": (_page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (
@@ -162,6 +167,21 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "project_people": (
         _page("p/shop/settings/people", "project.member_added", verb="add", person="{viewer}"),
         _page("p/shop/settings/people", "project.member_removed", verb="remove", person="{member}"),
+    ),
+    "conflict": (
+        _page(
+            "p/shop/conflicts/{conflict}",
+            "memory.conflict_settled",
+            verdict="keep_newer",
+            reason="Raised.",
+            version="1",
+        ),
+        _page(
+            "p/shop/conflicts/{settled_conflict}",
+            "memory.conflict_reopened",
+            verdict="reopen",
+            version="2",
+        ),
     ),
     "settings_teams": (_page("settings/teams", "team.created", name="New", slug="new"),),
     "settings_team": (_page("settings/teams/{team}", "team.changed", name="C", version="1"),),
@@ -216,7 +236,8 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
 PAGES_OF_ONE_PERSON: Final = frozenset({"me", "theme", "language"})  # no organization's concern
 PAGES_THAT_READ: Final = frozenset(
     {
-        "activity", "as_json", "audit_csv", "changes", "connections", "difference", "docs",
+        "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
+        "connections", "difference", "docs",
         "document", "figures", "home", "inbox", "inbox_groups", "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
@@ -252,8 +273,6 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
     {
         "accounts.tell_leak",
         "memory.drop_vectors",
-        "memory.embed",
-        "memory.embed_bulk",
         "memory.index_search",
         "memory.read_names",
         "memory.refresh_lexicon",
@@ -261,7 +280,9 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.switch_model",
     }
 )
-JOBS_THAT_CHANGE_MEMORIES: Final = frozenset({"memory.consolidate", "memory.run_import"})
+JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
+    {"memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.run_import"}
+)
 COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {

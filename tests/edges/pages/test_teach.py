@@ -1,5 +1,7 @@
 """The Teach panel: what is stored, what is refused, and what the live look says."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.test import Client
 
@@ -114,3 +116,38 @@ def test_viewer_cannot_teach(viewer_pages: Client, shop: str, caller: Caller) ->
 
     assert response.status_code == 403
     assert _count(caller) == 0
+
+
+def test_look_says_why_the_type_and_what_is_named(owner_pages: Client, shop: str) -> None:
+    form = {"content": "We decided that AuthService reads middleware/auth.ts before each call."}
+
+    page = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
+
+    assert "from words in the text" in page
+    assert "AuthService" in page
+    assert '<code class="mut">middleware/auth.ts</code>' in page
+
+
+def test_what_is_known_is_confirmed_instead(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    form = {"content": "Token refresh fails silently when Redis is not reachable."}
+    look = owner_pages.post(f"{TEACH}/look", form, **HTMX).content.decode()
+
+    response = owner_pages.post(f"{TEACH}/known/{memory.id}", **HTMX)
+
+    assert f"{TEACH}/known/{memory.id}" in look
+    assert (response.status_code, _count(caller)) == (204, 1)
+    with entered(caller):
+        known = memories.get(caller=caller, memory_id=memory.id, now=datetime.now(UTC))
+    assert known.confirmations == 1
+
+
+def test_a_memory_of_another_project_is_not_confirmed_from_here(
+    owner_pages: Client, memory: MemoryView
+) -> None:
+    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
+
+    response = owner_pages.post(f"/o/acme/p/other/teach/known/{memory.id}", **HTMX)
+
+    assert response.status_code == 404
