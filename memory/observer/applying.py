@@ -40,9 +40,10 @@ LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
 TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
-_PATH: Final = re.compile(r"(?:^|[\s\"'(:])((?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
+_PATH: Final = re.compile(r"(?:^|[\s\"'(:])(/?(?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
 _IMPORT: Final = re.compile(
-    r"^[ \t\d→|]{0,40}(?:from\s+([.\w]+)\s+import|import\s+([.\w]+)\s*(?:as\b|$|;|,)"
+    r"^[ \t\d→|]{0,40}(?:from\s+([.\w]+)\s+import[ (]+([\w, ]{1,200})"
+    r"|import\s+([.\w]+)\s*(?:as\b|$|;|,)"
     r"|(?:import|export)\b[^'\"\n]{0,200}?['\"]([^'\"\n]{1,200})['\"]"
     r"|.{0,100}\brequire\(['\"]([^'\"\n]{1,200})['\"]\)|use\s+([\w:]+)|#include\s+\"([^\"\n]+)\")",
     re.MULTILINE,
@@ -174,7 +175,7 @@ def _found(deed: Deed, text: str, root: str) -> tuple[str, ...]:
     if deed.act in _SEARCHES:
         named = (places.relative(path=match, root=root) for match in _PATH.findall(text))
     elif deed.act is Act.READ:
-        named = ("".join(groups) for groups in _IMPORT.findall(text))
+        named = (".".join(filter(None, groups)) for groups in _IMPORT.findall(text))
     else:
         return ()
     return tuple(dict.fromkeys(named))[:FOUND_MOST]

@@ -17,7 +17,7 @@ _NAMED: Final = re.compile(
 )
 _SAID: Final = re.compile(
     r"error|fatal|failed|failure|not found|no such|denied|refused|cannot|timed? ?out|unable"
-    r"|invalid",
+    r"|invalid|conflict",
     re.IGNORECASE,
 )
 _VARIABLE: Final = re.compile(

@@ -106,10 +106,10 @@ def host(*, url: str) -> str:
 
 def program(*, command: str) -> str:
     """Return a command's program with its verb: `git commit`, `npm install`, `pytest`."""
-    words = [word for word in bare(command=command).split()[:6] if not word.startswith("-")]
-    first = words[0].rpartition("/")[2] if words else ""
-    second = words[1] if len(words) > 1 and words[1].isalpha() else ""
-    return f"{first} {second}".strip()
+    first, *rest = bare(command=command).split()[:3] or [""]
+    verb = rest[1:] if rest[:1] == ["-m"] else rest[:1]
+    named = verb[0] if verb and verb[0].isalpha() else ""
+    return f"{first.rpartition('/')[2]} {named}".strip()
 
 
 def bare(*, command: str) -> str:

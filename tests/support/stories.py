@@ -4,11 +4,21 @@ Each call adds a tool call and its result; a step ends by itself after every cal
 a client would post, so whatever reads them is tested from the rim on.
 """
 
+from collections.abc import Callable
+
 from memory.observer import fold, reading
 from memory.observer.scratchpad import Scratchpad, SessionType, Setting
+from memory.observer.sightings import Sighting
 
 ROOT = "/work/shop"
 BEGAN = 1_760_000_000.0
+
+Find = Callable[..., tuple[Sighting, ...]]
+
+
+def keys(find: Find, story: "Story") -> list[str]:
+    """Return the keys of what a signal sees in a story, in alphabetical order."""
+    return sorted(sighting.key for sighting in find(scratchpad=story.scratchpad()))
 
 
 class Story:

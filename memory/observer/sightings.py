@@ -1,0 +1,95 @@
+"""A sighting: that a signal was seen in a session, by what it is recognized, on what it rests."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from memory.observer import places
+from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
+
+EVIDENCE_MOST: Final = 12  # events a sighting names, the last ones; ours
+SIGHTINGS_MOST: Final = 20  # of one signal in one session, the strongest; ours
+FILES_MOST: Final = 8  # of one sighting, ours
+KEY_MOST: Final = 300  # characters, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One event a sighting rests on, and the place in the code where it names one."""
+
+    sequence: int
+    step: int
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """One signal seen; `key` is the same when another session shows the same thing.
+
+    `times` is how often the session showed it, `details` are the named values that a template puts
+    into words.
+    """
+
+    kind: SignalKind
+    key: str
+    files: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    times: int = 1
+    details: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def last_sequence(self) -> int:
+        """The last event it rests on."""
+        return max((each.sequence for each in self.evidence), default=0)
+
+
+def detail(*, sighting: Sighting, name: str) -> str:
+    """Return a named value of a sighting; empty when it has none of that name."""
+    return dict(sighting.details).get(name, "")
+
+
+def evidence(*, deeds: Iterable[Deed]) -> tuple[Evidence, ...]:
+    """Return some deeds as evidence, the last ones in their order."""
+    rests = sorted({deed.sequence: deed for deed in deeds}.values(), key=lambda one: one.sequence)
+    return tuple(
+        Evidence(
+            sequence=deed.sequence,
+            step=deed.step,
+            file=deed.target if deed.act in {Act.READ, Act.EDIT} else "",
+            line=deed.line,
+        )
+        for deed in rests[-EVIDENCE_MOST:]
+    )
+
+
+def strongest(*, sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
+    """Return the sightings shown most often, at most twenty."""
+    ordered = sorted(sightings, key=lambda one: (-one.times, one.key))
+    return tuple(ordered[:SIGHTINGS_MOST])
+
+
+def touches(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:
+    """Return the reads and edits of files of the repository that did not fail, in order."""
+    return tuple(
+        deed
+        for deed in scratchpad.deeds.values()
+        if deed.act in {Act.READ, Act.EDIT} and not deed.is_error and _is_ours(deed.target)
+    )
+
+
+def main_module(*, scratchpad: Scratchpad) -> str:
+    """Return the module that a session edited most, or else touched most; empty for none."""
+    weights: dict[str, tuple[int, int]] = {}
+    for path, use in scratchpad.files.items():
+        if _is_ours(path):
+            module = places.module(path=path)
+            edits, reads = weights.get(module, (0, 0))
+            weights[module] = (edits + use.edits, reads + use.reads)
+    return max(sorted(weights), key=lambda module: weights[module], default="")
+
+
+def _is_ours(path: str) -> bool:
+    return bool(path) and not places.is_outside(path=path)

@@ -1,0 +1,72 @@
+"""Signal 2: two files that go together: who changes one touches the other.
+
+Seen when both were edited within five steps of each other, or when one was edited and the other
+touched within five steps of that, at least twice. The first touched names the direction.
+"""
+
+from typing import Final
+
+from memory.observer import sightings
+from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.sightings import Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
+
+STEPS_APART: Final = 5  # at most, ours
+TOUCHES_APART: Final = 6  # at most, of files in between; ours
+MEETINGS_LEAST: Final = 2  # unless both were edited, ours
+
+
+def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Find the pairs of files that go together."""
+    meetings = _meetings(sightings.touches(scratchpad=scratchpad))
+    return sightings.strongest(
+        sightings=(
+            _sighting(pair, met)
+            for pair, met in meetings.items()
+            if len(met) >= MEETINGS_LEAST or any(_both_edit(each) for each in met)
+        )
+    )
+
+
+def _meetings(
+    touches: tuple[Deed, ...],
+) -> dict[tuple[str, str], list[tuple[Deed, Deed]]]:
+    """Return for each pair of files how an edit of one met a touch of the other, each edit once."""
+    met: dict[tuple[str, str], list[tuple[Deed, Deed]]] = {}
+    for place, later in enumerate(touches):
+        seen: set[str] = {later.target}
+        for earlier in reversed(touches[max(0, place - TOUCHES_APART) : place]):
+            is_near = later.step - earlier.step <= STEPS_APART
+            if earlier.target in seen or not is_near or not _one_edits(earlier, later):
+                continue
+            seen.add(earlier.target)
+            pair = (min(earlier.target, later.target), max(earlier.target, later.target))
+            met.setdefault(pair, []).append((earlier, later))
+    return met
+
+
+def _one_edits(earlier: Deed, later: Deed) -> bool:
+    return Act.EDIT in {earlier.act, later.act}
+
+
+def _both_edit(pair: tuple[Deed, Deed]) -> bool:
+    return all(deed.act is Act.EDIT for deed in pair)
+
+
+def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]]) -> Sighting:
+    apart = sum(max(later.clock - earlier.clock, 0.0) for earlier, later in met) / len(met)
+    first, second = met[0][0].target, met[0][1].target
+    return Sighting(
+        kind=SignalKind.CO_ACCESS,
+        key=f"{pair[0]}|{pair[1]}",
+        files=(first, second),
+        evidence=sightings.evidence(deeds=(deed for both in met for deed in both)),
+        times=len(met),
+        details=(
+            ("first", first),
+            ("second", second),
+            ("seconds", f"{apart:.0f}"),
+            ("both_edited", "yes" if any(map(_both_edit, met)) else "no"),
+        ),
+    )

@@ -1,0 +1,49 @@
+"""Signal 14: a change that needed a change of configuration.
+
+Seen when a file that configures was edited, and within ten calls of that one that does not.
+"""
+
+from typing import Final
+
+from memory.observer import places, sightings
+from memory.observer.scratchpad import Deed, Scratchpad, in_order
+from memory.observer.sightings import Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
+
+CALLS_APART: Final = 10  # at most, either way; ours
+
+
+def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Find the files that configure and were changed with code."""
+    deeds = in_order(scratchpad=scratchpad)
+    by_config: dict[str, list[Deed]] = {}
+    for place, deed in enumerate(deeds):
+        if _is_edit(deed) and places.is_config(path=deed.target):
+            near = deeds[max(0, place - CALLS_APART) : place + 1 + CALLS_APART]
+            code = tuple(each for each in near if _is_edit(each) and not _configures(each))
+            if code:
+                by_config.setdefault(deed.target, []).extend((deed, *code))
+    found = (_sighting(config, both) for config, both in by_config.items())
+    return sightings.strongest(sightings=found)
+
+
+def _is_edit(deed: Deed) -> bool:
+    is_ours = deed.target != "" and not places.is_outside(path=deed.target)
+    return deed.act is Act.EDIT and not deed.is_error and is_ours
+
+
+def _configures(deed: Deed) -> bool:
+    return places.is_config(path=deed.target)
+
+
+def _sighting(config: str, both: list[Deed]) -> Sighting:
+    files = tuple(dict.fromkeys((config, *(deed.target for deed in both))))
+    return Sighting(
+        kind=SignalKind.CONFIG_TOUCHED,
+        key=config,
+        files=files[: sightings.FILES_MOST],
+        evidence=sightings.evidence(deeds=both),
+        times=len({deed.sequence for deed in both if deed.target == config}),
+        details=(("config", config),),
+    )

@@ -1,0 +1,55 @@
+"""Signal 17: a step that cost far more context than the others.
+
+Seen when it cost at least 4,000 tokens and three times the median of at least five steps; what it
+read or ran is what costs.
+"""
+
+from statistics import median
+from typing import Final
+
+from memory.observer import places, sightings, tools
+from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.sightings import Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
+
+TOKENS_LEAST: Final = 4_000  # ours
+TIMES_MEDIAN: Final = 3  # ours
+STEPS_LEAST: Final = 5  # ours
+
+
+def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Find what made steps costly, one sighting a file or program."""
+    tokens = {step: cost.tokens for step, cost in scratchpad.steps.items() if cost.tokens}
+    if len(tokens) < STEPS_LEAST:
+        return ()
+    least = max(TOKENS_LEAST, TIMES_MEDIAN * median(tokens.values()))
+    by_what: dict[str, list[Deed]] = {}
+    for deed in scratchpad.deeds.values():
+        if tokens.get(deed.step, 0) >= least:
+            by_what.setdefault(_what(deed), []).append(deed)
+    found = (_sighting(what, deeds, tokens) for what, deeds in by_what.items() if what)
+    return sightings.strongest(sightings=found)
+
+
+def _what(deed: Deed) -> str:
+    """Return what a step was spent on; empty for what names nothing."""
+    if deed.act in {Act.RUN, Act.TEST}:
+        return tools.program(command=deed.target)
+    return "" if places.is_outside(path=deed.target) else deed.target
+
+
+def _sighting(what: str, deeds: list[Deed], tokens: dict[int, int]) -> Sighting:
+    is_file = deeds[0].act in {Act.READ, Act.EDIT}
+    return Sighting(
+        kind=SignalKind.CONTEXT_SPIKE,
+        key=what[: sightings.KEY_MOST],
+        files=(what,) if is_file else (),
+        evidence=sightings.evidence(deeds=deeds),
+        times=len(deeds),
+        details=(
+            ("what", what),
+            ("tokens", str(max(tokens[deed.step] for deed in deeds))),
+            ("module", places.module(path=what) if is_file else ""),
+        ),
+    )

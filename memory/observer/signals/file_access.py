@@ -1,0 +1,33 @@
+"""Signal 1: a file that the session came back to, which the next one may as well have at hand.
+
+Seen when a file of the repository was touched at least twice, in different steps.
+"""
+
+from typing import Final
+
+from memory.observer import sightings
+from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.sightings import Sighting
+from memory.observer.signal_table import SignalKind
+
+TOUCHES_LEAST: Final = 2  # in different steps, ours
+
+
+def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Find the files that a session came back to."""
+    by_file: dict[str, list[Deed]] = {}
+    for deed in sightings.touches(scratchpad=scratchpad):
+        by_file.setdefault(deed.target, []).append(deed)
+    return sightings.strongest(
+        sightings=(
+            Sighting(
+                kind=SignalKind.FILE_ACCESS,
+                key=path,
+                files=(path,),
+                evidence=sightings.evidence(deeds=deeds),
+                times=len(deeds),
+            )
+            for path, deeds in by_file.items()
+            if len({deed.step for deed in deeds}) >= TOUCHES_LEAST
+        )
+    )

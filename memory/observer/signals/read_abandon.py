@@ -1,0 +1,59 @@
+"""Signal 5: a file that looked right and was not: read, left for another search, never used.
+
+Seen when a search follows within two calls of the read, the file is never touched again, nothing in
+its folder is edited, and the session does edit something else later.
+"""
+
+from typing import Final
+
+from memory.observer import places, sightings
+from memory.observer.scratchpad import Deed, Scratchpad, edited, in_order
+from memory.observer.sightings import Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
+
+CALLS_APART: Final = 2  # from the read to the next search, ours
+_SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
+
+
+def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
+    """Find the files that were read and left."""
+    deeds = in_order(scratchpad=scratchpad)
+    folders = {path.rpartition("/")[0] for path in edited(scratchpad=scratchpad)}
+    last_edit = max((deed.sequence for deed in deeds if deed.act is Act.EDIT), default=0)
+    found = (
+        _sighting(deed, deeds[place + 1 : place + 1 + CALLS_APART], used)
+        for place, deed in enumerate(deeds)
+        if deed.act is Act.READ and not deed.is_error and deed.sequence < last_edit
+        if _is_left(deed, scratchpad) and deed.target.rpartition("/")[0] not in folders
+        if (used := _used(deeds, deed)) and _searches(deeds, place)
+    )
+    return sightings.strongest(sightings=found)
+
+
+def _is_left(deed: Deed, scratchpad: Scratchpad) -> bool:
+    """Say whether a file of the repository was read once and nothing else."""
+    use = scratchpad.files.get(deed.target)
+    is_once = use is not None and (use.reads, use.edits) == (1, 0)
+    return is_once and not places.is_outside(path=deed.target)
+
+
+def _searches(deeds: tuple[Deed, ...], place: int) -> bool:
+    following = deeds[place + 1 : place + 1 + CALLS_APART]
+    return any(deed.act in _SEARCHES for deed in following)
+
+
+def _used(deeds: tuple[Deed, ...], left: Deed) -> str:
+    """Return the file that was edited instead, the first after the read."""
+    later = (deed for deed in deeds if deed.act is Act.EDIT and deed.sequence > left.sequence)
+    return next((deed.target for deed in later), "")
+
+
+def _sighting(left: Deed, following: tuple[Deed, ...], used: str) -> Sighting:
+    return Sighting(
+        kind=SignalKind.READ_ABANDON,
+        key=left.target,
+        files=(left.target,),
+        evidence=sightings.evidence(deeds=(left, *following)),
+        details=(("instead", used),),
+    )

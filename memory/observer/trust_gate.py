@@ -1,0 +1,69 @@
+"""What came after outside content is tainted, whatever it says (spec 4.3).
+
+Filters of content do not stop an injection that was stored; where a text came from does. The gate
+looks at nothing but the order of events: a sighting that rests on any event after outside content
+came into view is tainted. Only a person lifts that.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from memory.formulas.confidence import TAINTED_FACTOR
+from memory.formulas.factors import checked_share
+from memory.observer.scratchpad import Scratchpad
+from memory.observer.sightings import Sighting
+
+
+class TrustTier(IntEnum):
+    """How far what a memory comes from is trusted, most first (spec 4.3)."""
+
+    HUMAN_VERIFIED = 1
+    HUMAN = 2
+    AGENT = 3
+    AGENT_AFTER_EXTERNAL = 4
+    IMPORTED = 5
+
+
+LEAST_TRUSTED: Final = TrustTier.IMPORTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """What the gate says: the confidence left, the tier, and why it is tainted (empty: it is not).
+
+    What is tainted needs review and stays in quarantine: its author sees it, nobody is given it,
+    and nothing is made of it.
+    """
+
+    confidence: float
+    tier: TrustTier
+    reason: str
+
+    @property
+    def is_tainted(self) -> bool:
+        """Whether outside content had a part in it."""
+        return bool(self.reason)
+
+
+def judge(*, sighting: Sighting, scratchpad: Scratchpad, confidence: float) -> Gated:
+    """Judge a sighting by what came before the events it rests on."""
+    checked_share(name="confidence", value=confidence)
+    taint = scratchpad.taint
+    if taint is None or sighting.last_sequence <= taint.sequence:
+        return Gated(confidence=confidence, tier=TrustTier.AGENT, reason="")
+    return Gated(
+        confidence=confidence * TAINTED_FACTOR,
+        tier=TrustTier.AGENT_AFTER_EXTERNAL,
+        reason=taint.reason,
+    )
+
+
+def lowest(*, tiers: tuple[TrustTier, ...]) -> TrustTier:
+    """Return the tier of what is made of several: the lowest parent wins, and none is no trust."""
+    return max(tiers, default=LEAST_TRUSTED)
+
+
+def may_be_source(*, tier: TrustTier, needs_review: bool) -> bool:
+    """Say whether a synthesis may rest on a memory: nothing tainted, nothing that waits."""
+    return tier <= TrustTier.AGENT and not needs_review

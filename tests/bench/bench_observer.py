@@ -1,0 +1,67 @@
+"""The observer: events folded a second, and what the end of a session costs, on one core.
+
+Run: `.venv/bin/python -m tests.bench.bench_observer 2000 20000`. A session of so many tool calls is
+made, with results of a few kilobytes. Figures are processor time.
+"""
+
+import random
+import sys
+import time
+
+from memory.observer import checkpoint, finding, fold, reading
+from tests.bench import measures
+from tests.support.stories import Story
+
+SIZES = (2_000, 20_000)
+CODE = "import os\nfrom auth.tokens import mint\n\n\ndef run(name):\n    return mint(name)\n" * 20
+
+
+def main(*, sizes: tuple[int, ...]) -> None:
+    """Read, fold, write, read back and finish sessions of some sizes."""
+    for size in sizes:
+        rows = made(calls=size)
+        read_in, batch = _timed(lambda rows=rows: reading.read_all(rows=rows))
+        folded_in, state = _timed(
+            lambda batch=batch: fold.rebuild(setting=Story().setting, events=batch.events)
+        )
+        written_in, data = _timed(lambda state=state: checkpoint.dump(scratchpad=state))
+        loaded_in, _ = _timed(lambda data=data: checkpoint.load(data=data))
+        found_in, found = _timed(
+            lambda state=state: finding.find_all(scratchpad=state, verdicts={})
+        )
+        count = len(batch.events)
+        measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")
+        measures.line("read", f"{count / read_in:10,.0f} a second")
+        measures.line("fold", f"{count / folded_in:10,.0f} a second")
+        measures.line("read and fold", f"{count / (read_in + folded_in):10,.0f} a second")
+        measures.line("checkpoint", f"{written_in * 1e3:.0f} ms, back {loaded_in * 1e3:.0f} ms")
+        measures.line("all signals", f"{found_in * 1e3:.0f} ms")
+
+
+def made(*, calls: int) -> tuple[object, ...]:
+    """Return the rows of a session."""
+    chance, told = random.Random(3), Story(planned=calls // 2)
+    for place in range(calls):
+        path = f"src/m{chance.randrange(30)}/f{chance.randrange(40)}.py"
+        kind = chance.random()
+        if kind < 0.5:
+            told.read(path, CODE)
+        elif kind < 0.7:
+            told.edit(path, f"a{place}", f"b{place}")
+        elif kind < 0.8:
+            told.grep(f"def f{chance.randrange(50)}", f"src/a.py:{place}: def f()")
+        elif kind < 0.9:
+            told.run("pytest -q tests", f"{chance.randrange(3)} failed\nKeyError: '{place}'")
+        else:
+            told.say("Now I look at the next file. It should hold the settings. Let me see.")
+    return tuple(told.done().rows)
+
+
+def _timed(call: object) -> tuple[float, object]:
+    started = time.process_time()
+    result = call()  # type: ignore[operator]
+    return time.process_time() - started, result
+
+
+if __name__ == "__main__":
+    main(sizes=tuple(map(int, sys.argv[1:])) or SIZES)

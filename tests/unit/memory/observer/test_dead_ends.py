@@ -1,0 +1,45 @@
+"""Dead ends need words and a try; what was tried and what came instead are kept."""
+
+import pytest
+
+from memory.observer import dead_ends
+from tests.support.stories import Story
+
+WONT = "This approach won't work because the driver has no savepoints."
+
+
+def test_a_dead_end_says_what_failed_and_what_came_instead() -> None:
+    story = Story().prompt("Make imports resumable\nplease").edit("imports/run.py")
+    story.fails("pytest imports", "NotSupportedError: savepoints").say(WONT).edit("imports/log.py")
+
+    (found,) = dead_ends.find(scratchpad=story.scratchpad())
+
+    assert found.approach == "running `pytest imports`"
+    assert found.why_it_failed == f"{WONT} NotSupportedError: savepoints"
+    assert found.alternative == "changing imports/log.py"
+    assert found.task == "Make imports resumable"
+    assert found.files == ("imports/run.py",)
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().edit("a").say("Let me try a different approach."),
+        Story().run("docker ps").say("Docker is not available in this environment."),
+        Story().fails("make", "error: x").say("I need to abandon this."),
+    ],
+)
+def test_words_after_a_try_are_one(story: Story) -> None:
+    assert len(dead_ends.find(scratchpad=story.scratchpad())) == 1
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        Story().say(WONT),
+        Story().read("a").say(WONT).edit("a"),
+        Story().edit("a").say("This approach works."),
+    ],
+)
+def test_words_alone_are_none(story: Story) -> None:
+    assert dead_ends.find(scratchpad=story.scratchpad()) == ()
