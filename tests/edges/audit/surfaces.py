@@ -60,7 +60,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         project="shop",
         memories=[
             {"content": CONTENT, "type": "gotcha"},
-            {"content": f"{CONTENT} Always."},
+            {"content": "Carts are emptied at night, by a job that the depot starts."},
             {"content": "short"},
         ],
     ),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from django.db.models import Sum
 from django.test import Client
@@ -22,8 +23,11 @@ from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.actions.run_import import run_import
+from memory.actions.settle import Settlement, Verdict, settle
 from memory.actions.snooze import snooze
 from memory.models import EmbeddingModel, Memory
+from memory.queries import conflicts
+from memory.queries.conflicts import ConflictView
 from memory.queries.views import MemoryView
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
@@ -107,6 +111,8 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         **_review(caller, who["member"], now),
         **_imports(caller, now),
         "session": _session(caller, now),
+        "conflict": str(_conflict(caller, now, "depot").id),
+        "settled_conflict": str(_settled(caller, now)),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
         "failed_job": str(_job(caller, Job.State.FAILED).id),
         "team": str(team.id),
@@ -175,6 +181,25 @@ def _session(caller: Caller, now: datetime) -> str:
     with entered(caller):
         new = NewSession(project="shop", external_id="run-1")
         return str(open_session(caller=caller, new=new, now=now).session.id)
+
+
+def _conflict(caller: Caller, now: datetime, name: str) -> ConflictView:
+    """Teach two things that contradict each other."""
+    text = f"The clerk of `shop/{name}.py` counts a parcel {{}} times before it leaves the house."
+    with entered(caller):
+        _memory(caller, now, text.format(3))
+        new = NewMemory(content=text.format(5), source="user_taught", project="shop")
+        found = remember(caller=caller, new=new, now=now).conflict_id
+        assert found is not None
+        return conflicts.conflict(caller=caller, conflict_id=found, now=now)
+
+
+def _settled(caller: Caller, now: datetime) -> UUID:
+    """Settle a conflict of its own."""
+    one = _conflict(caller, now, "harbor")
+    with entered(caller):
+        settlement = Settlement(verdict=Verdict.KEEP_OLDER, reason="It is still so.")
+        return settle(caller=caller, conflict_id=one.id, settlement=settlement, now=now).id
 
 
 def _job(caller: Caller, state: Job.State) -> Job:

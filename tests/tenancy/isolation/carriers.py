@@ -90,6 +90,7 @@ ABOUT_A_MEMORY: Final = (
     _call("GET", "projects/{id}"),
     _call("DELETE", "tokens/{id}"),
     _call("GET", "topics/{id}"),
+    _call("GET", "conflicts/{id}"),
     _call("GET", "changes", query="project={id}"),
     *(
         _page("GET", f"{ROOM}memories", query=query)
@@ -121,6 +122,8 @@ ABOUT_A_PROJECT: Final = (
     _call("GET", "entities", query="project={slug}"),
     _call("GET", "entities/memories", query="name=stone&project={slug}"),
     _call("GET", "topics", query="project={slug}"),
+    _call("GET", "conflicts", query="project={slug}"),
+    _call("GET", "actions", query="project={slug}"),
     _call("GET", "files/memories", query="path=a.py&project={slug}"),
     _call("POST", "memories", send={"project": "{slug}", "content": NEW, "scope": "personal"}),
     _call("POST", "memories/bulk", send={"project": "{slug}", "memories": [{"content": NEW}]}),

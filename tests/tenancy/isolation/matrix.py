@@ -104,7 +104,17 @@ def _of(name: str, line: Mapping[str, Any]) -> Iterator[Ask]:
 
 def _kind(address: str) -> str:
     """Return what an address is about: its last parameter that is an id."""
-    for parameter in ("memory", "import", "topic", "user", "invitation", "token", "team", "job"):
+    for parameter in (
+        "memory",
+        "import",
+        "topic",
+        "conflict",
+        "user",
+        "invitation",
+        "token",
+        "team",
+        "job",
+    ):
         if f"<uuid:{parameter}_id>" in address:
             return parameter
     if "<str:secret>" in address:

@@ -26,7 +26,7 @@ from memory.actions.correct import correct
 from memory.actions.importing import Upload
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.revise import revise
-from memory.models import Memory, Topic, TopicMember
+from memory.models import Conflict, Memory, MemoryLink, Topic, TopicMember
 from memory.sql import retrieval
 from teams.actions.members import remove_member
 from teams.actions.projects import create_project
@@ -221,6 +221,9 @@ def _memories(world: World, tenant: str) -> None:
              project=project, number=1)  # fmt: skip
         topic_id = _topic(world.callers[f"{tenant}/{who}"], f"{tenant}/{place}", memory_id, given)
         _add(world, "topic", f"{tenant}/{place}", id=topic_id, topic_id=topic_id, project=project)
+        conflict_id = _conflict(memory_id, topic_id)
+        _add(world, "conflict", f"{tenant}/{place}", id=conflict_id, conflict_id=conflict_id,
+             project=project)  # fmt: skip
 
 
 def _memory(caller: Caller, label: str, given: dict[str, Any]) -> UUID:
@@ -297,6 +300,21 @@ def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -
             Change.objects.filter(object_id=other.id).delete()
             retrieval.sync_filters(memory_ids=(memory_id, other.id))
     return topic.id
+
+
+def _conflict(memory_id: UUID, topic_id: UUID) -> UUID:
+    """Let a memory and the other one of its topic contradict each other."""
+    with tenancy.unit():
+        other = TopicMember.objects.filter(topic_id=topic_id).exclude(memory_id=memory_id).get()
+        row = Memory.objects.get(pk=memory_id)
+        MemoryLink.objects.create(
+            source_id=other.memory_id, target_id=memory_id, kind="contradicts"
+        )
+        conflict = Conflict.objects.create(
+            project_id=row.project_id, audience=row.audience, older_id=memory_id,
+            newer_id=other.memory_id, kind="contradict", cause="equal", found_at=NOW,
+        )  # fmt: skip
+    return conflict.id
 
 
 def _job(world: World, tenant: str, created_by: UUID) -> None:
