@@ -11,7 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory.taxonomy import CITATION_LENGTH, MemoryType
+from memory.intake import languages
+from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
 
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef]"
@@ -98,8 +99,13 @@ def identifier_parts(*, text: str) -> tuple[str, ...]:
 
 
 def keyword_text(*, content: str, files: tuple[str, ...], tags: tuple[str, ...]) -> str:
-    """Compose the text for BM25: content, files and tags, then the parts of identifiers."""
-    whole = "\n".join(line for line in (content, " ".join(files), " ".join(tags)) if line)
+    """Compose the text for BM25: content, files and tags, then the parts of identifiers.
+
+    Source text, which the tag `code` marks, has its language among its words.
+    """
+    language = languages.language_of(content=content, files=files) if CODE_TAG in tags else ""
+    lines = (content, " ".join(files), " ".join(tags), language)
+    whole = "\n".join(line for line in lines if line)
     parts = " ".join(identifier_parts(text=whole))
     return f"{whole}\n{parts}" if parts else whole
 

@@ -5,7 +5,9 @@ and weighted. Measured, it beats reciprocal rank fusion, which throws the margin
 stays for paths that have ranks only. Both give 0..1 for any number of paths: the weights of the
 paths that found anything are scaled to sum to 1, so that a missing path (no vectors, no graph)
 lowers nobody. A question in words weighs meaning and words by what a memory is made of: turns of a
-conversation say little each, and source text hardly has the question's words. The result depends
+conversation say little each, and source text hardly has the question's words; nor does it count for
+source text what it names, since it names all it is made of, and a function called `check` is no
+answer to every question with that word. The result depends
 neither on the order of candidates nor of paths; ties are broken by id. Source of reciprocal rank
 fusion: Cormack, Clarke & Buettcher (2009).
 """
@@ -152,13 +154,14 @@ def _order(path: str, candidate: Candidate) -> float:
 
 def _by_item(weights: Mapping[str, float], shares: Shares) -> dict[Item, Mapping[str, float]]:
     """Return the weights of the paths for each kind of memory."""
+    return {item: _shared(item, weights, shares) if item in shares else weights for item in Item}
+
+
+def _shared(item: Item, weights: Mapping[str, float], shares: Shares) -> Mapping[str, float]:
     both = weights.get(Path.DENSE, 0.0) + weights.get(Path.KEYWORD, 0.0)
-    return {
-        item: {**weights, Path.DENSE: both * share, Path.KEYWORD: both * (1 - share)}
-        if (share := shares.get(item)) is not None
-        else weights
-        for item in Item
-    }
+    meaning = both * shares[item]
+    shared = {**weights, Path.DENSE: meaning, Path.KEYWORD: both - meaning}
+    return {**shared, Path.ENTITIES: 0.0} if item is Item.CODE else shared
 
 
 def _scaled(weights: Mapping[str, float], paths: Iterable[str]) -> dict[str, float]:

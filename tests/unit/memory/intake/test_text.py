@@ -90,6 +90,13 @@ def test_the_keyword_text_keeps_the_whole_and_adds_the_parts() -> None:
     assert text == "Call getUser.\nsrc/auth.py\ndb\nget user src auth.py auth py"
 
 
+def test_source_text_has_its_language_among_its_words() -> None:
+    code = "def total(cart):\n    return sum(cart)"
+
+    assert texts.keyword_text(content=code, files=(), tags=("code",)).endswith("\ncode\npython")
+    assert "python" not in texts.keyword_text(content=code, files=(), tags=())
+
+
 def test_a_plain_content_is_its_own_keyword_text() -> None:
     assert texts.keyword_text(content="Nothing special", files=(), tags=()) == "Nothing special"
 

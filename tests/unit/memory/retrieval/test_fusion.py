@@ -113,6 +113,22 @@ def test_queries_for_names_and_connections_weigh_everything_alike(kind: QueryKin
     assert len(found) == 1
 
 
+def test_what_source_text_names_counts_for_a_name_alone() -> None:
+    named = {"dense": 0.0, "entities": 1.0}
+    candidates = (
+        Candidate(memory_id=UUID(int=1), scores=named, item=Item.CODE),
+        Candidate(memory_id=UUID(int=2), scores=named),
+        Candidate(memory_id=UUID(int=3), scores={"dense": 1.0}, item=Item.CODE),
+    )
+
+    def scores(kind: QueryKind) -> list[float]:
+        fused = fusion.minmax(candidates=candidates, kind=kind)
+        return [round(one.score, 3) for one in sorted(fused, key=lambda one: one.memory_id)]
+
+    assert scores(QueryKind.SEMANTIC) == [0.0, 0.231, 1.0]
+    assert scores(QueryKind.IDENTIFIER) == [0.429, 0.429, 0.571]
+
+
 @METHODS
 def test_nothing_found_is_fused_to_nothing(method: type) -> None:
     assert method(candidates=(), kind=QueryKind.SEMANTIC) == ()
