@@ -66,6 +66,8 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_rejected": gettext_lazy("rejected memories together"),
     "memory.bulk_snoozed": gettext_lazy("snoozed memories together"),
     "memory.bulk_review_undone": gettext_lazy("took verdicts back together"),
+    "memory.exported": gettext_lazy("exported memories"),
+    "memory.reinstated": gettext_lazy("brought an export back"),
     "memory.bulk_written": gettext_lazy("stored memories together"),
     "memory.bulk_confirmed": gettext_lazy("confirmed memories together"),
     "memory.bulk_pinned": gettext_lazy("pinned memories together"),

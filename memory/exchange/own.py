@@ -4,7 +4,7 @@ A record is one JSON object: every field of the memory, and beside them its vers
 its topics. Every column of a memory is decided in `FIELDS`; a test fails for one that is not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
@@ -71,3 +71,15 @@ def moment(*, text: Any) -> datetime | None:
 def is_header(*, value: Any) -> bool:
     """Say whether a JSON value begins an export of ours."""
     return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def texts_in(*, value: Any) -> Iterator[str]:
+    """Yield every text of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(value=inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(value=inner)

@@ -103,9 +103,10 @@ def _own_memory(name: str, text: str) -> Reading | None:
     note = front_matter.read(text=text)
     if note.fields.get("format") != own.FORMAT:
         return None
-    record: dict[str, Any] = {key: value for key, value in note.fields.items() if key != "format"}
-    record["content"] = note.body.removeprefix("\n").removesuffix("\n")
-    return _own_reading(name, record)
+    told = note.fields.get("record")
+    record: dict[str, Any] = told if isinstance(told, dict) else {}
+    body = note.body.removeprefix("\n").removesuffix("\n")
+    return _own_reading(name, {"content": body, **record})
 
 
 def _own_reading(name: str, record: Mapping[str, Any]) -> Reading:

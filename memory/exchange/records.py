@@ -65,7 +65,8 @@ def looks_like_lines(*, text: str) -> bool:
     try:
         is_whole = isinstance(json.loads(first), dict)
     except (ValueError, RecursionError):
-        return rest.lstrip().startswith("{")
+        is_open = first.rstrip().endswith(("[", ",", "{", ":"))  # a document over several lines
+        return rest.lstrip().startswith("{") and not is_open
     return is_whole and bool(rest.strip())
 
 

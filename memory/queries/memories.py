@@ -104,6 +104,11 @@ def page(
     )
 
 
+def matching(*, caller: Caller, filters: Filters) -> QuerySet[Memory]:
+    """Return the rows that a filter lets through, for other queries. In a unit."""
+    return _filtered(caller, filters)
+
+
 def count(*, caller: Caller, filters: Filters) -> int:
     """Count the memories a filter lets through."""
     with tenancy.unit():
@@ -239,6 +244,11 @@ def _any_file(pattern: str) -> Q:
 
 def _cursor_at(last: MemoryView) -> Cursor:
     return Cursor(created_at=last.created_at, memory_id=last.id)
+
+
+def was_seen(*, version: MemoryVersion, sight: visibility.Sight) -> bool:
+    """Say whether a version was for the eyes of someone with this sight."""
+    return _could_see(version, sight)
 
 
 def _could_see(version: MemoryVersion, sight: visibility.Sight) -> bool:

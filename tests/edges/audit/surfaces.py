@@ -87,6 +87,13 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "snooze_memory": _rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
     "undo_review": _rest("reviews/{verdict}/undo", "memory.review_undone"),
     "begin_import": _rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
+    "export_memories": Write(
+        path="exports",
+        act="memory.exported",
+        send={"project": "shop"},
+        by="writer",
+        wrong={"project": "shop", "query": "some words"},
+    ),
     "undo_import": _rest("imports/{import}/undo", "import.undone"),
     "cancel_import": _rest("imports/{queued_import}/cancel", "import.cancelled"),
     "open_session": _rest("sessions", "session.opened", project="shop"),
@@ -283,7 +290,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
 JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
     {"memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.run_import"}
 )
-COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed"})
+COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed", "export_memories", "import_memories"})
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {
         "audit",

@@ -1,0 +1,50 @@
+"""Write memories to a file: `manage.py export_memories FILE --organization acme --as EMAIL`."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from accounts.authentication import entered
+from accounts.errors import CairnError
+from memory.actions.export import ExportRequest, export
+from memory.exchange.writing import BUDGET_TOKENS, ExportFormat
+from memory.management.signed_in import add_person, caller_of
+
+
+class Command(BaseCommand):
+    """Export what one person may see."""
+
+    help = "Write memories to a file: those that a person may see and a filter lets through."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the file, the person, the project, the filter and the format."""
+        parser.add_argument("file", type=Path, help="the file that is written; it must not exist")
+        add_person(parser)
+        parser.add_argument("--query", default="is:any", help="filters; is:any when left out")
+        parser.add_argument(
+            "--format", default="ndjson", choices=[one.value for one in ExportFormat]
+        )
+        parser.add_argument("--budget", type=int, default=BUDGET_TOKENS, help="of a CLAUDE.md")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write the file, and say what is in it."""
+        request = ExportRequest(
+            project=options["project"],
+            query=options["query"],
+            format=ExportFormat(options["format"]),
+            budget_tokens=options["budget"],
+        )
+        caller = caller_of(options)
+        try:
+            with entered(caller):
+                made = export(caller=caller, request=request, now=timezone.now())
+            with options["file"].open("xb") as file:
+                file.write(made.data)
+        except FileExistsError as error:
+            raise CommandError(f"{options['file']} exists already.") from error
+        except CairnError as error:
+            raise CommandError(f"{error.detail} {error.hint}") from error
+        self.stdout.write(f"{made.memories} memories, {len(made.data):,} bytes: {options['file']}")

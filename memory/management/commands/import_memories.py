@@ -1,0 +1,86 @@
+"""Import files at the machine: `manage.py import_memories FILE… --organization o --as EMAIL`."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.errors import CairnError
+from memory.actions import importing
+from memory.actions.begin_import import begin_import
+from memory.actions.importing import Upload
+from memory.actions.preview_import import preview_import
+from memory.actions.reinstate import reinstate
+from memory.actions.run_import import run_import
+from memory.management.signed_in import add_person, caller_of
+
+
+class Command(BaseCommand):
+    """Import files, or folders of them, in a person's name."""
+
+    help = "Import files into review; or bring an export back as it was, with --as-it-was."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the files, the person, the project, and how."""
+        parser.add_argument("files", nargs="+", type=Path, help="files, or folders of them")
+        add_person(parser)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would be, store nothing"
+        )
+        parser.add_argument("--as-it-was", action="store_true", help="an export, with its states")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Import; say how far it is, and what came of each row that was refused."""
+        caller = caller_of(options)
+        upload = Upload(files=tuple(_files(options["files"])), project=options["project"])
+        try:
+            with entered(caller):
+                self._import(caller, upload, options)
+        except CairnError as error:
+            raise CommandError(f"{error.detail} {error.hint}") from error
+
+    def _import(self, caller: Caller, upload: Upload, options: dict[str, Any]) -> None:
+        if options["as_it_was"]:
+            self._bring_back(caller, upload)
+            return
+        seen = preview_import(caller=caller, upload=upload)
+        for row in seen.rows:
+            if row.outcome == "refused":
+                self.stdout.write(f"{row.file}:{row.line or ''}: {row.gate}: {row.reason}")
+        counts: Any = seen.counts
+        if not options["dry_run"]:
+            now = timezone.now()
+            batch = begin_import(caller=caller, upload=upload, now=now)
+            counts = run_import(caller=caller, batch_id=batch.id, now=now, tell=self._tell)
+        told = ", ".join(f"{counts[name]} {name}" for name in sorted(counts))
+        self.stdout.write(f"{len(seen.files)} files: {told}")
+
+    def _bring_back(self, caller: Caller, upload: Upload) -> None:
+        found = importing.read(upload=upload)
+        records = tuple(one.record for one in found.candidates if one.record)
+        done = reinstate(caller=caller, project=upload.project, records=records, now=timezone.now())
+        for id, reason in done.refused:
+            self.stdout.write(f"{id}: {reason}")
+        refused = len(done.refused) + len(found.faults)
+        self.stdout.write(f"{done.added} added, {done.known} known, {refused} refused")
+
+    def _tell(self, done: int, total: int) -> None:
+        self.stdout.write(f"{done} of {total} rows")
+
+
+def _files(paths: list[Path]) -> Iterator[tuple[str, bytes]]:
+    for path in paths:
+        if path.is_dir():
+            inside = (
+                one for one in sorted(path.rglob("*")) if one.is_file() and not one.is_symlink()
+            )
+            yield from ((str(one.relative_to(path.parent)), one.read_bytes()) for one in inside)
+        elif path.is_file():
+            yield path.name, path.read_bytes()
+        else:
+            raise CommandError(f"There is no file {path}.")

@@ -1,0 +1,137 @@
+"""Memories as records of an export: every field, versions, links and topics, as far as one may see.
+
+What stands in a record is decided in `memory.exchange.own`. A version that was another audience's,
+a link to a memory that the caller may not see, and the name of a topic they could not read are not
+in it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.exchange import own
+from memory.exchange.own import Fate
+from memory.models import Memory, MemoryLink, MemoryVersion, TopicMember
+from memory.providers import secret_catalog
+from memory.queries import topics
+from memory.queries.memories import matching, was_seen
+from memory.queries.views import countable
+from memory.retrieval.filters import Filters
+from teams import visibility
+
+PAGE: Final = 500
+TOPICS: Final = 200  # names of topics looked up
+WRITTEN: Final = tuple(name for name, (fate, _) in own.FIELDS.items() if fate is not Fate.LEFT)
+OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
+Record = dict[str, Any]
+
+
+def count(*, caller: Caller, filters: Filters) -> int:
+    """Count what an export would hold. Raises NotFound for a hidden project."""
+    with tenancy.unit():
+        return matching(caller=caller, filters=filters).count()
+
+
+def records(*, caller: Caller, filters: Filters) -> Iterator[Record]:
+    """Yield the records of what a filter lets through, oldest first, without secrets."""
+    with tenancy.unit():
+        rows = matching(caller=caller, filters=filters).order_by("created_at", "id")
+        ids = tuple(rows.values_list("id", flat=True))
+        labels = _labels(caller, filters.project)
+    for start in range(0, len(ids), PAGE):
+        with tenancy.unit():
+            page = _page(caller, ids[start : start + PAGE], labels)
+        yield from (_clean(record) for record in page)
+
+
+def _page(caller: Caller, ids: tuple[UUID, ...], labels: Mapping[UUID, str]) -> tuple[Record, ...]:
+    rows = {row.id: row for row in _rows(caller, ids)}
+    links, versions = _links(caller, tuple(rows)), _versions(caller, tuple(rows))
+    told = TopicMember.objects.filter(memory_id__in=rows).values_list("memory_id", "topic_id")
+    topic = dict(told)
+    successors = {row.superseded_by_id for row in rows.values() if row.superseded_by_id}
+    seen = set(countable(caller=caller).filter(pk__in=successors).values_list("id", flat=True))
+    found = []
+    for id in ids:
+        if id not in rows:
+            continue  # gone since the ids were read
+        label = labels.get(topic.get(id, id))
+        beside = {
+            own.VERSIONS: versions[id],
+            own.LINKS: links[id],
+            own.TOPICS: [label] if label else [],
+        }
+        found.append({**_fields(rows[id], seen), **beside})
+    return tuple(found)
+
+
+def _rows(caller: Caller, ids: tuple[UUID, ...]) -> Iterator[Memory]:
+    rows = countable(caller=caller).filter(pk__in=ids)
+    yield from rows.select_related("project", "memoryusage").order_by("id")
+
+
+def _fields(row: Memory, seen: set[UUID]) -> Record:
+    usage = getattr(row, "memoryusage", None)
+    told = {
+        "project": row.project.slug if row.project else None,
+        "superseded_by": row.superseded_by_id if row.superseded_by_id in seen else None,
+        "access_count": usage.access_count if usage else 0,
+        "last_accessed_at": usage.last_accessed_at if usage else None,
+    }
+    return {name: _plain(told[name] if name in told else getattr(row, name)) for name in WRITTEN}
+
+
+def _links(caller: Caller, ids: tuple[UUID, ...]) -> dict[UUID, list[Record]]:
+    visible = countable(caller=caller).order_by().values("id")
+    rows = MemoryLink.objects.filter(source_id__in=ids, target_id__in=visible)
+    found: dict[UUID, list[Record]] = defaultdict(list)
+    for link in rows.order_by("kind", "target_id"):
+        names = ("kind", "confidence", "automatic", "cosine", "description", "created_at")
+        told = {name: _plain(getattr(link, name)) for name in names}
+        found[link.source_id].append({"target": str(link.target_id), **told})
+    return found
+
+
+def _versions(caller: Caller, ids: tuple[UUID, ...]) -> dict[UUID, list[Record]]:
+    sight = visibility.sight_of(caller=caller)
+    found: dict[UUID, list[Record]] = defaultdict(list)
+    rows = MemoryVersion.objects.filter(memory_id__in=ids).order_by("memory_id", "number")
+    for version in rows:
+        if not was_seen(version=version, sight=sight):
+            continue
+        names = ("number", "content", "reason", "changed_by", "changed_agent", "changed_at")
+        told = {name: _plain(getattr(version, name)) for name in names}
+        fields = {name: value for name, value in version.fields.items() if name != "audience"}
+        found[version.memory_id].append({**told, "fields": fields})
+    return found
+
+
+def _labels(caller: Caller, project: str | None) -> dict[UUID, str]:
+    page = topics.topics(caller=caller, project=project, after=None, limit=TOPICS)
+    return {one.id: one.label for one in page.items}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def _clean(record: Record) -> Record:
+    """Return a record without what looks like a secret by the rules of today (spec 7.6)."""
+    whole = "\n\n\n\n".join(own.texts_in(value=record))
+    return _redacted(record) if secret_catalog.find_secrets(text=whole) else record
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, str):
+        return secret_catalog.without_secrets(text=value)
+    if isinstance(value, Mapping):
+        return {name: _redacted(inner) for name, inner in value.items()}
+    return [_redacted(inner) for inner in value] if isinstance(value, list) else value
