@@ -9,40 +9,58 @@ from django.views.decorators.http import require_POST
 from accounts.backend import free_texts
 from accounts.errors import CairnError
 from frontend import words
-from frontend.views import base
+from frontend.views import base, inbox
 from frontend.views.base import Frame
 from frontend.views.verbs import changed
 from memory.actions.archive import archive as archive_memory
-from memory.actions.correct import correct as correct_memory
+from memory.actions.correct import Correction, edit
 from memory.actions.revise import revise
 from memory.queries import memories
+from memory.queries.memories import LinkView
 from memory.queries.views import MemoryView
+from memory.taxonomy import LinkKind, Scope
 from teams.roles import Act, allows
+
+OFFERED_SCOPES = (Scope.PERSONAL.value, Scope.PROJECT.value, Scope.ORGANIZATION.value)
 
 
 @base.member
 def correct(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show the correction dialog, and correct: the new memory takes the old one's place."""
     old = base.memory_here(frame, memory_id)
-    context = {"memory": old, "kinds": words.CORRECTIONS, "form": request.POST}
+    context = {
+        "memory": old,
+        "kinds": words.CORRECTIONS,
+        "scopes": _scopes(old),
+        "affected": _derived(frame, old),
+        "form": request.POST,
+        "query": request.GET.urlencode(),
+    }
     if request.method != "POST":
         return base.dialog(request, "partials/correct.html", context)
     try:
-        outcome = correct_memory(
+        corrected = edit(
             caller=frame.caller,
             memory_id=memory_id,
-            content=request.POST.get("content", "").replace("\r\n", "\n").strip(),
-            kind=request.POST.get("kind", ""),
-            reason=request.POST.get("reason", "").strip(),
+            correction=Correction(
+                content=request.POST.get("content", "").replace("\r\n", "\n").strip(),
+                kind=request.POST.get("kind", ""),
+                reason=request.POST.get("reason", "").strip(),
+                scope=request.POST.get("scope") or None,
+            ),
             now=frame.now,
         )
     except CairnError as error:
         return base.dialog(
             request, "partials/correct.html", {**context, "error": error}, status=error.status
         )
-    if outcome.memory is None:
+    memory = corrected.outcome.memory
+    if memory is None:
         raise Http404
-    return changed(request, frame, outcome.memory, say=_("Corrected. The old text is kept."))
+    say = _("Corrected. The old text is kept.")
+    if frame.project is not None and "inbox" in request.GET:
+        return inbox.after(request, frame, old, say=say, review_id=corrected.review_id)
+    return changed(request, frame, memory, say=say)
 
 
 @require_POST
@@ -90,6 +108,20 @@ def restore_version(
         now=frame.now,
     )
     return changed(request, frame, memory, say=_("The earlier text is back."))
+
+
+def _scopes(memory: MemoryView) -> tuple[tuple[str, words.Name], ...]:
+    """Return the scopes that a correction offers: its own first, then those of everybody."""
+    offered = dict.fromkeys((memory.scope, *OFFERED_SCOPES))
+    if not memory.project_slug:
+        offered.pop(Scope.PROJECT.value, None)
+    return tuple((name, words.SCOPES[name]) for name in offered)
+
+
+def _derived(frame: Frame, memory: MemoryView) -> tuple[LinkView, ...]:
+    """Return the visible memories that were derived from one; they rest on what is wrong."""
+    links = memories.links(caller=frame.caller, memory_id=memory.id)
+    return tuple(one for one in links if one.kind == LinkKind.DERIVE and not one.outgoing)
 
 
 def _may_restore(frame: Frame, memory: MemoryView) -> bool:

@@ -1,5 +1,6 @@
 """Correct a memory: a new one takes its place, and both stay readable (spec 2.4)."""
 
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -8,54 +9,113 @@ from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
 from accounts.sentences import sentence
-from memory.actions import store
+from memory.actions import deciding, revise, store
 from memory.actions.confirm import check_active
+from memory.actions.deciding import Traces
 from memory.actions.drafts import NewMemory
 from memory.actions.fields import check_reason
 from memory.actions.remember import Outcome, Prepared, decide, prepare
 from memory.actions.revise import check_agent_may_change
 from memory.errors import RefusedByGate
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
+from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink
+from memory.queries import reviews
 from memory.queries.memories import find_memory, lock_memory
-from memory.taxonomy import LinkKind, Source, Status
+from memory.taxonomy import LinkKind, Scope, Source, Status
 from teams.permissions import require
 from teams.roles import Act
 
 KINDS: Final = ("outdated", "too_broad", "wrong", "not_here")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What is right instead, what was wrong, why, and who sees it; None: whoever saw the old."""
+
+    content: str
+    kind: str
+    reason: str
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """What became of a correction; `review_id` undoes one of a memory that waited for review."""
+
+    outcome: Outcome
+    review_id: UUID | None
+
+
 def correct(
     *, caller: Caller, memory_id: UUID, content: str, kind: str, reason: str, now: datetime
 ) -> Outcome:
-    """Put a corrected memory in the place of a wrong one.
+    """Put a corrected memory in the place of a wrong one; raises what `edit` raises."""
+    correction = Correction(content=content, kind=kind, reason=reason)
+    return edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome
 
-    Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, and Conflict when
-    somebody stores the same at the same moment.
+
+def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: datetime) -> Corrected:
+    """Put a corrected memory in the place of a wrong one, perhaps for others to see.
+
+    Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, Forbidden for a scope
+    that the caller may not give it, and Conflict when somebody stores the same at the same moment.
     """
     require(caller=caller, act=Act.WRITE)
-    _check_kind(kind)
-    check_reason(reason=reason)
+    _check_kind(correction.kind)
+    check_reason(reason=correction.reason)
     with tenancy.unit():
         old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
-        new = successor_of(caller=caller, old=old, content=content)
+        new = successor_of(caller=caller, old=old, content=correction.content)
+        new = _moved(caller, old, new, correction.scope)
     prepared = prepare(caller=caller, new=new)
-    _check_changed(old, prepared)
+    if new.scope == old.scope:
+        _check_changed(old, prepared)
     with tenancy.unit():
         old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
-        _retire(old, f"{kind}: {reason}".strip(": "), now)
+        traces = Traces()
+        traces.keep(old)
+        waited = reviews.group_of(row=old) is not None
+        _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
         outcome = decide(caller=caller, prepared=prepared, now=now)
         if outcome.memory is None:
             raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
         _link(caller, old, outcome.memory.id)
-        by = {"by": str(outcome.memory.id), "kind": kind}
+        by = {"by": str(outcome.memory.id), "kind": correction.kind}
         store.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
-        return outcome
+        undoable = waited and outcome.outcome == "added" and not outcome.operation
+        review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
+        return Corrected(outcome=outcome, review_id=review_id)
+
+
+def _noted(caller: Caller, old: Memory, successor: UUID, traces: Traces, now: datetime) -> UUID:
+    """Write down what undoing a correction takes away and brings back."""
+    link = MemoryLink.objects.get(source_id=successor, target=old, kind=LinkKind.SUPERSEDES.value)
+    traces.made.append(successor)
+    traces.links.append(link.pk)
+    return deciding.note(caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now)
+
+
+def _moved(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> NewMemory:
+    """Give the successor another scope, if the caller may give it to the old one."""
+    if scope is None or scope == old.scope:
+        return new
+    if scope not in set(Scope) - {Scope.TEAM}:
+        names = tuple(one.value for one in Scope if one is not Scope.TEAM)
+        raise wrong_field(
+            pointer="/scope",
+            detail=sentence("{value!r} is not one of: {names}.", value=scope, names=names),
+            code="choice",
+        )
+    revise.check_move(caller=caller, row=old, scope=Scope(scope))
+    return replace(new, scope=scope, team=None)
 
 
 def _correctable(caller: Caller, row: Memory) -> Memory:
     check_active(row=row)
     check_agent_may_change(caller=caller, row=row)
+    if row.taint_reason and not is_person(caller=caller):
+        deciding.check_may_approve(caller=caller, row=row)
     return row
 
 
@@ -71,7 +131,10 @@ def _check_changed(old: Memory, prepared: Prepared) -> None:
 
 
 def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
-    """Return the candidate that says something else in the place of a memory."""
+    """Return the candidate that says something else in the place of a memory.
+
+    It still waits for review where an agent corrects what waits.
+    """
     source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
     return NewMemory(
         content=content,
@@ -89,6 +152,7 @@ def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         reach=old.reach,
         phase=old.phase,
         methodology=old.methodology,
+        needs_review=old.needs_review and not is_person(caller=caller),
     )
 
 

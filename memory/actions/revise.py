@@ -188,13 +188,14 @@ def _move(caller: Caller, row: Memory, where: Place) -> None:
     """Give a memory another audience; what the feed has said stays with who may still see it."""
     if where.audience == row.audience:
         return
-    _check_move(caller, row, where.scope)
+    check_move(caller=caller, row=row, scope=where.scope)
     if row.scope != Scope.PERSONAL and where.scope is not Scope.ORGANIZATION:
         feed.leave_to(object_id=row.id, audience=row.author_user or row.id)
     row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
 
 
-def _check_move(caller: Caller, row: Memory, scope: Scope) -> None:
+def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
+    """Return when the caller may give a memory this scope. Raises Forbidden."""
     if scope is Scope.PERSONAL and not is_author(caller=caller, row=row):
         raise Forbidden(
             detail="Only its author makes a shared memory personal.",

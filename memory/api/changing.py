@@ -10,7 +10,8 @@ from accounts.caller import TokenScope
 from accounts.errors import InvalidInput
 from memory.actions.archive import archive
 from memory.actions.confirm import confirm
-from memory.actions.correct import correct
+from memory.actions.correct import Correction
+from memory.actions.correct import edit as edit_memory
 from memory.actions.pin import pin
 from memory.actions.restore import restore
 from memory.actions.revise import revise
@@ -66,7 +67,12 @@ def put_right(ask: Ask) -> Answer:
     """Put a corrected memory in the place of a wrong one."""
     return remembered(
         ask,
-        correct(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now, **ask.body),
+        edit_memory(
+            caller=ask.caller,
+            memory_id=path_id(ask=ask),
+            correction=Correction(**ask.body),
+            now=ask.now,
+        ).outcome,
     )
 
 

@@ -131,6 +131,7 @@ CORRECTION: Final = Record(
         Field(name="content", shape=CONTENT, says="What is right.", required=True),
         _optional("kind", Text(largest=12, choices=KINDS), "What was wrong.", "wrong"),
         REASON,
+        _optional("scope", SCOPE, "Who sees the corrected one; else whoever saw the wrong one."),
     ),
 )
 PIN: Final = Record(name="Pin", fields=(_optional("pinned", Truth(), "Or let go.", True),))

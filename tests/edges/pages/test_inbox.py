@@ -275,3 +275,24 @@ def test_the_live_fragments_are_the_page_s_own(owner_pages: Client, due: MemoryV
     assert f'id="row-{due.id}"' in rows
     assert "<html" not in rows + groups
     assert "≈ 1 minute left" in groups
+
+
+def test_editing_goes_on_with_the_next_item_and_is_undone(
+    owner_pages: Client, due: MemoryView, caller: Caller
+) -> None:
+    second = proposed(caller, OTHER)
+    form = {"content": "Token refresh raises RefreshError since version four.", "kind": "wrong"}
+    address = f"/o/acme/p/shop/memories/{due.id}/correct?inbox&group=new"
+    with entered(caller):
+        before = fields_of(due)
+
+    response = owner_pages.post(address, form, **HTMX)
+    successor = now_of(caller, due).superseded_by
+    owner_pages.post(undo_address(response), **HTMX)
+
+    assert f'data-memory="{second.id}"' in response.content.decode()
+    assert successor is not None
+    with entered(caller):
+        assert fields_of(due) == before
+        new = memories.get(caller=caller, memory_id=successor, now=datetime.now(UTC))
+    assert (new.status, new.archived_reason) == ("archived", "the correction was taken back")

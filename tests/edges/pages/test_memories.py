@@ -11,7 +11,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend import listing
 from memory.actions.revise import revise
-from memory.models import EmbeddingModel
+from memory.models import EmbeddingModel, MemoryLink
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, remembered, verb
@@ -313,3 +313,31 @@ def test_cursor_that_is_no_moment_starts_at_the_beginning(
 
     assert response.status_code == 200
     assert ("Token refresh" in response.content.decode()) == (moment != "2024-01-01")
+
+
+def test_correcting_says_who_is_affected_and_who_sees_it(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    second = remembered(caller, "Auth tests hang without a Redis address in the environment.")
+    with entered(caller), tenancy.unit():
+        MemoryLink.objects.create(source_id=second.id, target_id=memory.id, kind="derive")
+
+    page = owner_pages.get(verb(memory.id, "correct"), **HTMX).content.decode()
+
+    assert "1 memory derives from it" in page
+    assert second.citation in page
+    assert 'name="scope"' in page
+
+
+def test_what_holds_elsewhere_alone_is_moved_with_its_words(
+    owner_pages: Client, memory: MemoryView, caller: Caller
+) -> None:
+    form = {"content": memory.content, "kind": "not_here", "scope": "personal"}
+
+    owner_pages.post(verb(memory.id, "correct"), form)
+
+    successor = _now(caller, memory).superseded_by
+    assert successor is not None
+    with entered(caller):
+        moved = memories.get(caller=caller, memory_id=successor, now=datetime.now(UTC))
+    assert (moved.scope, moved.content) == ("personal", memory.content)

@@ -6,13 +6,14 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput
-from memory.actions.correct import correct
-from memory.errors import NotActive, ProtectedMemory, RefusedByGate
+from accounts.errors import Forbidden, InvalidInput
+from memory.actions.correct import Correction, correct, edit
+from memory.errors import NotActive, ProtectedMemory, RefusedByGate, SelfApproval
 from memory.models import Memory
 from memory.queries import memories as queries
 from memory.queries.views import MemoryView
-from tests.support.memories import CARTS, REDIS, stored
+from tests.support.memories import CARTS, REDIS, as_agent, stored
+from tests.support.waiting import waiting
 
 FIXED = "Token refresh raises RefreshError when Redis is unreachable since version 4."
 
@@ -129,3 +130,50 @@ def test_a_reason_holds_no_secret(caller: Caller, memory: MemoryView, now: datet
             reason="password = hunter2Xq9!zLm4",
             now=now,
         )
+
+
+def test_an_agent_that_corrects_what_waits_does_not_end_the_wait(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = waiting(caller, now, project=store)
+
+    outcome = correct(
+        caller=as_agent(caller), memory_id=memory.id, content=FIXED, kind="wrong", reason="",
+        now=now,
+    )  # fmt: skip
+
+    assert outcome.memory is not None
+    assert outcome.memory.needs_review
+
+
+def test_an_agent_corrects_no_taint_away(caller: Caller, store: str, now: datetime) -> None:
+    memory = waiting(caller, now, project=store, set={"taint_reason": "web"})
+
+    with pytest.raises(SelfApproval):
+        correct(
+            caller=as_agent(caller), memory_id=memory.id, content=FIXED, kind="wrong", reason="",
+            now=now,
+        )  # fmt: skip
+
+
+def test_a_correction_is_shared_more_widely_by_who_may(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+    narrow = Correction(content=FIXED, kind="not_here", reason="", scope="personal")
+
+    with pytest.raises(Forbidden):
+        edit(caller=member_caller, memory_id=memory.id, correction=narrow, now=now)
+
+    moved = edit(caller=caller, memory_id=memory.id, correction=narrow, now=now).outcome.memory
+    assert moved is not None
+    assert moved.scope == "personal"
+
+
+def test_a_correction_is_for_no_scope_that_is_none(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    odd = Correction(content=FIXED, kind="wrong", reason="", scope="galaxy")
+
+    with pytest.raises(InvalidInput):
+        edit(caller=caller, memory_id=memory.id, correction=odd, now=now)
