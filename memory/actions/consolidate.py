@@ -64,7 +64,8 @@ def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, 
     total = _left(run.session)
     while turns := _next(run.session):
         for batch in transcripts.batches(turns=turns):
-            _take(run, extract_part(turns=batch, allowance=run.allowance))
+            tenant = tenancy.current().schema_name
+            _take(run, extract_part(turns=batch, allowance=run.allowance, tenant=tenant))
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)

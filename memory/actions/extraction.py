@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
-from accounts import tenancy
 from memory.intake import extract, model_answers, transcripts, worth
 from memory.intake.extract import Candidate
 from memory.intake.turns import Speaker, Turn
@@ -86,8 +85,11 @@ class Extracted:
     spent: Spent
 
 
-def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance) -> Extracted:
-    """Take candidates from at most 30 turns, with at most one call of a model."""
+def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) -> Extracted:
+    """Take candidates from at most 30 turns, with at most one call of a model.
+
+    `tenant` is the schema whose circuit and budget the call uses.
+    """
     if allowance.mode is Mode.HEURISTIC:
         return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
@@ -95,10 +97,13 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance) -> Extracted:
     written = transcripts.written(turns=asked, nonce=nonce)
     if not written:
         return _by_words(turns)
-    return _with_model(turns, asked, _request(written, nonce), allowance)
+    missing, model = _model(allowance, tenant)
+    if model is None:
+        return _by_words(turns, degraded=missing)
+    return _with_model(turns, asked, _request(written, nonce), model)
 
 
-def extract_text(*, text: str, allowance: Allowance) -> tuple[Extracted, ...]:
+def extract_text(*, text: str, allowance: Allowance, tenant: str) -> tuple[Extracted, ...]:
     """Take candidates from a document that a person marked as a source, part by part."""
     turns = tuple(
         Turn(sequence=number, speaker=Speaker.USER, text=part)
@@ -107,7 +112,7 @@ def extract_text(*, text: str, allowance: Allowance) -> tuple[Extracted, ...]:
     found: list[Extracted] = []
     left = allowance
     for batch in transcripts.batches(turns=turns):
-        found.append(extract_part(turns=batch, allowance=left))
+        found.append(extract_part(turns=batch, allowance=left, tenant=tenant))
         left = after(allowance=left, spent=found[-1].spent)
     return tuple(found)
 
@@ -123,31 +128,34 @@ def after(*, allowance: Allowance, spent: Spent) -> Allowance:
     )
 
 
-def _with_model(
-    turns: tuple[Turn, ...], asked: tuple[Turn, ...], request: ChatRequest, allowance: Allowance
-) -> Extracted:
-    spent = Spent()
+def _model(allowance: Allowance, tenant: str) -> tuple[Degraded | None, ChatModel | None]:
+    """Return the model that may be asked; else none, and why."""
     try:
-        model = registry.chat_model(tenant=tenancy.current().schema_name)
-        missing = _missing(model, allowance)
-        if model is None or missing is not None:
-            return _by_words(turns, degraded=missing or Degraded.NO_MODEL)
-        spent = Spent(model=model.key, calls=1, fallbacks=1)
-        answer = model.complete_json(request=request)
+        model = registry.chat_model(tenant=tenant)
     except ProviderError as error:
-        log.warning("Read by words, the model failed: %s", error.detail)
-        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
-    return _read(answer, asked, spent.model)
-
-
-def _missing(model: ChatModel | None, allowance: Allowance) -> Degraded | None:
+        log.warning("Read by words, there is no model: %s", error.detail)
+        return Degraded.NO_MODEL, None
+    if model is None:
+        return Degraded.NO_MODEL, None
     hindrances = (
-        (Degraded.NO_MODEL, model is None),
-        (Degraded.NOT_AGREED, model is not None and not (model.is_local or allowance.may_leave)),
+        (Degraded.NOT_AGREED, not (model.is_local or allowance.may_leave)),
         (Degraded.SESSION_CAP, allowance.calls < 1),
         (Degraded.MONTH_CAP, allowance.tokens is not None and allowance.tokens < 1),
     )
-    return next((reason for reason, holds in hindrances if holds), None)
+    missing = next((reason for reason, holds in hindrances if holds), None)
+    return missing, None if missing else model
+
+
+def _with_model(
+    turns: tuple[Turn, ...], asked: tuple[Turn, ...], request: ChatRequest, model: ChatModel
+) -> Extracted:
+    try:
+        answer = model.complete_json(request=request)
+    except ProviderError as error:
+        log.warning("Read by words, the model failed: %s", error.detail)
+        spent = Spent(model=model.key, calls=1, fallbacks=1)
+        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
+    return _read(answer, asked, model.key)
 
 
 def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:

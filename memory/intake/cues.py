@@ -87,9 +87,19 @@ CUES: tuple[Cue, ...] = (
         r"\b(?:that|because|when|from|caused|due|in|a|an|the)\b"
         r"|\b(?:is|was|were|are) (?:caused by|due to)\b|\b(?:turns|turned) out (?:that )?\b"
         r"|\b(?:fail|crash|hang|break|time|deadlock|leak)(?:s|es|ed)? (?:out )?"
-        r"(?:with|when(?:ever)?|if|because|unless|on)\b.{5,}|" + _ERROR + r".{0,80}\b(?:means|comes"
+        r"(?:with|when(?:ever)?|if|because|unless)\b.{5,}|" + _ERROR + r".{0,80}\b(?:means|comes"
         r" from|happens|because|when|unless)\b"
         r"|\b(?:le (?:problème|bug|plantage)|l.erreur) (?:vient|venait|était|est (?:dû|causé))\b",
+    ),
+    _cue(
+        MemoryType.ERROR_PATTERN,
+        AGENT,
+        r", (?:so|which means)(?: that)? (?!(?:i|we|let|you|it.s fine|that.s fine)\b)[\w`-]+ .{5,}",
+    ),
+    _cue(
+        MemoryType.GOTCHA,
+        AGENT,
+        r"\b(?:is|are|closes?|uses?|runs?|expires?|keeps?|limits?)\b.{0,80}\bby default\b",
     ),
     _cue(
         MemoryType.GOTCHA,
@@ -144,6 +154,19 @@ CUES: tuple[Cue, ...] = (
         r"|rather than|never)\b [^.?!]{2,}|\bwe (?:use|do|write|run) [^.?!]{2,60}"
         r"(?:,| and) (?:not|never)\b"
         r"|\b(?:utilis|écri)\w+ [^.?!]{2,80}\b(?:plutôt que|au lieu d|et pas|pas de)\b",
+    ),
+    _cue(
+        MemoryType.PREFERENCE,
+        USER,
+        r"\bin this (?:project|repo(?:sitory)?|codebase|team|company)\b,? .{10,}"
+        r"|,(?: and| but)?(?: please)? never \w+|^ask (?-i:[A-Z])\w+ (?:before|when|if)\b"
+        r"|\bfor (?:anything|everything|all) .{2,60}(?:it.s|ask|talk to) (?-i:[A-Z])\w+",
+    ),
+    _cue(
+        MemoryType.REQUIREMENT,
+        USER,
+        r"\b(?:is|are) (?:kept|retained|deleted|removed|rotated) (?:for|after|until|every"
+        r"|within)\b",
     ),
     _cue(
         MemoryType.IDENTITY,

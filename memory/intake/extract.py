@@ -19,6 +19,7 @@ from memory.taxonomy import MemoryType
 LONGEST = 600  # characters of a candidate, ours
 SHORTEST = 20  # characters, spec 2.1
 MOST_A_TURN = 4  # candidates, ours: a turn that has more is a document
+SHARED = 2  # words of substance that a correction has of what it corrects, ours
 RELATED = 0.25  # Jaccard from which two statements may be about the same, ours
 
 _VERB = re.compile(
@@ -123,11 +124,13 @@ def _type(
     turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
 ) -> MemoryType | None:
     """Return what a sentence is; None for one that nothing marks."""
+    bare = standalone.without_opening(text=text)
     marked = next(
         (
             cue.type
             for cue in cues.CUES
-            if turn.speaker in cue.speakers and cue.pattern.search(content)
+            if turn.speaker in cue.speakers
+            and (cue.pattern.search(content) or cue.pattern.search(bare))
         ),
         None,
     )
@@ -187,6 +190,8 @@ def _replaces(new: Candidate, old: Candidate) -> bool:
         return False
     left = chatter.content_words(text=old.content)
     right = chatter.content_words(text=new.content)
+    if new.type is MemoryType.CORRECTION and len(left & right) >= SHARED:
+        return True
     if statements.jaccard(left=left, right=right) < RELATED:
         return False
     return statements.difference(old=old.content, new=new.content) is not Difference.NONE

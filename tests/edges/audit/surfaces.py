@@ -296,6 +296,7 @@ COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
         "audit",
         "doctor",
         "evaluate",
+        "evaluate_extraction",
         "flush",
         "index_search",
         "migrate",

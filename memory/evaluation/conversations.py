@@ -1,0 +1,139 @@
+"""Labelled conversations, and what an extractor did with them: precision, recall (spec 2.3).
+
+A line of a set is a conversation: its turns as [speaker, text], and in `keep` what is worth
+keeping, each as the number of its turn (from 1), its type, and words that a right statement must
+hold. A candidate is right when it is of that turn and holds them all. Each expected memory is met
+once, so a second candidate for it is wrong. For the intervals, whole conversations are drawn anew.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory.evaluation.bootstrap import Interval, quotient
+from memory.evaluation.judged import Split, WrongSet
+from memory.intake.extract import Candidate
+from memory.intake.turns import Speaker, Turn
+from memory.taxonomy import MemoryType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """A memory that a person would keep."""
+
+    turn: int
+    type: MemoryType
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A labelled conversation."""
+
+    id: str
+    turns: tuple[Turn, ...]
+    keep: tuple[Expected, ...]
+
+    @property
+    def split(self) -> Split:
+        """Return its half, by the hash of its id."""
+        digest = hashlib.sha256(self.id.encode()).digest()
+        return Split.TRAIN if digest[0] % 2 else Split.HELD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What an extractor did with one conversation; `wrong` and `missed` are for people to read."""
+
+    id: str
+    found: int
+    right: int
+    right_type: int
+    expected: int
+    wrong: tuple[str, ...]
+    missed: tuple[Expected, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Shares with 95 % bootstrap intervals; None where there is nothing to divide by."""
+
+    precision: Interval | None
+    recall: Interval | None
+    type: Interval | None
+
+
+def parse(*, text: str) -> tuple[Conversation, ...]:
+    """Read a set of JSON lines. Raises WrongSet naming the line."""
+    return tuple(
+        _conversation(number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip()
+    )
+
+
+def judge(*, conversation: Conversation, candidates: Sequence[Candidate]) -> Outcome:
+    """Compare what was found with what a person would keep."""
+    left = list(conversation.keep)
+    wrong: list[str] = []
+    types = 0
+    for candidate in candidates:
+        met = next((one for one in left if _meets(candidate, one)), None)
+        if met is None:
+            wrong.append(candidate.content)
+            continue
+        left.remove(met)
+        types += candidate.type is met.type
+    return Outcome(
+        id=conversation.id,
+        found=len(candidates),
+        right=len(candidates) - len(wrong),
+        right_type=types,
+        expected=len(conversation.keep),
+        wrong=tuple(wrong),
+        missed=tuple(left),
+    )
+
+
+def scores(*, outcomes: Sequence[Outcome]) -> Scores:
+    """Return precision, recall and the share of right types among the right ones."""
+    right = tuple(float(one.right) for one in outcomes)
+    return Scores(
+        precision=quotient(
+            numerators=right, denominators=tuple(float(one.found) for one in outcomes)
+        ),
+        recall=quotient(
+            numerators=right, denominators=tuple(float(one.expected) for one in outcomes)
+        ),
+        type=quotient(
+            numerators=tuple(float(one.right_type) for one in outcomes), denominators=right
+        ),
+    )
+
+
+def _meets(candidate: Candidate, expected: Expected) -> bool:
+    said = candidate.content.lower()
+    return candidate.evidence.turn == expected.turn and all(word in said for word in expected.words)
+
+
+def _conversation(number: int, line: str) -> Conversation:
+    try:
+        return _read(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongSet(
+            file="conversations.jsonl", line=number, field="conversation", detail=str(error)
+        ) from error
+
+
+def _read(given: dict[str, Any]) -> Conversation:
+    turns = tuple(
+        Turn(sequence=place, speaker=Speaker(speaker), text=text)
+        for place, (speaker, text) in enumerate(given["turns"], 1)
+    )
+    keep = tuple(
+        Expected(turn=one["turn"], type=MemoryType(one["type"]), words=tuple(one["words"]))
+        for one in given["keep"]
+    )
+    return Conversation(id=given["id"], turns=turns, keep=keep)
