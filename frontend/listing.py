@@ -18,8 +18,9 @@ from accounts.errors import InvalidInput
 from frontend import reasons
 from frontend.reasons import Reason
 from memory.actions.search import Hit, SearchRequest, search
-from memory.queries import memories
+from memory.queries import memories, relations
 from memory.queries.memories import Cursor
+from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
 from memory.retrieval import filters as language
 from memory.retrieval import paths
@@ -45,12 +46,14 @@ class Asked:
 class Row:
     """One memory of the list, and why it stands here when it was searched for.
 
-    `is_withheld`: it is not relevant enough to be shown unasked.
+    `is_withheld`: it is not relevant enough to be shown unasked. `contradictions` stand below it:
+    no side is shown alone.
     """
 
     memory: MemoryView
     reason: Reason | None = None
     is_withheld: bool = False
+    contradictions: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,17 +166,25 @@ def _searched(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> 
 
 def _row(hit: Hit, threshold: float) -> Row:
     reason = reasons.of(explain=hit.explain, threshold=threshold)
-    return Row(memory=hit.memory, reason=reason, is_withheld=reason.relevance < threshold)
+    return Row(
+        memory=hit.memory,
+        reason=reason,
+        is_withheld=reason.relevance < threshold,
+        contradictions=hit.contradictions,
+    )
 
 
 def _listed(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Shown:
     found = memories.page(
         caller=caller, filters=filters, cursor=asked.cursor, limit=PAGE_SIZE, now=now
     )
+    sides = relations.beside(caller=caller, memory_ids=tuple(one.id for one in found.items))
     counted = asked.cursor is None and asked.text
     after = found.next_cursor
     return Shown(
-        rows=tuple(Row(memory=memory) for memory in found.items),
+        rows=tuple(
+            Row(memory=memory, contradictions=sides.get(memory.id, ())) for memory in found.items
+        ),
         chips=language.chips(filters=filters),
         total=memories.count(caller=caller, filters=filters) if counted else None,
         next_cursor="" if after is None else f"{after.created_at.isoformat()}~{after.memory_id}",

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.urls import get_script_prefix, reverse
 from django.utils.formats import number_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -29,7 +29,11 @@ MEMORY: Final = (
     '<a class="open clip" href="{link}" hx-get="{link}" hx-target="#inspector"'
     ' data-peek="{id}">{statement}</a><code class="mut clip path">{file}</code>'
     '<span class="num sec conf" title="{meaning}" data-label="{label}">{confidence}</span>'
-    '<span class="mut age">{age}</span>{why}</div>'
+    '<span class="mut age">{age}</span>{why}{sides}</div>'
+)
+SIDES: Final = (
+    '<div class="why"><span class="chip red">{label}</span> <a class="link" href="{link}">'
+    "{statement}</a></div>"
 )
 CHANGE: Final = (
     '<div class="row{new}" id="change-{id}">{at}<span><span class="who">{who}</span> {verb}{chip}'
@@ -60,6 +64,26 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         confidence=number_format(round(shown.effective_confidence, 2), 2),
         age=marks.ago(moment=shown.updated_at, now=now),
         why=reasons.draw(reason=row.reason) if why and row.reason else "",
+        sides=_sides(row, org),
+    )
+
+
+def _sides(row: Row, org: str) -> SafeString:
+    """Show what contradicts a memory below it."""
+    slug = row.memory.project_slug
+    link = reverse("conflicts", args=(org, slug)) if slug and row.contradictions else ""
+    return format_html_join(
+        "",
+        SIDES,
+        (
+            {
+                "label": gettext("Contradicts"),
+                "link": link
+                or _address(get_script_prefix(), org, slug).replace(str(ANY), str(one.memory_id)),
+                "statement": marks.statement(text=one.content[:LONGEST_SHOWN]),
+            }
+            for one in row.contradictions
+        ),
     )
 
 

@@ -28,6 +28,8 @@ from memory.actions.embedding import Embedded
 from memory.actions.gathering import OtherModel, Pool, gather, joined
 from memory.intake import secrets
 from memory.providers import secret_catalog
+from memory.queries import relations
+from memory.queries.relations import Contradiction
 from memory.queries.topics import NearTopic
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import explain, query, scoring
@@ -59,11 +61,15 @@ STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One result: the memory, how relevant it is (0..1), and why it stands here."""
+    """One result: the memory, how relevant it is (0..1), and why it stands here.
+
+    `contradictions` are the other sides of what it contradicts: no side is told alone.
+    """
 
     memory: MemoryView
     relevance: float
     explain: Mapping[str, Any]
+    contradictions: tuple[Contradiction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,6 +292,7 @@ def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
         sight = visibility.sight_of(caller=run.caller)
         chosen = tuple(item.memory_id for item, _ in judged)
         views = give_out(memory_ids=chosen, sight=sight, now=run.now) if chosen else {}
+        sides = relations.contradicting(memory_ids=chosen, sight=sight)
     run.watch.ends("read")
     return tuple(
         Hit(
@@ -297,6 +304,7 @@ def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
                 threshold=pool.threshold,
                 calibration=pool.calibration,
             ),
+            contradictions=sides.get(item.memory_id, ()),
         )
         for item, value in judged
         if item.memory_id in views

@@ -73,6 +73,10 @@ REMEMBERED: Final[dict[str, Any]] = {
     "hint": "",
     "embedding": "stored",
     "job_id": None,
+    "operation": "",
+    "related_id": None,
+    "conflict_id": None,
+    "cause": "",
 }
 REMEMBERED_ALL: Final[dict[str, Any]] = {
     "outcomes": [

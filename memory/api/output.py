@@ -26,7 +26,7 @@ from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
 from memory.actions.similar import Similar
 from memory.queries.memories import VersionView
-from memory.queries.relations import Relation
+from memory.queries.relations import Contradiction, Relation
 from memory.queries.views import MemoryView
 from memory.retrieval.organize import Order
 from memory.retrieval.phases import Phase
@@ -103,6 +103,7 @@ _WHY: Final = record(  # as memory.retrieval.explain makes it
     relevance=record(value=NUMBER, threshold=NUMBER, calibration=TEXT, signs=FREE, parts=FREE),
 )
 _RELATION: Final = record(id=ID, type=TEXT, citation=TEXT, kind=TEXT, outgoing=TRUTH)
+_SIDE: Final = record(id=ID, type=TEXT, citation=TEXT, content=TEXT)
 _RESULT: Final = {  # what is not required is there only where it was asked for
     **record(memory=ref("Memory"), relevance=NUMBER),
     "properties": {
@@ -112,6 +113,7 @@ _RESULT: Final = {  # what is not required is there only where it was asked for
         "excerpt": TEXT,
         "neighbors": several(_RELATION),
         "see_also": several(_RELATION),
+        "contradictions": several(_SIDE),
     },
 }
 _OF_RESULTS: Final[dict[str, Any]] = record(
@@ -144,6 +146,10 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         hint=TEXT,
         embedding={"type": "string", "enum": ["stored", "queued", "none"]},
         job_id=maybe(ID),
+        operation={"type": "string", "enum": ["", "supersedes", "contradicts", "extend", "derive"]},
+        related_id=maybe(ID),
+        conflict_id=maybe(ID),
+        cause=TEXT,
     ),
     "RememberedAll": record(
         outcomes=several(
@@ -239,6 +245,10 @@ def outcome(result: Outcome, *, is_embedded: bool) -> dict[str, Any]:
         "hint": result.hint,
         "embedding": "stored" if is_embedded else result.embedding,
         "job_id": result.job_id,
+        "operation": result.operation,
+        "related_id": result.related_id,
+        "conflict_id": result.conflict_id,
+        "cause": result.cause,
     }
 
 
@@ -362,5 +372,17 @@ def context(result: Context) -> dict[str, Any]:
 
 
 def _hit(hit: Hit, with_reasons: bool) -> dict[str, Any]:
-    shown = {"memory": memory(hit.memory), "relevance": hit.relevance}
+    shown: dict[str, Any] = {"memory": memory(hit.memory), "relevance": hit.relevance}
+    if hit.contradictions:
+        shown["contradictions"] = [side(one) for one in hit.contradictions]
     return {**shown, "explain": hit.explain} if with_reasons else shown
+
+
+def side(one: Contradiction) -> dict[str, Any]:
+    """Return the other side of a contradiction."""
+    return {
+        "id": one.memory_id,
+        "type": one.type,
+        "citation": one.citation,
+        "content": one.content,
+    }

@@ -26,7 +26,13 @@ from memory.retrieval.phases import Phase
 
 _FOUND: Final = {
     **MEMORY,
-    "properties": {**MEMORY["properties"], "relevance": NUMBER, "explain": FREE, "excerpt": TEXT},
+    "properties": {
+        **MEMORY["properties"],
+        "relevance": NUMBER,
+        "explain": FREE,
+        "excerpt": TEXT,
+        "contradictions": several(record(id=ID, type=TEXT, content=TEXT)),
+    },
 }
 PATTERN: Final = "pattern"
 QUERY: Final = Field(
@@ -100,7 +106,12 @@ def _grep(call: Call) -> dict[str, Any]:
 
 
 def _hit(hit: Hit, explains: bool) -> dict[str, Any]:
-    found = {**shown(view=hit.memory), "relevance": hit.relevance}
+    found: dict[str, Any] = {**shown(view=hit.memory), "relevance": hit.relevance}
+    if hit.contradictions:
+        found["contradictions"] = [
+            {"id": one.memory_id, "type": one.type, "content": one.content}
+            for one in hit.contradictions
+        ]
     return {**found, "explain": hit.explain} if explains else found
 
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 from uuid import UUID
 
-from accounts.api.schemas import TEXT, record, several
+from accounts.api.schemas import ID, TEXT, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
 from memory.actions.remember import NewMemory, remember
@@ -40,6 +40,9 @@ def add(call: Call) -> dict[str, Any]:
         "outcome": outcome.outcome,
         "reason": outcome.reason,
         "memory": shown(view=outcome.memory),
+        "operation": outcome.operation,
+        "related_id": outcome.related_id,
+        "conflict_id": outcome.conflict_id,
     }
 
 
@@ -93,7 +96,15 @@ ADD_MEMORY: Final = Tool(
             ),
         ),
     ),
-    gives=record(notice=TEXT, outcome=TEXT, reason=TEXT, memory=MEMORY),
+    gives=record(
+        notice=TEXT,
+        outcome=TEXT,
+        reason=TEXT,
+        memory=MEMORY,
+        operation=TEXT,
+        related_id=maybe(ID),
+        conflict_id=maybe(ID),
+    ),
     run=add,
     is_idempotent=False,
 )

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
+from accounts.caller import Caller
 from memory.retrieval.organize import Link
 from memory.sql import named
 from memory.taxonomy import LinkKind
@@ -26,6 +28,47 @@ class Relation:
     other_id: UUID
     type: str
     citation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """The other side of a contradiction: an active memory that the caller may see."""
+
+    memory_id: UUID
+    type: str
+    citation: str
+    content: str
+
+
+def beside(
+    *, caller: Caller, memory_ids: tuple[UUID, ...]
+) -> dict[UUID, tuple[Contradiction, ...]]:
+    """Return by memory what contradicts it, of what the caller may see."""
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        return contradicting(memory_ids=memory_ids, sight=sight)
+
+
+def contradicting(
+    *, memory_ids: tuple[UUID, ...], sight: Sight
+) -> dict[UUID, tuple[Contradiction, ...]]:
+    """Return by memory what contradicts it, so that nobody is told one side alone. In a unit."""
+    if not memory_ids:
+        return {}
+    kinds = [kind.value for kind in DISAGREEING]
+    rows = named.filled(
+        "disagreeing",
+        file=FILE,
+        parts=PARTS,
+        ids=list(memory_ids),
+        kinds=kinds,
+        **parameters(sight=sight),
+    )
+    found: dict[UUID, tuple[Contradiction, ...]] = {}
+    for memory_id, other_id, type, citation, content in rows:
+        other = Contradiction(memory_id=other_id, type=type, citation=citation, content=content)
+        found[memory_id] = (*found.get(memory_id, ()), other)
+    return found
 
 
 def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:

@@ -15,6 +15,23 @@ CROSS JOIN LATERAL (
     ORDER BY e.confidence DESC, e.id LIMIT 40) AS l
 ORDER BY hit.id, l.confidence DESC, l.id
 
+-- name: disagreeing
+-- What contradicts some memories, of what may be seen and is active: at most 10 a memory. Reads the two
+-- foreign key indexes of links; nearly always nothing.
+SELECT hit.id, l.other_id, l.type, l.citation, l.content
+FROM unnest(%(ids)s::uuid[]) AS hit(id)
+CROSS JOIN LATERAL (
+    SELECT DISTINCT m.id AS other_id, m.type, m.citation, m.content
+    FROM (SELECT target_id AS other FROM memory_memorylink
+          WHERE source_id = hit.id AND kind = ANY (%(kinds)s::text[])
+          UNION ALL
+          SELECT source_id FROM memory_memorylink
+          WHERE target_id = hit.id AND kind = ANY (%(kinds)s::text[])) AS e
+    JOIN memory_memory AS m ON m.id = e.other
+    WHERE m.status = 'active' AND {visible}
+    ORDER BY m.id LIMIT 10) AS l
+ORDER BY hit.id, l.other_id
+
 -- name: chosen
 -- A part of the queries below: whose tags, author and files are those asked for, as in
 -- find_candidates. Looked up once, by index memory_kw_facets, and only when one of them is given.
