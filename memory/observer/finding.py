@@ -74,7 +74,8 @@ def find_all(
         if signal_table.is_worth_it(value=values[kind])
         for sighting in find(scratchpad=scratchpad)
     ]
-    kept = [sighting for sighting in found if _stands(sighting, found)]
+    beside = _steps_beside(found)
+    kept = [sighting for sighting in found if _stands(sighting, beside)]
     return tuple(sorted(kept, key=lambda one: (-values[one.kind], -one.times, one.key)))
 
 
@@ -84,15 +85,19 @@ def _value(kind: SignalKind, said: Verdicts | None) -> float:
     return signal_table.value(kind=kind, rejected=said.rejected, judged=said.judged)
 
 
-def _stands(sighting: Sighting, found: list[Sighting]) -> bool:
-    """Say whether a sighting counts: a slow call does beside another signal."""
-    if sighting.kind is not SignalKind.TIME_ANOMALY:
-        return True
-    others = {
+def _steps_beside(found: list[Sighting]) -> frozenset[int]:
+    """Return the steps that a signal other than a slow call rests on, and those beside them."""
+    steps = {
         each.step
-        for other in found
-        if other.kind is not SignalKind.TIME_ANOMALY
-        for each in other.evidence
+        for sighting in found
+        if sighting.kind is not SignalKind.TIME_ANOMALY
+        for each in sighting.evidence
     }
-    steps = {each.step for each in sighting.evidence}
-    return any(abs(step - other) <= STEPS_BESIDE for step in steps for other in others)
+    apart = range(-STEPS_BESIDE, STEPS_BESIDE + 1)
+    return frozenset(step + far for step in steps for far in apart)
+
+
+def _stands(sighting: Sighting, beside: frozenset[int]) -> bool:
+    """Say whether a sighting counts: a slow call does beside another signal."""
+    is_slow_call = sighting.kind is SignalKind.TIME_ANOMALY
+    return not is_slow_call or any(each.step in beside for each in sighting.evidence)

@@ -1,8 +1,8 @@
 """A sighting: that a signal was seen in a session, by what it is recognized, on what it rests."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from memory.observer import places
 from memory.observer.scratchpad import Deed, Scratchpad
@@ -13,6 +13,8 @@ EVIDENCE_MOST: Final = 12  # events a sighting names, the last ones; ours
 SIGHTINGS_MOST: Final = 20  # of one signal in one session, the strongest; ours
 FILES_MOST: Final = 8  # of one sighting, ours
 KEY_MOST: Final = 300  # characters, ours
+Key = TypeVar("Key")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,12 @@ def evidence(*, deeds: Iterable[Deed]) -> tuple[Evidence, ...]:
 def strongest(*, sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     """Return the sightings shown most often, at most twenty."""
     ordered = sorted(sightings, key=lambda one: (-one.times, one.key))
+    return tuple(ordered[:SIGHTINGS_MOST])
+
+
+def fullest(*, groups: Mapping[Key, list[Item]]) -> tuple[tuple[Key, list[Item]], ...]:
+    """Return the groups with the most entries, at most twenty, before anything is made of them."""
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), str(group[0])))
     return tuple(ordered[:SIGHTINGS_MOST])
 
 

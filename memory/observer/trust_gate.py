@@ -1,7 +1,7 @@
 """What came after outside content is tainted, whatever it says (spec 4.3).
 
 Filters of content do not stop an injection that was stored; where a text came from does. The gate
-looks at nothing but the order of events: a sighting that rests on any event after outside content
+looks at nothing but the order of events: what rests on any event after outside content
 came into view is tainted. Only a person lifts that.
 """
 
@@ -12,7 +12,6 @@ from typing import Final
 from memory.formulas.confidence import TAINTED_FACTOR
 from memory.formulas.factors import checked_share
 from memory.observer.scratchpad import Scratchpad
-from memory.observer.sightings import Sighting
 
 
 class TrustTier(IntEnum):
@@ -46,11 +45,11 @@ class Gated:
         return bool(self.reason)
 
 
-def judge(*, sighting: Sighting, scratchpad: Scratchpad, confidence: float) -> Gated:
-    """Judge a sighting by what came before the events it rests on."""
+def judge(*, last_sequence: int, scratchpad: Scratchpad, confidence: float) -> Gated:
+    """Judge what rests on events up to `last_sequence` by what came before the last of them."""
     checked_share(name="confidence", value=confidence)
     taint = scratchpad.taint
-    if taint is None or sighting.last_sequence <= taint.sequence:
+    if taint is None or last_sequence <= taint.sequence:
         return Gated(confidence=confidence, tier=TrustTier.AGENT, reason="")
     return Gated(
         confidence=confidence * TAINTED_FACTOR,

@@ -20,13 +20,12 @@ MEETINGS_LEAST: Final = 2  # unless both were edited, ours
 def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the pairs of files that go together."""
     meetings = _meetings(sightings.touches(scratchpad=scratchpad))
-    return sightings.strongest(
-        sightings=(
-            _sighting(pair, met)
-            for pair, met in meetings.items()
-            if len(met) >= MEETINGS_LEAST or any(_both_edit(each) for each in met)
-        )
-    )
+    together = {
+        pair: met
+        for pair, met in meetings.items()
+        if len(met) >= MEETINGS_LEAST or any(_both_edit(each) for each in met)
+    }
+    return tuple(_sighting(pair, met) for pair, met in sightings.fullest(groups=together))
 
 
 def _meetings(
@@ -47,11 +46,11 @@ def _meetings(
 
 
 def _one_edits(earlier: Deed, later: Deed) -> bool:
-    return Act.EDIT in {earlier.act, later.act}
+    return earlier.act is Act.EDIT or later.act is Act.EDIT
 
 
 def _both_edit(pair: tuple[Deed, Deed]) -> bool:
-    return all(deed.act is Act.EDIT for deed in pair)
+    return pair[0].act is Act.EDIT and pair[1].act is Act.EDIT
 
 
 def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]]) -> Sighting:

@@ -18,16 +18,18 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     by_file: dict[str, list[Deed]] = {}
     for deed in sightings.touches(scratchpad=scratchpad):
         by_file.setdefault(deed.target, []).append(deed)
-    return sightings.strongest(
-        sightings=(
-            Sighting(
-                kind=SignalKind.FILE_ACCESS,
-                key=path,
-                files=(path,),
-                evidence=sightings.evidence(deeds=deeds),
-                times=len(deeds),
-            )
-            for path, deeds in by_file.items()
-            if len({deed.step for deed in deeds}) >= TOUCHES_LEAST
+    again = {path: deeds for path, deeds in by_file.items() if _is_again(deeds)}
+    return tuple(
+        Sighting(
+            kind=SignalKind.FILE_ACCESS,
+            key=path,
+            files=(path,),
+            evidence=sightings.evidence(deeds=deeds),
+            times=len(deeds),
         )
+        for path, deeds in sightings.fullest(groups=again)
     )
+
+
+def _is_again(deeds: list[Deed]) -> bool:
+    return len({deed.step for deed in deeds}) >= TOUCHES_LEAST

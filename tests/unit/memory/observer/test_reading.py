@@ -11,7 +11,7 @@ from memory.observer.reading import Reason, Refused
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
-    max_leaves=12,
+    max_leaves=5,
 )
 FIELDS = ("sequence", "kind", "type", "step", "at", "args", "text", "name", "tokens", "outcome")
 

@@ -14,7 +14,9 @@ def gated(story: Story) -> Gated:
     """Judge the one pair of files that a story changes."""
     scratchpad = story.scratchpad()
     (sighting,) = co_access.find(scratchpad=scratchpad)
-    return trust_gate.judge(sighting=sighting, scratchpad=scratchpad, confidence=0.8)
+    return trust_gate.judge(
+        last_sequence=sighting.last_sequence, scratchpad=scratchpad, confidence=0.8
+    )
 
 
 @pytest.mark.parametrize(

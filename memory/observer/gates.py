@@ -1,0 +1,87 @@
+"""When a session's candidates may be promoted, and how many (spec 4.4).
+
+A table by type of session. A long build is promoted piece by piece: once it has more than five
+subtasks, after each that was validated.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memory.observer.events import Outcome
+from memory.observer.scratchpad import Scratchpad, SessionType
+from memory.taxonomy import MemoryType
+
+PIECEWISE_ABOVE: Final = 5  # subtasks of a build, spec 4.4
+
+
+class Gate(StrEnum):
+    """What must have happened."""
+
+    QA_PASSED = "qa_passed"
+    END = "end"
+    SPEC_ACCEPTED = "spec_accepted"
+    REVIEW_DONE = "review_done"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRow:
+    """One type of session; `types` is empty where any type may be promoted."""
+
+    type: SessionType
+    gate: Gate
+    most: int
+    types: frozenset[MemoryType] = frozenset()
+
+
+GATES: Final = {  # spec 4.4
+    row.type: row
+    for row in (
+        GateRow(type=SessionType.BUILD, gate=Gate.QA_PASSED, most=20),
+        GateRow(type=SessionType.INSIGHTS, gate=Gate.END, most=5),
+        GateRow(
+            type=SessionType.ROADMAP,
+            gate=Gate.END,
+            most=3,
+            types=frozenset({MemoryType.DECISION, MemoryType.REQUIREMENT}),
+        ),
+        GateRow(type=SessionType.TERMINAL, gate=Gate.END, most=3),
+        GateRow(type=SessionType.CHANGELOG, gate=Gate.NEVER, most=0),
+        GateRow(type=SessionType.SPEC, gate=Gate.SPEC_ACCEPTED, most=3),
+        GateRow(type=SessionType.PR_REVIEW, gate=Gate.REVIEW_DONE, most=8),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What has happened to the work of a session beyond its events."""
+
+    spec_accepted: bool = False
+    review_done: bool = False
+    subtasks: int = 0
+    subtask_validated: bool = False
+
+
+def is_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
+    """Say whether candidates of a session may be promoted now."""
+    gate = GATES[scratchpad.setting.type].gate
+    if gate is Gate.QA_PASSED:
+        return qa_passed(scratchpad=scratchpad) or _is_piece(progress)
+    return {
+        Gate.END: scratchpad.outcome is not None,
+        Gate.SPEC_ACCEPTED: progress.spec_accepted,
+        Gate.REVIEW_DONE: progress.review_done,
+        Gate.NEVER: False,
+    }[gate]
+
+
+def qa_passed(*, scratchpad: Scratchpad) -> bool:
+    """Say whether the last report of QA, which stands for all before it, says that it passed."""
+    reports = scratchpad.reports
+    return bool(reports) and reports[-1].outcome is Outcome.SUCCESS
+
+
+def _is_piece(progress: Progress) -> bool:
+    return progress.subtasks > PIECEWISE_ABOVE and progress.subtask_validated

@@ -1,0 +1,237 @@
+"""From what a session showed to what is worth keeping, as decisions (spec 4.4).
+
+validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
+is to what is stored, novelty and the cap of the session's type. Dead ends and failures of QA come
+in beside the signals: they need one session. A model may phrase them better later; nothing waits
+for it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from memory.observer import (
+    dead_ends,
+    gates,
+    payloads,
+    quorum,
+    sightings,
+    signal_table,
+    trust_gate,
+    wording,
+)
+from memory.observer.events import Outcome
+from memory.observer.gates import GATES, Progress
+from memory.observer.quorum import Witnessed
+from memory.observer.scratchpad import Scratchpad
+from memory.observer.sightings import Evidence, Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.trust_gate import TrustTier
+from memory.taxonomy import MemoryType, Source, source_row
+
+SAME_COSINE: Final = 0.88  # exceeded: not novel, spec 4.4
+SUPPORT_BASE: Final = 0.9  # with just the sessions needed, ours
+SUPPORT_EACH: Final = 0.05  # for each session beyond, ours
+SUPPORT_MOST: Final = 4  # sessions beyond that count, ours
+CONFIDENCE_MOST: Final = 0.95  # ours, as for trust from use
+DEAD_END_VALUE: Final = 0.8  # ours
+QA_VALUE: Final = 0.75  # ours
+_FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
+
+SeenBefore = Mapping[tuple[SignalKind, str], int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What may become a memory; `key` tells it apart, `reason` says why it is tainted."""
+
+    key: str
+    type: MemoryType
+    content: str
+    files: tuple[str, ...]
+    confidence: float
+    source: Source
+    tier: TrustTier
+    reason: str
+    sessions: int
+    evidence: tuple[Evidence, ...]
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def needs_review(self) -> bool:
+        """Whether a person must look first."""
+        return bool(self.reason)
+
+
+def confidence(*, value: float, sessions: int, needed: int, trust: float) -> float:
+    """Compute C = min(0.95, V · T · (0.9 + 0.05 · min(sessions - needed, 4))), 0..1.
+
+    V is the signal's value, T its source's trust. Raises ValueError for fewer sessions than needed.
+    """
+    beyond = sessions - needed
+    if beyond < 0:
+        raise ValueError(f"{sessions} sessions where {needed} are needed")
+    support = SUPPORT_BASE + SUPPORT_EACH * min(beyond, SUPPORT_MOST)
+    return min(CONFIDENCE_MOST, value * trust * support)
+
+
+def propose(
+    *,
+    scratchpad: Scratchpad,
+    seen: tuple[Witnessed, ...],
+    seen_before: SeenBefore,
+    progress: Progress,
+) -> tuple[Candidate, ...]:
+    """Return what a session offers, surest first; nothing while its gate is shut.
+
+    `seen_before` counts earlier sessions that showed the same signal with the same key.
+    """
+    if not gates.is_open(scratchpad=scratchpad, progress=progress):
+        return ()
+    found = (
+        *_from_signals(scratchpad, seen, seen_before),
+        *_from_dead_ends(scratchpad),
+        *_from_reports(scratchpad),
+    )
+    allowed = GATES[scratchpad.setting.type].types
+    fitting = {
+        draft.key: _gated(draft, scratchpad)
+        for draft in found
+        if not allowed or draft.type in allowed
+    }
+    return tuple(sorted(fitting.values(), key=lambda one: (-one.confidence, one.key)))
+
+
+def choose(
+    *, scratchpad: Scratchpad, proposed: tuple[Candidate, ...], nearest: Mapping[str, float]
+) -> tuple[Candidate, ...]:
+    """Return what is promoted: novel, and no more than the type of session allows.
+
+    `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel.
+    """
+    novel = tuple(one for one in proposed if nearest.get(one.key, 0.0) <= SAME_COSINE)
+    return novel[: GATES[scratchpad.setting.type].most]
+
+
+def alone(*, found: tuple[Sighting, ...]) -> tuple[Witnessed, ...]:
+    """Return the sightings of a session without parallel agents."""
+    return tuple(Witnessed(sighting=sighting, agents=("",)) for sighting in found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    key: str
+    type: MemoryType
+    content: str
+    files: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    value: float
+    source: Source
+    sessions: int = 1
+    needed: int = 1
+    attributes: Mapping[str, object] = field(default_factory=dict)
+
+
+def _from_signals(
+    scratchpad: Scratchpad, seen: tuple[Witnessed, ...], seen_before: SeenBefore
+) -> Iterator[_Draft]:
+    """Yield what becomes of the signals that enough sessions have shown."""
+    if scratchpad.outcome in _FAILED:
+        return
+    taken_back = _taken_back(seen)
+    for witnessed in seen:
+        sighting = witnessed.sighting
+        type = wording.becomes(sighting=sighting)
+        if type is None or _is_of_failed(sighting, taken_back):
+            continue
+        sessions = seen_before.get((sighting.kind, sighting.key), 0) + 1
+        draft = _of_signal(witnessed, type, sessions)
+        if sessions >= draft.needed:
+            yield draft
+
+
+def _taken_back(seen: tuple[Witnessed, ...]) -> frozenset[str]:
+    return frozenset(
+        path
+        for witnessed in seen
+        if witnessed.sighting.kind is SignalKind.BACKTRACK
+        for path in witnessed.sighting.files
+    )
+
+
+def _is_of_failed(sighting: Sighting, taken_back: frozenset[str]) -> bool:
+    """Say whether a signal rests only on work that was taken back."""
+    is_about_it = sighting.kind in {SignalKind.BACKTRACK, SignalKind.SELF_CORRECTION}
+    return bool(sighting.files) and not is_about_it and taken_back.issuperset(sighting.files)
+
+
+def _of_signal(witnessed: Witnessed, type: MemoryType, sessions: int) -> _Draft:
+    sighting = witnessed.sighting
+    usual = signal_table.row(kind=sighting.kind).sessions
+    return _Draft(
+        key=f"{sighting.kind.value}:{sighting.key}",
+        type=type,
+        content=wording.content(sighting=sighting),
+        files=sighting.files,
+        evidence=sighting.evidence,
+        value=signal_table.value(kind=sighting.kind),
+        source=Source.OBSERVER_INFERRED,
+        sessions=sessions,
+        needed=quorum.sessions_needed(usual=usual, agents=len(witnessed.agents)),
+        attributes=payloads.of_sighting(sighting=sighting, type=type, sessions=sessions),
+    )
+
+
+def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[_Draft]:
+    for found in dead_ends.find(scratchpad=scratchpad):
+        content = wording.dead_end(found=found)
+        yield _Draft(
+            key=f"dead_end:{content}",
+            type=MemoryType.DEAD_END,
+            content=content,
+            files=found.files,
+            evidence=found.evidence,
+            value=DEAD_END_VALUE,
+            source=Source.OBSERVER_INFERRED,
+            attributes=payloads.of_dead_end(found=found),
+        )
+
+
+def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
+    """Yield the failures that QA reported (spec 4.4)."""
+    for report in scratchpad.reports:
+        if report.outcome is Outcome.FAILURE and report.text.strip():
+            yield _Draft(
+                key=f"qa_report:{report.text}",
+                type=MemoryType.ERROR_PATTERN,
+                content=f"QA found: {report.text.strip()}",
+                files=report.files[: sightings.FILES_MOST],
+                evidence=(Evidence(sequence=report.sequence, step=0),),
+                value=QA_VALUE,
+                source=Source.QA_AUTO,
+            )
+
+
+def _gated(draft: _Draft, scratchpad: Scratchpad) -> Candidate:
+    """Give a draft its confidence, and let the trust gate have its say."""
+    sure = confidence(
+        value=draft.value,
+        sessions=draft.sessions,
+        needed=draft.needed,
+        trust=source_row(source=draft.source).trust_multiplier,
+    )
+    last = max((each.sequence for each in draft.evidence), default=0)
+    judged = trust_gate.judge(last_sequence=last, scratchpad=scratchpad, confidence=sure)
+    return Candidate(
+        key=draft.key,
+        type=draft.type,
+        content=draft.content,
+        files=draft.files,
+        confidence=judged.confidence,
+        source=draft.source,
+        tier=judged.tier,
+        reason=judged.reason,
+        sessions=draft.sessions,
+        evidence=draft.evidence,
+        attributes=draft.attributes,
+    )

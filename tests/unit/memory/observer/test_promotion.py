@@ -1,0 +1,201 @@
+"""Promotion: gates by type of session, frequency, trust, novelty, caps; dead ends and QA beside."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.intake.attributes import check_attributes
+from memory.observer import finding, gates, promotion
+from memory.observer.gates import Gate, Progress
+from memory.observer.promotion import Candidate
+from memory.observer.scratchpad import SessionType
+from memory.observer.signal_table import SIGNALS, SignalKind
+from memory.taxonomy import MemoryType, Source
+from tests.support.stories import Story
+
+WONT = "This approach won't work because the driver has no savepoints."
+MANY = {(row.kind, key): 9 for row in SIGNALS for key in ("a|b", "a", "b", "x")}
+GATES = (  # spec 4.4
+    ("build", "qa_passed", 20),
+    ("insights", "end", 5),
+    ("roadmap", "end", 3),
+    ("terminal", "end", 3),
+    ("changelog", "never", 0),
+    ("spec", "spec_accepted", 3),
+    ("pr_review", "review_done", 8),
+)
+
+
+def offered(
+    story: Story,
+    *,
+    before: promotion.SeenBefore | None = None,
+    progress: Progress | None = None,
+) -> tuple[Candidate, ...]:
+    """Return what a story offers."""
+    scratchpad = story.scratchpad()
+    found = finding.find_all(scratchpad=scratchpad, verdicts={})
+    return promotion.propose(
+        scratchpad=scratchpad,
+        seen=promotion.alone(found=found),
+        seen_before=before or {},
+        progress=progress or Progress(),
+    )
+
+
+def passed(story: Story) -> Story:
+    """End a build with a report of QA that it passed."""
+    return story.event("qa_report", outcome="passed", text="fine").done()
+
+
+def terminal() -> Story:
+    """Begin a session in a terminal."""
+    return Story(type=SessionType.TERMINAL)
+
+
+def test_the_gates_equal_the_specification() -> None:
+    rows = tuple((row.type.value, row.gate.value, row.most) for row in gates.GATES.values())
+
+    assert rows == GATES
+    assert gates.GATES[SessionType.ROADMAP].types == {MemoryType.DECISION, MemoryType.REQUIREMENT}
+
+
+@pytest.mark.parametrize("type", list(SessionType))
+def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) -> None:
+    story = Story(type=type).say("Correction: it is lazy.")
+    wanted = gates.GATES[type].gate
+    ways = {
+        Gate.QA_PASSED: (Story(type=type).event("qa_report", outcome="passed"), Progress()),
+        Gate.END: (Story(type=type).done(), Progress()),
+        Gate.SPEC_ACCEPTED: (story, Progress(spec_accepted=True)),
+        Gate.REVIEW_DONE: (story, Progress(review_done=True)),
+    }
+
+    opened = {
+        gate
+        for gate, (way, progress) in ways.items()
+        if gates.is_open(scratchpad=way.scratchpad(), progress=progress)
+    }
+
+    assert opened == {wanted} - {Gate.NEVER}
+
+
+def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
+    story = passed(Story().say("Correction: it is lazy."))
+
+    assert offered(story.event("qa_report", outcome="failed", text="Sign-out")) == ()
+
+
+@pytest.mark.parametrize(
+    ("subtasks", "validated", "count"), [(6, True, 1), (5, True, 0), (6, False, 0)]
+)
+def test_long_builds_are_promoted_piece_by_piece(
+    subtasks: int, validated: bool, count: int
+) -> None:
+    progress = Progress(subtasks=subtasks, subtask_validated=validated)
+
+    assert len(offered(Story().say("Correction: it is lazy."), progress=progress)) == count
+
+
+def test_a_signal_waits_for_the_sessions_it_needs() -> None:
+    story = passed(Story().edit("a").edit("b"))
+    key = (SignalKind.CO_ACCESS, "a|b")
+
+    assert offered(story, before={key: 1}) == ()
+    assert [one.sessions for one in offered(story, before={key: 2})] == [3]
+
+
+def test_work_that_failed_leaves_only_its_dead_ends() -> None:
+    story = terminal().edit("a").edit("b").say(WONT).say("Correction: it is lazy.")
+
+    offered_types = {one.type for one in offered(story.done("failure"), before=MANY)}
+
+    assert offered_types == {MemoryType.DEAD_END}
+
+
+def test_work_that_was_taken_back_leaves_only_that_it_was() -> None:
+    story = terminal().edit("a").edit("b").run("git restore .").done()
+
+    offered_keys = {one.key for one in offered(story, before=MANY)}
+
+    assert offered_keys == {"backtrack:a", "backtrack:b"}
+
+
+def test_what_follows_outside_content_waits_for_a_person() -> None:
+    clean = offered(terminal().say("Correction: it is lazy.").done())[0]
+    story = terminal().fetch("https://x.example/").say("Correction: it is lazy.").done()
+
+    (tainted,) = offered(story)
+
+    assert not clean.needs_review
+    assert tainted.needs_review
+    assert tainted.confidence == pytest.approx(clean.confidence * 0.7)
+
+
+def test_a_failure_that_qa_found_is_an_error_pattern_of_qa() -> None:
+    story = Story().event("qa_report", outcome="failed", text="Sign-out is broken", files=["a"])
+
+    (found,) = offered(passed(story))
+
+    assert (found.type, found.source) == (MemoryType.ERROR_PATTERN, Source.QA_AUTO)
+    assert found.content == "QA found: Sign-out is broken"
+
+
+def corrections(count: int) -> Story:
+    """Return a session that corrects itself so often."""
+    story = terminal()
+    for place in range(count):
+        story.say(f"Correction: part {place} of the {place * 7} is lazy.")
+    return story.done()
+
+
+def test_what_is_stored_already_is_left_out_and_the_cap_is_kept() -> None:
+    scratchpad = corrections(6).scratchpad()
+    proposed = offered(corrections(6))
+    near = {proposed[0].key: 0.881, proposed[1].key: 0.88}
+
+    chosen = promotion.choose(scratchpad=scratchpad, proposed=proposed, nearest=near)
+
+    assert len(proposed) == 6
+    assert chosen == proposed[1:4]
+
+
+@given(st.floats(0, 1), st.integers(1, 9), st.integers(0, 9), st.floats(0, 1.4))
+def test_confidence_is_a_share_that_more_sessions_never_lower(
+    value: float, needed: int, beyond: int, trust: float
+) -> None:
+    fewer, more = (
+        promotion.confidence(value=value, sessions=needed + each, needed=needed, trust=trust)
+        for each in (beyond, beyond + 1)
+    )
+
+    assert 0 <= fewer <= more <= 0.95
+
+
+def everything() -> Story:
+    """Return a session that shows most signals."""
+    story = Story(type=SessionType.INSIGHTS, planned=5).prompt("Make it resumable")
+    story.edit("a").edit("b").edit("a").grep("x").grep("x").grep("x", "lib/x.py:1: x")
+    story.edit("m/a.sql").run("psql -f a").run("make docs")
+    story.edit("m/b.sql").run("psql -f b").run("make docs").edit("pyproject.toml").edit("a")
+    story.fails("pytest a", "KeyError: 'x'").edit("a").run("pytest a").run("pytest")
+    story.edit("q", "1", "2").edit("q", "2", "1").say(WONT).read("big", tokens=90_000)
+    return story.done()
+
+
+def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
+    story = everything()
+    found = finding.find_all(scratchpad=story.scratchpad(), verdicts={})
+    before = {(sighting.kind, sighting.key): 5 for sighting in found}
+
+    candidates = offered(story, before=before)
+
+    assert len({one.key.partition(":")[0] for one in candidates}) >= 10
+    for one in candidates:
+        assert check_attributes(type=one.type, attributes=one.attributes) == ()
+        assert 20 < len(one.content) <= 700
+        assert one.evidence
+
+
+def test_the_same_session_offers_the_same_in_the_same_order() -> None:
+    assert offered(everything(), before=MANY) == offered(everything(), before=MANY)
