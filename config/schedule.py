@@ -48,5 +48,6 @@ BEAT: Final = {
     "read-names": _row("cairn.read_names", NAMES_SECONDS),
     "tend-sessions": _row("cairn.tend_sessions", SESSIONS_SECONDS),
     "evict": _row("cairn.evict", EVICT_SECONDS),
+    "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
 }

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
 from django.db import close_old_connections
 from django.db.utils import DatabaseError
 from django.utils import timezone
@@ -19,6 +20,7 @@ from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
 from memory.actions import (
+    action_log,
     embedding,
     indexing,
     read_names,
@@ -153,6 +155,13 @@ def embed_missing(interval_seconds: int) -> None:
 def queue_sorting(interval_seconds: int) -> None:
     """Queue the sorting of every organization's memories, once a night."""
     _in_each("sort-topics", interval_seconds, sorting.queue)
+
+
+@shared_task(name="cairn.forget_actions", ignore_result=True)  # type: ignore[untyped-decorator]
+def forget_actions(interval_seconds: int) -> None:
+    """Forget what became of candidates long ago, in every organization, once a night."""
+    work = partial(action_log.forget, now=timezone.now(), days=settings.KEEP_ACTIONS_DAYS)
+    _in_each("forget-actions", interval_seconds, work)
 
 
 @shared_task(name="cairn.read_names", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -5,10 +5,11 @@ credential, to who may see the place it was meant for.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
 from accounts.backend import rows
 from accounts.caller import Caller, principal
 from memory.actions.drafts import Place
@@ -38,6 +39,14 @@ class Entry:
 def record(*, caller: Caller, entries: tuple[Entry, ...], now: datetime) -> None:
     """Append a row a candidate. In a unit."""
     rows.insert_all(rows=[_row(caller, entry, now) for entry in entries])
+
+
+def forget(*, now: datetime, days: int) -> int:
+    """Delete rows older than some days; return how many."""
+    with tenancy.unit():
+        old = ActionLog.objects.filter(at__lt=now - timedelta(days=days))
+        deleted, _ = old.delete()
+        return deleted
 
 
 def _row(caller: Caller, entry: Entry, now: datetime) -> ActionLog:
