@@ -117,6 +117,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "accounts.tell_leak": _("Tell the owner of a token that was found"),
     "memory.embed": _("Embed memories"),
     "memory.embed_bulk": _("Embed many memories"),
+    "memory.run_import": _("Take an import in"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),
     "memory.refresh_lexicon": _("Count words anew"),
@@ -303,3 +304,34 @@ def type_color(*, type: str) -> str:
     if type not in TYPES:
         return Chip.NEUTRAL.value
     return type_row(type=MemoryType(type)).chip.value
+IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in their order
+    "added": _("added"),
+    "updated": _("updated"),
+    "confirmed": _("known already"),
+    "refused": _("refused"),
+    "left_out": _("left out"),
+    "waiting": _("waiting"),
+    "cancelled": _("never taken in"),
+    "undone": _("taken back"),
+    "kept": _("kept, for it changed since"),
+}
+IMPORT_STATES: Final[Mapping[str, Name]] = {
+    "queued": _("Waiting"),
+    "running": _("Running"),
+    "done": _("Done"),
+    "cancelled": _("Cancelled"),
+    "undone": _("Taken back"),
+}
+FORMATS: Final[Mapping[str, Name]] = {
+    "markdown": "Markdown",
+    "obsidian": "Obsidian",
+    "basic-memory": "basic-memory",
+    "json": "JSON",
+    "jsonl": _("JSON lines"),
+    "mem0": "mem0",
+    "memory-v3": "memory-v3",
+    "cairn-json": _("Cairn export"),
+    "cairn-ndjson": _("Cairn export"),
+    "cairn-markdown": _("Cairn export"),
+    "unknown": _("not readable"),
+}

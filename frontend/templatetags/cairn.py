@@ -344,3 +344,21 @@ def health_word(value: float) -> str:
     if value >= 80:
         return gettext("Healthy")
     return gettext("Fair") if value >= 60 else gettext("Needs care")
+
+
+@register.filter
+def imported_name(outcome: str) -> str:
+    """Return what became of a row of an import, in words."""
+    return str(words.IMPORTED.get(outcome, outcome))
+
+
+@register.filter
+def import_state_name(state: str) -> str:
+    """Return the state of an import, in words."""
+    return str(words.IMPORT_STATES.get(state, state))
+
+
+@register.filter
+def format_name(format: str) -> str:
+    """Return the name of a file's format."""
+    return str(words.FORMATS.get(format, format))

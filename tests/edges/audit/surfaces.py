@@ -160,6 +160,19 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "known": (_page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
+    "imports": (_page("p/shop/imports", "import.begun", pasted=CONTENT),),
+    "import_change": (
+        _page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
+        _page("p/shop/imports/{queued_import}/change", "import.cancelled", verb="cancel"),
+    ),
+    "export": (
+        Write(
+            path="/o/acme/p/shop/export",
+            act="memory.exported",
+            send={"format": "json"},
+            wrong={"format": "nonsense"},
+        ),
+    ),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (
         _page("settings/jobs/{failed_job}", "job.retried", verb="retry"),
@@ -245,7 +258,7 @@ PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
         "connections", "difference", "docs",
-        "document", "figures", "home", "inbox", "inbox_groups", "inbox_item", "inbox_rows", "look",
+        "document", "figures", "home", "import", "import_look", "inbox", "inbox_groups", "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
         "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",

@@ -1,0 +1,27 @@
+"""Exporting memories: a file of what passes the filters of the list (spec 9.2)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from accounts.errors import InvalidInput
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions.export import ExportRequest, export
+from memory.exchange.writing import ExportFormat
+
+
+@require_POST
+@base.member
+def export_memories(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Give a file. Raises InvalidInput for words: they rank, and filter nothing."""
+    try:
+        format = ExportFormat(request.POST.get("format", ""))
+    except ValueError as error:
+        raise InvalidInput(detail="There is no such format.", hint="Reload the page.") from error
+    project = frame.project.slug if frame.project else None
+    asked = ExportRequest(project=project, query=request.POST.get("q", ""), format=format)
+    made = export(caller=frame.caller, request=asked, now=frame.now)
+    response = HttpResponse(made.data, content_type=made.media)
+    response["Content-Disposition"] = f'attachment; filename="{made.name}"'
+    response["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,169 @@
+"""Importing files: hand them in, see what they would do, take them in and back (spec 9.2)."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
+from accounts.sentences import sentence
+from frontend import words
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions.begin_import import begin_import
+from memory.actions.cancel_import import cancel_import
+from memory.actions.importing import LARGEST_UPLOAD, Upload
+from memory.actions.preview_import import preview_import
+from memory.actions.undo_import import undo_import
+from memory.queries import imports as queries
+from memory.queries.imports import ImportView
+
+SHOWN = 30  # imports a page
+ROWS_SHOWN = 300  # rows of a preview; each can be left out
+ROWS = 100  # rows of an import a page
+SCOPES = ("project", "personal")
+UNDER_WAY = frozenset({"queued", "running"})
+
+
+@base.member
+def imports(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show imports and the form; take files in that were handed over."""
+    if request.method != "POST":
+        return _page(request, frame)
+    try:
+        view = begin_import(caller=frame.caller, upload=_upload(request, frame), now=frame.now)
+    except CairnError as error:
+        return _page(request, frame, error=error, status=error.status)
+    return base.moved(request, to=base.address("import", frame, view.id))
+
+
+@require_POST
+@base.member
+def look(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Say what files would do, row by row."""
+    try:
+        seen = preview_import(caller=frame.caller, upload=_upload(request, frame))
+    except CairnError as error:
+        if error.status == NotFound.status:
+            raise
+        return base.page(request, "partials/import_preview.html", {"error": error})
+    rows = seen.rows[:ROWS_SHOWN]
+    context = {
+        "seen": seen,
+        "rows": rows,
+        "more": len(seen.rows) - len(rows),
+        "offered": ",".join(str(row.number) for row in rows if row.outcome != "refused"),
+        "counts": _counts(seen.counts),
+    }
+    return base.page(request, "partials/import_preview.html", context)
+
+
+@base.member
+def one(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
+    """Show an import: how far it is, and what became of each row."""
+    return _one(request, frame, import_id)
+
+
+@require_POST
+@base.member
+def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
+    """Undo an import, or cancel it."""
+    _here(frame, import_id)
+    verb = request.POST.get("verb", "")
+    try:
+        if verb == "undo":
+            undo_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+        elif verb == "cancel":
+            cancel_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+        else:
+            raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
+    except CairnError as error:
+        return _one(request, frame, import_id, error=error, status=error.status)
+    return base.moved(request, to=base.address("import", frame, import_id))
+
+
+def _page(
+    request: HttpRequest, frame: Frame, *, status: int = 200, **extra: object
+) -> HttpResponse:
+    after = _after(request.GET.get("after", ""))
+    project = frame.project.slug if frame.project else ""
+    page = queries.page(caller=frame.caller, project=project, after=after, limit=SHOWN)
+    context = {
+        "section": "memories",
+        "now": frame.now,
+        "imports": page.items,
+        "next": page.next_after,
+        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
+        "largest": LARGEST_UPLOAD // 1_048_576,
+        **extra,
+    }
+    return base.page(request, "pages/imports.html", context, status=status)
+
+
+def _one(
+    request: HttpRequest, frame: Frame, import_id: UUID, *, status: int = 200, **extra: object
+) -> HttpResponse:
+    view = _here(frame, import_id)
+    start = request.GET.get("after", "")
+    rows = queries.rows(
+        caller=frame.caller,
+        batch_id=import_id,
+        after=int(start) if start.isdecimal() and len(start) < 10 else 0,
+        limit=ROWS,
+        now=frame.now,
+    )
+    context = {
+        "section": "memories",
+        "now": frame.now,
+        "batch": view,
+        "is_under_way": view.state in UNDER_WAY,
+        "done": view.total - view.counts.get("waiting", 0),
+        "counts": _counts(view.counts),
+        "rows": rows,
+        "next": rows[-1].number if len(rows) == ROWS else None,
+        **extra,
+    }
+    return base.page(request, "pages/import.html", context, status=status)
+
+
+def _here(frame: Frame, import_id: UUID) -> ImportView:
+    view = queries.batch(caller=frame.caller, batch_id=import_id)
+    if frame.project is None or view.project_id != frame.project.id:
+        raise NotFound(detail="There is no such import.", hint="It may be another project's.")
+    return view
+
+
+def _upload(request: HttpRequest, frame: Frame) -> Upload:
+    """Return what was handed over. Raises TooLarge before anything is read."""
+    files = request.FILES.getlist("file")
+    size = sum(file.size or 0 for file in files)
+    if size > LARGEST_UPLOAD:
+        raise TooLarge(
+            detail=sentence("{size} bytes in {count} files.", size=size, count=len(files)),
+            hint=sentence("Hand over at most {most} bytes.", most=LARGEST_UPLOAD),
+        )
+    handed = [(file.name or "upload", file.read()) for file in files]
+    pasted = request.POST.get("pasted", "")
+    if pasted.strip():
+        handed.append((_("pasted.md"), pasted.encode()))
+    offered = {int(one) for one in request.POST.get("offered", "").split(",") if one.isdecimal()}
+    kept = {int(one) for one in request.POST.getlist("keep") if one.isdecimal()}
+    return Upload(
+        files=tuple(handed),
+        project=frame.project.slug if frame.project else None,
+        scope=request.POST.get("scope") or None,
+        left_out=frozenset(offered - kept),
+    )
+
+
+def _counts(counts: object) -> tuple[tuple[str, int], ...]:
+    found = dict(counts) if isinstance(counts, dict) else {}
+    return tuple((name, found[name]) for name in words.IMPORTED if found.get(name))
+
+
+def _after(text: str) -> UUID | None:
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        return None

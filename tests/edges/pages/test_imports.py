@@ -1,0 +1,100 @@
+"""The import page: files are looked at first, rows can be left out, and it is taken back."""
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory import tasks
+from memory.models import ImportRow
+from memory.queries import imports
+from memory.queries.imports import ImportView
+from tests.support import work
+
+RULES = b"# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
+SECRET = b"\nThe password of the mill is `hunter2Xq9!zLm4` as everybody knows.\n"
+HERE = "/o/acme/p/shop/imports"
+
+
+def rules(more: bytes = b"") -> SimpleUploadedFile:
+    return SimpleUploadedFile("mill.md", RULES + more)
+
+
+def the_import(caller: Caller) -> ImportView:
+    with entered(caller):
+        (found,) = imports.page(caller=caller, project=None, after=None, limit=9).items
+    return found
+
+
+def test_a_file_is_looked_at_and_nothing_is_stored(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    page = owner_pages.post(f"{HERE}/look", {"file": rules(SECRET)}, headers={"HX-Request": "true"})
+
+    text = page.content.decode()
+    assert "2 added · 1 refused" in text
+    assert "mill.md: Markdown" in text
+    assert text.count('name="keep"') == 2
+    assert "hunter2" not in text
+    with entered(caller), tenancy.unit():
+        assert ImportRow.objects.count() == 0
+
+
+def test_a_row_that_is_not_kept_is_left_out(owner_pages: Client, shop: str, caller: Caller) -> None:
+    sent = {"file": rules(), "offered": "1,2", "keep": ["2"], "scope": "project"}
+
+    answer = owner_pages.post(HERE, sent)
+
+    found = the_import(caller)
+    assert answer["Location"] == f"{HERE}/{found.id}"
+    assert dict(found.counts) == {"left_out": 1, "waiting": 1}
+
+
+def test_an_import_shows_its_rows_and_is_taken_back(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    owner_pages.post(HERE, {"file": rules(SECRET), "pasted": "The wheel of the mill turns left."})
+    found = the_import(caller)
+    with entered(caller):
+        tasks.take_in(work.taken(found.job_id))
+
+    shown = owner_pages.get(f"{HERE}/{found.id}").content.decode()
+    owner_pages.post(f"{HERE}/{found.id}/change", {"verb": "undo"})
+    after = owner_pages.get(f"{HERE}/{found.id}").content.decode()
+
+    assert "3 added · 1 refused" in shown
+    assert "The miller has the only key to it." in shown
+    assert "hunter2" not in shown
+    assert "1 refused · 3 taken back" in after
+
+
+def test_a_file_that_cannot_be_read_says_so(owner_pages: Client, shop: str) -> None:
+    broken = SimpleUploadedFile("a.json", b'{"a":')
+
+    looked = owner_pages.post(f"{HERE}/look", {"file": broken}, headers={"HX-Request": "true"})
+    sent = owner_pages.post(HERE, {"file": SimpleUploadedFile("a.json", b'{"a":')})
+
+    assert "a.json:1" in looked.content.decode()
+    assert sent.status_code == 422
+    assert "a.json:1" in sent.content.decode()
+
+
+def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) -> None:
+    owner_pages.post(
+        "/o/acme/p/shop/teach", {"content": "The gate jams in hard frost.", "type": "gotcha"}
+    )
+    owner_pages.post(
+        "/o/acme/p/shop/teach", {"content": "The mill grinds rye only.", "type": "fact"}
+    )
+
+    answer = owner_pages.post("/o/acme/p/shop/export", {"format": "csv", "q": "type:gotcha"})
+
+    lines = answer.content.decode().splitlines()
+    assert answer["Content-Disposition"].startswith('attachment; filename="shop-')
+    assert len(lines) == 2
+    assert "hard frost" in lines[1]
+
+
+def test_what_is_no_format_is_refused(owner_pages: Client, shop: str) -> None:
+    assert owner_pages.post("/o/acme/p/shop/export", {"format": "exe"}).status_code == 422
