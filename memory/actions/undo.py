@@ -75,7 +75,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
 
 def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
     rows = ReviewVerdict.objects.select_for_update().filter(
-        pk=review_id, decided_by=waiting.decider(caller=caller)
+        pk=review_id, memory__isnull=False, decided_by=waiting.decider(caller=caller)
     )
     made = rows.first()
     if made is None:

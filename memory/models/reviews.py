@@ -1,8 +1,11 @@
-"""Decisions of the review inbox: what somebody decided, and what it takes to undo it (spec 9.2).
+"""What people decide about memories and names, and what it takes to undo it (spec 2.6, 9.2).
 
 A snooze is one as well: for whoever said it the memory waits no more until its moment comes.
 Whoever may see the memory may know of the decision; what `before` holds are fields of memories,
 without their text.
+
+That two names are one thing is such a decision too: for the whole organization or for one person,
+its `audience`. It holds the keys of both names, and joins only what a reader sees anyway.
 """
 
 from django.db import models
@@ -13,10 +16,16 @@ from memory.models.memories import Memory
 
 
 class ReviewVerdict(models.Model):
-    """One decision about one memory. `decided_by` is a person, or a token of nobody's."""
+    """One decision about one memory, or about two names; then `before` says which.
+
+    `decided_by` is a person, or a token of nobody's.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="verdicts")
+    memory = models.ForeignKey(
+        Memory, null=True, blank=True, on_delete=models.CASCADE, related_name="verdicts"
+    )
+    audience = models.UUIDField(null=True, blank=True)
     verdict = models.CharField(max_length=8)
     decided_by = models.UUIDField()
     decided_agent = models.CharField(max_length=120, blank=True)
@@ -33,11 +42,21 @@ class ReviewVerdict(models.Model):
                 name="memory_verdict_snoozed",
             ),
             models.Index(fields=("-decided_at", "id"), name="memory_verdict_decided"),
+            models.Index(
+                fields=("audience",),
+                condition=Q(verdict="same", undone_at__isnull=True),
+                name="memory_verdict_same",
+            ),
         )
         constraints = (
             models.CheckConstraint(
                 condition=Q(until__isnull=False) | ~Q(verdict="snooze"),
                 name="memory_verdict_snoozed_until",
+            ),
+            models.CheckConstraint(
+                condition=Q(verdict="same", memory__isnull=True, audience__isnull=False)
+                | (~Q(verdict="same") & Q(memory__isnull=False)),
+                name="memory_verdict_of_memory_or_names",
             ),
         )
         ordering = ("-decided_at", "id")
