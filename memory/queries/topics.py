@@ -133,6 +133,8 @@ def nearest(
         limit=NEAR,
         **parameters(sight=sight),
     )
+    if not rows:
+        return None
     told = {one.id: one for one in _told(caller, ids=[row[0] for row in rows], limit=NEAR)}
     near = ((told[id], cosine) for id, cosine in rows if id in told)
     return next((NearTopic(topic=one, closeness=round(cosine, 4)) for one, cosine in near), None)

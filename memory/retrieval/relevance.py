@@ -22,7 +22,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from statistics import fmean, pstdev
+from statistics import fmean
 from typing import Final
 from uuid import UUID
 
@@ -177,7 +177,9 @@ def _signs(one: Observed, near: _Near) -> dict[Sign, float]:
 
 
 def _spread(cosines: list[float]) -> tuple[float, float]:
-    return fmean(cosines), pstdev(cosines) + STEADY
+    """Return mean and standard deviation. `pstdev` counts in fractions and takes ten times that."""
+    mean = fmean(cosines)
+    return mean, math.sqrt(fmean([(cosine - mean) ** 2 for cosine in cosines])) + STEADY
 
 
 def _rivals(values: list[float], usual: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from pgvector import HalfVector
 
 from accounts import tenancy
@@ -44,6 +45,24 @@ def ids(answer: SearchAnswer) -> set[UUID]:
 def carts_topic(caller: Caller) -> topics.TopicView:
     found = topics.topics(caller=caller, project=None, after=None, limit=9).items
     return next(one for one in found if "merge" in one.words)
+
+
+def test_a_search_that_is_near_no_topic_reads_none(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, CARTS[0], project=store)
+    sent: list[str] = []
+
+    def keep(execute: Any, sql: Any, params: Any, many: bool, context: Any) -> Any:
+        sent.append(str(sql))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(keep):
+        answer = asked(caller, now, "proxy of carts")
+
+    assert answer.topic is None
+    assert any("t.reach" in sql for sql in sent)  # which one is nearest was asked
+    assert not any("t.sorted_at" in sql for sql in sent)
 
 
 @pytest.mark.parametrize("by", ["id", "label", "word"])
