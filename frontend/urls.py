@@ -72,6 +72,8 @@ project: list[URLPattern | URLResolver] = [
     path("connections/token", connections.token, name="connection_token"),
     path("activity", activity.activity, name="activity"),
     path("settings", places.project_settings, name="project_settings"),
+    path("settings/gates", places.project_gates, name="project_gates"),
+    path("settings/extraction", extraction.project_extraction, name="project_extraction"),
     path("settings/openness", places.project_openness, name="project_openness"),
     path("settings/people", places.project_people, name="project_people"),
 ]  # fmt: skip

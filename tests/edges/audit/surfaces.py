@@ -180,6 +180,17 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
     "project_settings": (_page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
+    "project_gates": (
+        _page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),
+    ),
+    "project_extraction": (
+        _page(
+            "p/shop/settings/extraction",
+            "project.changed",
+            extraction_mode="heuristic",
+            version="1",
+        ),
+    ),
     "project_openness": (
         _page("p/shop/settings/openness", "project.closed", verb="close"),
         _page("p/vault/settings/openness", "project.opened", verb="open"),
@@ -258,7 +269,8 @@ PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
         "connections", "difference", "docs",
-        "document", "figures", "home", "import", "import_look", "inbox", "inbox_groups", "inbox_item", "inbox_rows", "look",
+        "document", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
+        "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
         "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",
@@ -303,7 +315,9 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
 JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
     {"memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.run_import"}
 )
-COMMANDS_THAT_WRITE: Final = frozenset({"bootstrap", "demo", "embed", "export_memories", "import_memories"})
+COMMANDS_THAT_WRITE: Final = frozenset(
+    {"bootstrap", "demo", "embed", "export_memories", "import_memories"}
+)
 COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {
         "audit",
