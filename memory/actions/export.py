@@ -72,7 +72,7 @@ def filters_of(*, request: ExportRequest) -> Filters:
     if filters.text:
         raise wrong_field(
             pointer="/query",
-            detail=sentence("{words!r} is no filter.", words=filters.text[:80]),
+            detail=sentence("“{words}” is no filter.", words=filters.text[:80]),
             hint="Filter by is:, type:, tag:, file:, module:, topic:, by: or conf:.",
             code="words",
         )

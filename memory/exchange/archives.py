@@ -49,7 +49,7 @@ def members(*, data: bytes) -> Iterator[Member]:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             yield from _members(archive)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError):
-        yield Member(name="", fault="The zip is broken or of a kind that is not read.")
+        yield Member(name="", fault=sentence("The zip is broken or of a kind that is not read."))
 
 
 def _members(archive: zipfile.ZipFile) -> Iterator[Member]:
@@ -78,7 +78,9 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> Membe
     try:
         return _unpacked(archive, info, name, min(LARGEST_FILE, left))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
-        return Member(name=name, fault="The file in the zip is broken or packed in an unknown way.")
+        return Member(
+            name=name, fault=sentence("The file in the zip is broken or packed in an unknown way.")
+        )
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, most: int) -> Member:
@@ -95,12 +97,12 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, most: 
 
 def _fault_of(info: zipfile.ZipInfo, name: str) -> Sentence | str:
     if stat.S_ISLNK(info.external_attr >> 16):
-        return "The file in the zip is a link; links are not followed."
+        return sentence("The file in the zip is a link; links are not followed.")
     parts = PurePosixPath(name).parts
     if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
-        return "The file's name leads out of the folder."
+        return sentence("The file's name leads out of the folder.")
     if info.flag_bits & 0x1:
-        return "The file in the zip is encrypted."
+        return sentence("The file in the zip is encrypted.")
     return ""
 
 

@@ -76,7 +76,7 @@ def _checked(text: str, encoding: str, *, notice: Sentence | str = "") -> Decode
 
 
 def _binary() -> Decoded:
-    return Decoded(text="", fault="The file is binary; only text is imported.")
+    return Decoded(text="", fault=sentence("The file is binary; only text is imported."))
 
 
 def _unmarked_utf16(data: bytes) -> str:

@@ -78,11 +78,13 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
             for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         }
         if "memories" not in known:
-            raise _Refused("The database has no table “memories”; only memory-v3's is read.")
+            raise _Refused(
+                sentence("The database has no table “memories”; only memory-v3's is read.")
+            )
         cursor = database.execute('SELECT * FROM "memories" LIMIT ?', (MOST_ROWS + 1,))
         names = [str(column[0]) for column in cursor.description]
         if not set(names) >= NEEDED:
-            raise _Refused("The table “memories” has no column id or content.")
+            raise _Refused(sentence("The table “memories” has no column id or content."))
         rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
     return rows[:MOST_ROWS], len(rows) > MOST_ROWS
 
@@ -142,7 +144,9 @@ def _notices(data: bytes, rows: list[dict[str, Any]], is_cut: bool) -> list[Sent
     if archived:
         told.append(sentence("{count} archived memories were left out.", count=archived))
     if data[WAL_AT : WAL_AT + 2] == WAL:
-        told.append("What memory-v3 had not yet written from its log is not in this file.")
+        told.append(
+            sentence("What memory-v3 had not yet written from its log is not in this file.")
+        )
     if is_cut:
         told.append(sentence("Only the first {most} memories were read.", most=MOST_ROWS))
     return told

@@ -104,7 +104,10 @@ def _parsed(text: str) -> Iterator[tuple[int, Any]]:
         except json.JSONDecodeError as error:
             yield number, _WrongRow(sentence("This is not JSON: {fault}.", fault=error.msg))
         except (RecursionError, ValueError):
-            yield number, _WrongRow("This JSON is nested too deep or has too long numbers.")
+            yield (
+                number,
+                _WrongRow(sentence("This JSON is nested too deep or has too long numbers.")),
+            )
 
 
 def _rows_of(value: Any) -> list[Any] | None:
@@ -145,7 +148,7 @@ def _candidate(name: str, format: Format, line: int | None, row: Any) -> Candida
     if isinstance(row, _WrongRow):
         raise row
     if not isinstance(row, dict):
-        raise _WrongRow("The row is no JSON object.")
+        raise _WrongRow(sentence("The row is no JSON object."))
     if _depth(row) > DEEPEST:
         raise _WrongRow(sentence("Nest at most {most} levels.", most=DEEPEST))
     if format in {Format.OWN_JSON, Format.OWN_LINES}:
