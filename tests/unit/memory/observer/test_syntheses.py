@@ -1,0 +1,144 @@
+"""Syntheses: due once a threshold, at most five drafts, templates over strong statistics."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.intake.attributes import check_attributes
+from memory.observer import syntheses
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow
+from memory.observer.syntheses import Key, Summary
+from memory.taxonomy import MemoryType
+
+NOTHING: frozenset[Key] = frozenset()
+
+
+def summary(**given: object) -> Summary:
+    """Return a module of ten sessions with some of it otherwise."""
+    usual = {"module": ModuleRow(module="auth", sessions=10), "files": (), "edges": (),
+             "errors": ()}  # fmt: skip
+    return Summary(**{**usual, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("sessions", "threshold"), [(5, 5), (7, 5), (10, 10), (60, 50), (100, 100), (5000, 100)]
+)
+def test_a_threshold_is_due(sessions: int, threshold: int) -> None:
+    row = ModuleRow(module="auth", sessions=sessions)
+
+    assert syntheses.due(project="p", module=row, done=NOTHING) == Key(
+        project="p", module="auth", threshold=threshold
+    )
+
+
+def test_fewer_sessions_are_not_due() -> None:
+    assert (
+        syntheses.due(project="p", module=ModuleRow(module="m", sessions=4), done=NOTHING) is None
+    )
+
+
+@given(st.lists(st.integers(0, 120), max_size=30))
+def test_each_threshold_is_done_once(sessions: list[int]) -> None:
+    done: list[Key] = []
+    for count in sorted(sessions):
+        row = ModuleRow(module="auth", sessions=count)
+        key = syntheses.due(project="p", module=row, done=frozenset(done))
+        done.extend(() if key is None else (key,))
+
+    assert len(set(done)) == len(done) <= len(syntheses.THRESHOLDS)
+
+
+def test_files_of_nearly_every_session_are_a_prefetch_pattern() -> None:
+    files = tuple(
+        FileRow(path=path, sessions=count, reads=count)
+        for path, count in (("a", 10), ("b", 9), ("c", 8), ("d", 6), ("e", 5))
+    )
+
+    (draft,) = syntheses.of_module(summary=summary(files=files))
+
+    assert draft.type is MemoryType.PREFETCH_PATTERN
+    assert draft.attributes["always_read"] == ("a", "b")
+    assert draft.attributes["often_read"] == ("c", "d")
+    assert check_attributes(type=draft.type, attributes=draft.attributes) == ()
+
+
+def test_files_that_nearly_always_change_together_are_a_dependency() -> None:
+    files = (FileRow(path="a", sessions=6), FileRow(path="b", sessions=5))
+    strong = EdgeRow(first="a", second="b", sessions=5, forward=5)
+    weak = EdgeRow(first="a", second="c", sessions=5, forward=5)
+
+    drafts = syntheses.of_module(summary=summary(files=files, edges=(strong, weak)))
+
+    assert [draft.content for draft in drafts] == [
+        "A change of a comes with a change of b (5 sessions)."
+    ]
+
+
+def test_an_error_of_two_sessions_with_a_way_out_is_a_pattern() -> None:
+    errors = (
+        ErrorRow(fingerprint="1", message="KeyError: X", sessions=2, hows={"when tried again": 2}),
+        ErrorRow(fingerprint="2", message="KeyError: Y", sessions=1, hows={"so": 1}),
+        ErrorRow(fingerprint="3", message="KeyError: Z", sessions=5),
+    )
+
+    drafts = syntheses.of_module(summary=summary(errors=errors))
+
+    assert [draft.type for draft in drafts] == [MemoryType.ERROR_PATTERN]
+    assert "KeyError: X" in drafts[0].content
+
+
+@pytest.mark.parametrize(
+    ("planned", "actual", "samples", "count"),
+    [(10, 20, 3, 1), (10, 5, 3, 1), (10, 11, 3, 0), (10, 20, 2, 0), (0, 20, 3, 0)],
+)
+def test_plans_that_were_off_are_a_calibration(
+    planned: int, actual: int, samples: int, count: int
+) -> None:
+    row = ModuleRow(module="m", sessions=5, planned=planned, actual=actual, samples=samples)
+
+    drafts = syntheses.of_module(summary=summary(module=row))
+
+    assert [draft.type for draft in drafts] == [MemoryType.TASK_CALIBRATION] * count
+    assert all(
+        check_attributes(type=each.type, attributes=each.attributes) == () for each in drafts
+    )
+
+
+def test_no_synthesis_says_more_than_five_things() -> None:
+    files = tuple(FileRow(path=f"f{place}", sessions=10, reads=9) for place in range(20))
+    edges = tuple(
+        EdgeRow(first=f"f{place}", second=f"f{place + 1}", sessions=9) for place in range(9)
+    )
+    errors = tuple(
+        ErrorRow(fingerprint=str(place), message="x", sessions=9, hows={"so": 1})
+        for place in range(9)
+    )
+    row = ModuleRow(module="m", sessions=10, planned=10, actual=30, samples=5)
+
+    drafts = syntheses.of_module(
+        summary=summary(module=row, files=files, edges=edges, errors=errors)
+    )
+
+    assert len(drafts) == syntheses.DRAFTS_MOST
+
+
+WEEK = (
+    EdgeRow(first="a/b/x", second="c/d/y", sessions=6),
+    EdgeRow(first="a/b/x", second="a/b/z", sessions=9),
+    EdgeRow(first="a/b/x", second="e/f/y", sessions=4),
+)
+
+
+def test_modules_that_go_together_are_named_once_a_pair() -> None:
+    ((key, draft),) = syntheses.weekly(project="p", edges=WEEK, known=frozenset(), done=NOTHING)
+
+    assert key == Key(project="p", module="a/b|c/d", threshold=0)
+    assert draft.files == ("a/b/x", "c/d/y")
+
+
+def test_pairs_that_are_known_or_done_are_left_out() -> None:
+    pair = frozenset({("a/b", "c/d")})
+    done = frozenset({Key(project="p", module="a/b|c/d", threshold=0)})
+
+    assert syntheses.weekly(project="p", edges=WEEK, known=pair, done=NOTHING) == ()
+    assert syntheses.weekly(project="p", edges=WEEK, known=frozenset(), done=done) == ()
