@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from frontend import feed
+from frontend import feed, gates
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import overview
@@ -19,6 +19,7 @@ def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
     context = {
         "section": "activity",
         "entries": feed.entries(caller=frame.caller, changes=changes),
+        "ends": gates.ends(caller=frame.caller, project=slug, now=frame.now),
         "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
     }
     return base.page(request, "pages/activity.html", context)

@@ -33,7 +33,11 @@ from teams import queries as places
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
-FORMS: Final = ("form", "form_people")  # names under which templates find what was sent
+FORMS: Final = (  # names under which templates find what was sent
+    "form",
+    "form_people",
+    "form_gates",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

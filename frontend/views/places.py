@@ -6,9 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from accounts.errors import CairnError, InvalidInput
+from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.queries import members
 from accounts.rights import manages
+from frontend import gates
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.actions.openness import close_project, open_project
@@ -18,6 +19,7 @@ from teams.actions.teams import create_team, rename_team
 from teams.queries.people import Kind, PersonView, people_in
 from teams.queries.people import team as one_team
 from teams.queries.people import teams as team_list
+from teams.queries.places import WHOLE
 from teams.roles import Act, allows
 
 PROJECT = "pages/project_settings.html"
@@ -29,7 +31,7 @@ TEAM = "pages/settings_team.html"
 def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show a project's settings and its people, and save the settings."""
     if request.method != "POST":
-        return base.page(request, PROJECT, _of_project(frame))
+        return base.page(request, PROJECT, of_project(frame=frame))
     try:
         change_project(
             caller=frame.caller,
@@ -42,7 +44,24 @@ def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
             if_version=_version(request),
         )
     except CairnError as error:
-        context = _of_project(frame) | {"error": error, "form": request.POST}
+        context = of_project(frame=frame) | {"error": error, "form": request.POST}
+        return base.page(request, PROJECT, context, status=error.status)
+    return base.moved(request, to=base.address("project_settings", frame))
+
+
+@require_POST
+@base.member
+def project_gates(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Save the thresholds of a project's intake gates; an empty one is the usual."""
+    try:
+        change_project(
+            caller=frame.caller,
+            ref=_ref(frame),
+            changes={name: _number(request.POST.get(name, ""), name) for name in gates.FIELDS},
+            if_version=_version(request),
+        )
+    except CairnError as error:
+        context = of_project(frame=frame) | {"gates_error": error, "form_gates": request.POST}
         return base.page(request, PROJECT, context, status=error.status)
     return base.moved(request, to=base.address("project_settings", frame))
 
@@ -57,7 +76,7 @@ def project_openness(request: HttpRequest, frame: Frame) -> HttpResponse:
             raise _no_verb()
         acts[request.POST["verb"]](caller=frame.caller, ref=_ref(frame))
     except CairnError as error:
-        context = _of_project(frame) | {"openness_error": error}
+        context = of_project(frame=frame) | {"openness_error": error}
         return base.page(request, PROJECT, context, status=error.status)
     return base.moved(request, to=base.address("project_settings", frame))
 
@@ -69,7 +88,7 @@ def project_people(request: HttpRequest, frame: Frame) -> HttpResponse:
     try:
         _change_people(request, frame, Kind.PROJECT, _ref(frame))
     except CairnError as error:
-        context = _of_project(frame) | {"people_error": error, "form_people": request.POST}
+        context = of_project(frame=frame) | {"people_error": error, "form_people": request.POST}
         return base.page(request, PROJECT, context, status=error.status)
     is_over = _has_left(request, frame) and not _sees_without(frame)
     to = reverse("organization", args=(frame.caller.organization_slug,))
@@ -138,14 +157,29 @@ def _no_verb() -> InvalidInput:
     return InvalidInput(detail="There is no such verb.", hint="Reload the page.")
 
 
-def _of_project(frame: Frame) -> dict[str, object]:
+def of_project(*, frame: Frame) -> dict[str, object]:
     shown = people_in(caller=frame.caller, kind=Kind.PROJECT, ref=_ref(frame))
     return {
         "section": "project_settings",
+        "gates": () if frame.project is None else gates.settings(project=frame.project),
         "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
         "people_address": base.address("project_people", frame),
         **_people(frame, shown),
     }
+
+
+def _number(text: str, field: str) -> float | int | None:
+    """Read a threshold; nothing is the usual one. Raises InvalidInput for what is no number."""
+    bare = text.strip().replace(",", ".")
+    if not bare:
+        return None
+    try:
+        value = float(bare)
+    except ValueError as error:
+        raise wrong_field(
+            pointer=f"/{field}", detail="This is not a number.", code="type"
+        ) from error
+    return int(value) if value.is_integer() and field in WHOLE else value
 
 
 def _of_teams(frame: Frame) -> dict[str, object]:

@@ -14,6 +14,7 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from memory.models import ActionLog
+from memory.queries.views import countable
 from teams import queries as places
 from teams import visibility
 
@@ -40,6 +41,11 @@ class ActionView:
     cause: str
     memory_id: UUID | None
     other_id: UUID | None
+
+
+_SAME: Final = tuple(
+    name for name in ActionView.__dataclass_fields__ if name not in {"memory_id", "other_id"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +81,8 @@ def page(*, caller: Caller, filters: ActionFilters, after: int | None, limit: in
         rows = _chosen(caller, filters)
         if after is not None:
             rows = rows.filter(id__lt=after)
-        found = tuple(_view(row) for row in rows.order_by("-id")[: size + 1])
-    items = found[:size]
+        found = tuple(rows.order_by("-id")[: size + 1])
+        items = _views(caller, found[:size])
     return ActionPage(items=items, next_after=items[-1].id if len(found) > size else None)
 
 
@@ -113,7 +119,15 @@ def _visible(caller: Caller) -> Q:
     return seen if own is None or caller.user_id is not None else seen | Q(audience=own)
 
 
-def _view(row: ActionLog) -> ActionView:
-    return ActionView(
-        **{name: getattr(row, name) for name in ActionView.__dataclass_fields__},
+def _views(caller: Caller, rows: tuple[ActionLog, ...]) -> tuple[ActionView, ...]:
+    """Turn rows into views, without memories that are gone or that the caller sees no more."""
+    named = {id for row in rows for id in (row.memory_id, row.other_id) if id is not None}
+    seen = set(countable(caller=caller).filter(pk__in=named).values_list("id", flat=True))
+    return tuple(
+        ActionView(
+            **{name: getattr(row, name) for name in _SAME},
+            memory_id=row.memory_id if row.memory_id in seen else None,
+            other_id=row.other_id if row.other_id in seen else None,
+        )
+        for row in rows
     )
