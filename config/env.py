@@ -177,7 +177,7 @@ VARIABLES = (
         name="CAIRN_OPENAI_CHAT_MODEL",
         read=str,
         default="",
-        says="its chat model, for `hyde` searches",
+        says="its chat model, for `hyde` searches and extraction",
     ),
     Variable(
         name="CAIRN_MODEL_TOKENS_PER_MONTH",

@@ -12,6 +12,7 @@ from frontend.views import (
     editing,
     embedding,
     exports,
+    extraction,
     imports,
     inbox,
     invitations,

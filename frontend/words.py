@@ -117,6 +117,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "accounts.tell_leak": _("Tell the owner of a token that was found"),
     "memory.embed": _("Embed memories"),
     "memory.embed_bulk": _("Embed many memories"),
+    "memory.consolidate": _("Take memories from a session"),
     "memory.run_import": _("Take an import in"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),

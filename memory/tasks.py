@@ -56,8 +56,11 @@ def embed(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.consolidate")
 def consolidate_session(claim: Claim) -> Mapping[str, Any]:
     """Take what is worth keeping from a session, with progress."""
-    session_id, tell = UUID(claim.payload["session"]), partial(_progress, claim)
-    return consolidate(session_id=session_id, now=timezone.now(), tell=tell)
+    counts: dict[str, Any] = {}
+    for item in claim.payload["ids"]:  # one, the job's
+        tell = partial(_progress, claim)
+        counts |= consolidate(session_id=UUID(item), now=timezone.now(), tell=tell)
+    return counts
 
 
 @jobs.handler("memory.switch_model")

@@ -58,9 +58,11 @@ class _Run:
 def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, Any]:
     """Take what is worth keeping from a session's new turns; return the counts, with a reason.
 
-    Raises PermanentFailure when the session or who opened it is gone.
+    Raises PermanentFailure when who opened it is gone.
     """
     run = _begun(session_id, now)
+    if run is None:
+        return {"gone": 1}
     total = _left(run.session)
     while turns := _next(run.session):
         for batch in transcripts.batches(turns=turns):
@@ -72,11 +74,11 @@ def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, 
     return _finished(run)
 
 
-def _begun(session_id: UUID, now: datetime) -> _Run:
+def _begun(session_id: UUID, now: datetime) -> _Run | None:
     with tenancy.unit():
         row = Session.objects.select_related("project").filter(pk=session_id).first()
         if row is None:
-            raise PermanentFailure("The session is gone.")
+            return None
         beginner = Beginner(
             user_id=row.opened_by,
             token_id=row.token_id,
@@ -212,10 +214,10 @@ def _why(run: _Run) -> str:
     """Return why nothing was added, in a sentence; empty where something was."""
     if run.counts["added"]:
         return ""
-    reasons = (
-        (not run.counts["turns"], "There was no new turn to look at."),
-        (not run.counts["candidates"], "Nothing in it was worth keeping."),
-        (run.counts["known"] + run.counts["confirmed"] > 0, "All of it is known already."),
-        (True, "Nothing of it passed the gates."),
-    )
-    return next(sentence(text) for holds, text in reasons if holds)
+    if not run.counts["turns"]:
+        return sentence("There was no new turn to look at.")
+    if not run.counts["candidates"]:
+        return sentence("Nothing in it was worth keeping.")
+    if run.counts["known"] + run.counts["confirmed"]:
+        return sentence("All of it is known already.")
+    return sentence("Nothing of it passed the gates.")

@@ -39,7 +39,7 @@ def _close(row: Session, now: datetime) -> UUID | None:
         return None
     return jobs.enqueue(
         JOB,
-        payload={"session": str(row.id)},
+        payload={"ids": [str(row.id)]},
         key=row.id.hex,
         created_by=row.opened_by or row.token_id,
     )

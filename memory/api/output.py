@@ -134,7 +134,7 @@ _RESULTS: Final = {
         "funnel": record(paths=FREE, found=WHOLE, judged=WHOLE, shown=WHOLE, threshold=NUMBER),
     },
 }
-_OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "updated", "refused"]}
+_OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "known", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
     "MemoryPage": page_of("Memory"),

@@ -8,7 +8,7 @@ that…”) is what an attacker writes into a text; the whole paragraph it stand
 
 import re
 
-FEWEST_WORDS = 5  # of a statement that can be read alone, ours
+FEWEST_WORDS = 4  # of a statement that can be read alone, ours
 FEWEST_LETTERS = 12  # where words are not set apart by spaces, ours
 OWN_NAMES_AT_LEAST = 2  # words of substance, ours
 

@@ -11,7 +11,8 @@ from memory.intake import cues, entities
 from memory.intake.entities import EntityKind
 
 _OPENING = re.compile(
-    r"^(?:(?:no(?:pe)?|yes|yeah|yep|ok(?:ay)?|right|actually|wrong|stop|correction|well|so|also|and"
+    r"^(?:(?:(?:i )?found (?:it|the (?:cause|problem|issue|bug|reason))|no(?:pe)?|yes|yeah|yep"
+    r"|ok(?:ay)?|right|actually|wrong|stop|correction|well|so|also|and"
     r"|but|btw|by the way|hm+|ah+|oh|not quite|that.s (?:not (?:it|right|true|correct)|wrong"
     r"|incorrect)"
     r"|you.re (?:wrong|right|mistaken)|i meant|remember|important|one more thing|heads[- ]up|note"

@@ -1,0 +1,135 @@
+"""Pairs of statements, and what the newer one does to the older one without a model (spec 2.4).
+
+All are looked at as if they were near and about the same thing, so nothing is spared by an
+embedder. Replacing what is still true is never to happen; missing a difference is no harm.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.evaluation import intervals
+from memory.intake import integrate
+from memory.intake.integrate import Decision, Known, Operation, Statement
+from memory.taxonomy import Authority, LinkKind
+
+FILE: Final = Path("tests/support/contradictions.tsv")
+LEAST_RECALL: Final = 0.8  # of what differs, found as any difference; on the half that was held out
+LEAST_RIGHT: Final = 0.9  # of the half that was held out, with exactly the expected relation
+SAID: Final = {Operation.UPDATE: "update", Operation.DELETE: "retract"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two statements, and what the newer one does to the older one."""
+
+    half: str
+    kind: str
+    expected: str
+    older: str
+    newer: str
+
+
+def _read() -> tuple[Pair, ...]:
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return tuple(
+        Pair(half=half, kind=kind, expected=expected, older=older, newer=newer)
+        for half, kind, expected, older, newer in rows
+    )
+
+
+PAIRS: Final = _read()
+
+
+def _known(content: str, number: int = 1, cosine: float = 0.97) -> Known:
+    return Known(
+        id=UUID(int=number),
+        content=content,
+        authority=Authority.AGENT,
+        subjects=frozenset({"name it"}),
+        cosine=cosine,
+    )
+
+
+def _decision(pair: Pair) -> Decision:
+    return integrate.decide(candidate=_statement(pair.newer), known=(_known(pair.older),))
+
+
+def _statement(content: str) -> Statement:
+    return Statement(
+        content=content, authority=Authority.AGENT, subjects=frozenset({"name it"})
+    )
+
+
+def _said(decision: Decision) -> str:
+    conflict = "contradict" if decision.link is LinkKind.CONTRADICTS else "none"
+    return SAID.get(decision.operation, conflict)
+
+
+def test_the_suite_is_large_and_has_both_languages() -> None:
+    assert len(PAIRS) >= 60
+    assert {pair.half for pair in PAIRS} == {"fit", "held"}
+    assert sum(pair.kind == "french" for pair in PAIRS) >= 6
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.half}: {pair.older[:40]}")
+def test_nothing_that_is_still_true_is_replaced(pair: Pair) -> None:
+    said = _said(_decision(pair))
+
+    assert said in {"none", "contradict"} or said == pair.expected
+
+
+@pytest.mark.parametrize(
+    "pair", [one for one in PAIRS if one.expected == "none"], ids=lambda pair: pair.older[:40]
+)
+def test_what_holds_elsewhere_or_at_another_time_contradicts_nothing(pair: Pair) -> None:
+    assert _said(_decision(pair)) == "none"
+
+
+@pytest.mark.parametrize("half", ["fit", "held"])
+def test_most_differences_are_found(half: str, figure: Callable[[str], None]) -> None:
+    differing = [pair for pair in PAIRS if pair.half == half and pair.expected != "none"]
+    every = [pair for pair in PAIRS if pair.half == half]
+
+    found = sum(_said(_decision(pair)) != "none" for pair in differing)
+    right = sum(_said(_decision(pair)) == pair.expected for pair in every)
+
+    assert found / len(differing) >= LEAST_RECALL
+    assert right / len(every) >= LEAST_RIGHT
+    low, high = intervals.wilson(successes=found, trials=len(differing))
+    figure(
+        f"contradictions, {half}: {found} of {len(differing)} differences found"
+        f" [{low:.2f}, {high:.2f}], {right} of {len(every)} relations right, 0 false retirements"
+    )
+
+
+@given(order=st.permutations(range(6)), chosen=st.integers(0, len(PAIRS) - 1))
+def test_the_order_in_which_neighbors_come_does_not_matter(order: list[int], chosen: int) -> None:
+    pair = PAIRS[chosen]
+    near = [_known(one.older, number=n, cosine=0.9) for n, one in enumerate(PAIRS[:5], 2)]
+    known = (_known(pair.older), *near)
+
+    decisions = {
+        integrate.decide(candidate=_statement(pair.newer), known=tuple(known[i] for i in order)),
+        integrate.decide(candidate=_statement(pair.newer), known=known),
+    }
+
+    assert len(decisions) == 1
+
+
+@given(chosen=st.integers(0, len(PAIRS) - 1), authority=st.sampled_from(Authority))
+def test_nobody_below_replaces_what_somebody_above_said(chosen: int, authority: Authority) -> None:
+    pair = PAIRS[chosen]
+    taught = replace(_known(pair.older), authority=Authority.HUMAN)
+    candidate = replace(_statement(pair.newer), authority=authority)
+
+    decision = integrate.decide(candidate=candidate, known=(taught,))
+
+    assert authority is Authority.HUMAN or decision.operation is Operation.ADD
