@@ -1,0 +1,104 @@
+"""The four points at which memory is given back, and who is given any (spec 4.6, 10.4, 11.1).
+
+Silence is the default: one brief at the first prompt, and from then on only what belongs to a file
+that was just touched. Steps as a point of their own, and searches answered in passing, are for
+projects that ask for them. Every switch off is final, whatever the others say.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memory.taxonomy import MemoryType
+
+CONTROL_SHARE: Final = 5  # of 100 sessions, spec 10.4
+PASSIVE_SHARE: Final = 10  # of 100 sessions, spec 10.4
+
+
+class Point(StrEnum):
+    """Where memory is given back."""
+
+    SYSTEM_PROMPT = "system_prompt"
+    FIRST_MESSAGE = "first_message"
+    TOOL_RESULT = "tool_result"
+    STEP = "step"
+
+
+class Group(StrEnum):
+    """The group of an experiment that a session belongs to."""
+
+    CONTROL = "control"
+    PASSIVE = "passive"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointRow:
+    """One point: its deadline, its tokens, and the types it gives; none named: any."""
+
+    point: Point
+    number: int
+    milliseconds: int
+    tokens: int
+    types: frozenset[MemoryType]
+
+
+WARNINGS: Final = frozenset(
+    {MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END}
+)  # spec 4.6
+POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
+    row.point: row
+    for row in (
+        PointRow(
+            point=Point.SYSTEM_PROMPT,
+            number=1,
+            milliseconds=500,
+            tokens=2_500,
+            types=frozenset(),
+        ),
+        PointRow(
+            point=Point.FIRST_MESSAGE,
+            number=2,
+            milliseconds=2_000,
+            tokens=32_000,
+            types=frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE}),
+        ),
+        PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=WARNINGS),
+        PointRow(point=Point.STEP, number=4, milliseconds=50, tokens=600, types=frozenset()),
+    )
+}
+_BY_GROUP: Final = {  # spec 10.4
+    Group.CONTROL: frozenset[Point](),
+    Group.PASSIVE: frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE}),
+    Group.FULL: frozenset(Point),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switches:
+    """What a project has switched: all of it, single points; a paused session gets nothing."""
+
+    enabled: bool = True
+    off: frozenset[Point] = frozenset()
+    paused: bool = False
+    experiments: bool = True
+
+
+def group(*, session: str, project: str) -> Group:
+    """Return the group of a session: the same for ever, 5 : 10 : 85 of many (spec 10.4).
+
+    The first eight bytes of the SHA-256 of both ids, modulo 100.
+    """
+    digest = hashlib.sha256(f"{session}\0{project}".encode()).digest()
+    place = int.from_bytes(digest[:8], "big") % 100
+    if place < CONTROL_SHARE:
+        return Group.CONTROL
+    return Group.PASSIVE if place < CONTROL_SHARE + PASSIVE_SHARE else Group.FULL
+
+
+def is_open(*, point: Point, switches: Switches, group: Group) -> bool:
+    """Say whether anything may be given at a point; without experiments everybody is in full."""
+    if not switches.enabled or switches.paused or point in switches.off:
+        return False
+    return not switches.experiments or point in _BY_GROUP[group]
