@@ -73,11 +73,16 @@ NUMBERED: Final = re.compile(  # a number that says which one is meant, not how 
     r"|cas|part|partie|shard|replica|instance|row|page|item|sprint|milestone|adr|rfc|spec|rule"
     r"|règle|test|task|tâche|fact|id|variant|option|level|tier|room|floor) ?#?\d+\b|#\d+\b"
 )
+REASON: Final = re.compile(  # what follows says why, and asserts nothing of the subject
+    r"[,;]? \b(?:because|since (?!\d)|so that|unless|otherwise|or else|car|parce que|sinon"
+    r"|à moins que|puisque)\b",
+    re.IGNORECASE,
+)
 UPDATE: Final = re.compile(
     r"\b(?:now|instead of|no longer|changed (?:to|from)|migrated|switched|moved to|replaced|renamed"
-    r"|as of|since \d|from \S+ to \S+|updated to|upgraded|raised to|lowered to|increased to"
+    r"|as of|since \d+|from \S+ to \S+|updated to|upgraded|raised to|lowered to|increased to"
     r"|reduced to|bumped to|désormais|dorénavant|maintenant|au lieu d[e']|remplacée?s? par"
-    r"|renommée?s?|est passée?s? à|depuis \d|migrée?s?|de \S+ à \S+)\b",
+    r"|renommée?s?|est passée?s? à|depuis \d+|migrée?s?|de \S+ à \S+)\b",
     re.IGNORECASE,
 )
 RETRACTION: Final = re.compile(

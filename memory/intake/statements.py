@@ -24,7 +24,8 @@ _HARD_VALUE = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b(?:[A-Z][\w-]*|\w+_\w+|[a-z]+[A-Z]\w*)\b")
-_PATH = re.compile(r"(?<![\w`])(?:[\w.-]+)?/[\w./{}-]*\w|\b[\w-]+\.[a-z]{1,4}\b")
+_PATH = re.compile(r"(?<!\w)(?:[\w.-]+)?/[\w./{}-]*\w|\b[\w-]+\.[a-z]{1,4}\b")
+_ELISION = re.compile(r"\b(n|l|d|s|j|c|m|t|qu)'(?=\w)")
 _NO_LONGER = re.compile(r"\b(?:ne|n['\u2019])\s*(?:\w+\s+)?(\w+)\s+plus\b", re.IGNORECASE)
 
 
@@ -48,8 +49,11 @@ def jaccard(*, left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def is_negated(*, text: str) -> bool:
-    """Say whether an odd number of negating words makes the statement negative."""
-    found = _WORD.findall(_spelled(text))
+    """Say whether an odd number of negating words makes the statement negative.
+
+    What only says why is left aside.
+    """
+    found = _WORD.findall(_spelled(told.REASON.split(text, maxsplit=1)[0] or text))
     return sum(word in told.NEGATORS for word in found) % 2 == 1
 
 
@@ -146,7 +150,8 @@ def _stem(word: str) -> str:
 
 def _spelled(text: str) -> str:
     """Return a text in small letters, with one negating word where French has two around a verb."""
-    return _NO_LONGER.sub(r" never \1 ", text).replace("\u2019", "'").lower()
+    plain = _NO_LONGER.sub(r" never \1 ", text).replace("\u2019", "'").lower()
+    return _ELISION.sub(r"\1 ", plain)
 
 
 def _things(text: str) -> frozenset[str]:
@@ -165,6 +170,7 @@ def _halves(text: str) -> tuple[frozenset[str], frozenset[str]]:
         for match in _WORD.finditer(text)
         if match.group().lower() in CANONICAL
     ]
+    found += [(match.start(), match.group().lower()) for match in _PATH.finditer(text)]
     subject = frozenset(name for start, name in found if 2 * start < len(text))
     return subject, frozenset(name for _, name in found) - subject
 
@@ -172,4 +178,4 @@ def _halves(text: str) -> tuple[frozenset[str], frozenset[str]]:
 def _frame(text: str) -> frozenset[str]:
     bare = _spelled(_HARD_VALUE.sub(" ", text))
     found = words(text=bare) - names(text=text) - CANONICAL.keys()
-    return found - told.NEGATORS - told.POSITIVES - told.FILLERS - told.CHANGES
+    return found - told.NEGATORS - told.POSITIVES - told.FILLERS - told.CHANGES - told.SMALL
