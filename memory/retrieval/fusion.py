@@ -5,9 +5,9 @@ and weighted. Measured, it beats reciprocal rank fusion, which throws the margin
 stays for paths that have ranks only. Both give 0..1 for any number of paths: the weights of the
 paths that found anything are scaled to sum to 1, so that a missing path (no vectors, no graph)
 lowers nobody. A question in words weighs meaning and words by what a memory is made of: turns of a
-conversation say little each, and source text hardly has the question's words; nor does it count for
-source text what it names, since it names all it is made of, and a function called `check` is no
-answer to every question with that word. The result depends
+conversation say little each, and source text hardly has the question's words. What source text
+names counts less, since it names all it is made of: a function called `check` is no answer to every
+question with that word. The result depends
 neither on the order of candidates nor of paths; ties are broken by id. Source of reciprocal rank
 fusion: Cormack, Clarke & Buettcher (2009).
 """
@@ -30,6 +30,7 @@ Shares = Mapping[Item, float]
 SHARES: Shares = {Item.DIALOGUE: 0.50, Item.CODE: 0.80}  # of meaning in meaning and words; measured
 
 NAMED = 0.15  # of entities beside the others; the spec has no figure, the judged set decides none
+NAMED_BY_SOURCE = 1 / 3  # of that for source text; measured
 WEIGHTS: Weights = {  # spec 3.1, starting values
     kind: {
         Path.DENSE: dense,
@@ -161,7 +162,9 @@ def _shared(item: Item, weights: Mapping[str, float], shares: Shares) -> Mapping
     both = weights.get(Path.DENSE, 0.0) + weights.get(Path.KEYWORD, 0.0)
     meaning = both * shares[item]
     shared = {**weights, Path.DENSE: meaning, Path.KEYWORD: both - meaning}
-    return {**shared, Path.ENTITIES: 0.0} if item is Item.CODE else shared
+    if item is not Item.CODE:
+        return shared
+    return {**shared, Path.ENTITIES: weights.get(Path.ENTITIES, 0.0) * NAMED_BY_SOURCE}
 
 
 def _scaled(weights: Mapping[str, float], paths: Iterable[str]) -> dict[str, float]:

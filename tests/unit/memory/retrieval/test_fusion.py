@@ -113,7 +113,7 @@ def test_queries_for_names_and_connections_weigh_everything_alike(kind: QueryKin
     assert len(found) == 1
 
 
-def test_what_source_text_names_counts_for_a_name_alone() -> None:
+def test_what_source_text_names_counts_less_for_a_question_in_words() -> None:
     named = {"dense": 0.0, "entities": 1.0}
     candidates = (
         Candidate(memory_id=UUID(int=1), scores=named, item=Item.CODE),
@@ -125,7 +125,7 @@ def test_what_source_text_names_counts_for_a_name_alone() -> None:
         fused = fusion.minmax(candidates=candidates, kind=kind)
         return [round(one.score, 3) for one in sorted(fused, key=lambda one: one.memory_id)]
 
-    assert scores(QueryKind.SEMANTIC) == [0.0, 0.231, 1.0]
+    assert scores(QueryKind.SEMANTIC) == [0.077, 0.231, 0.923]
     assert scores(QueryKind.IDENTIFIER) == [0.429, 0.429, 0.571]
 
 
