@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Count, Max
+
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, wrong_field
@@ -105,8 +107,13 @@ def hold_own(*, caller: Caller, session_id: UUID) -> Session:
 
 def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     """Store cleaned turns under a locked session. In a unit."""
-    there = set(Turn.objects.filter(session=row).values_list("sequence", flat=True))
-    last = max(there, default=0)
+    asked = {one.turn.sequence for one in clean if one.turn.sequence}
+    mine = Turn.objects.filter(session=row)
+    sums = mine.aggregate(last=Max("sequence"), count=Count("pk"))
+    there = (
+        set(mine.filter(sequence__in=asked).values_list("sequence", flat=True)) if asked else set()
+    )
+    last = sums["last"] or 0
     rows: dict[int, Turn] = {}
     masked: list[Masked] = []
     for one in clean:
@@ -116,7 +123,7 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
             continue
         rows[sequence] = _row(row, one, sequence, now)
         masked.extend(Masked(sequence=sequence, kind=kind) for kind in one.kinds)
-    _check_room(len(there) + len(rows))
+    _check_room(sums["count"] + len(rows))
     if rows:
         Turn.objects.bulk_create(rows.values())
         row.active_at, row.state, row.ended_at = now, "open", None
