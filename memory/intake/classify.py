@@ -51,9 +51,14 @@ _KEY_VALUE = re.compile(
 )
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _SEQUENCE = re.compile(
-    r"\b(?:first|then|next|after that|afterwards|finally|later|before that)\b", re.I
+    r"\b(?:first|then|next|after that|afterwards|finally|later|before that|d['\u2019]abord|puis"
+    r"|ensuite|enfin)\b",
+    re.I,
 )
-_SEQUENCE_SIGNS = ("first", "then", "next", "after", "finally", "later", "before that")
+_SEQUENCE_SIGNS = (
+    "first", "then", "next", "after", "finally", "later", "before that", "abord", "puis",
+    "ensuite", "enfin",
+)  # fmt: skip
 _BULLETS = re.compile(r"^[ \t]*[-*+] .+\n(?:.*\n)?[ \t]{2,}[-*+] ", re.MULTILINE)
 _HIERARCHY = re.compile(
     r"\b(?:parent|child|children|inherits?|subclass|superclass|subtype)\b", re.I

@@ -23,6 +23,72 @@ def _marker(type: MemoryType, weight: int, pattern: str) -> Marker:
     return Marker(type=type, weight=weight, pattern=re.compile(pattern, re.IGNORECASE))
 
 
+FRENCH: tuple[Marker, ...] = (
+    _marker(MemoryType.DEAD_END, 4, r"\ba essayé\b.{1,80}\bmais\b|\bimpasse\b|\babandonnée?s?\b"),
+    _marker(MemoryType.CORRECTION, 4, r"^(?:rectification|en fait)\b"),
+    _marker(
+        MemoryType.DECISION,
+        3,
+        r"\b(?:on a|nous avons|l['\u2019]équipe a|ils ont) (?:décidé|choisi|opté|retenu)\b"
+        r"|\bdécision\b|\bplutôt que\b",
+    ),
+    _marker(MemoryType.PREFERENCE, 3, r"\bpréf[éè]r\w+|\baime (?:mieux|bien)\b|\bdéteste\b"),
+    _marker(
+        MemoryType.COMMITMENT,
+        3,
+        r"\b(?:je vais|nous allons) (?:corriger|livrer|envoyer|finir|terminer)\b"
+        r"|\bpromis de\b",
+    ),
+    _marker(
+        MemoryType.REQUIREMENT,
+        2,
+        r"\bdoi(?:t|vent)\b|\bobligatoire\b|\bmandatory\b|\bno \w+ may\b",
+    ),
+    _marker(
+        MemoryType.GOTCHA,
+        3,
+        r"\battention\s?:|\bpiège\b|\bméfie\w*|\ben silence\b|\bunexpectedly\b"
+        r"|\bne jamais\b.{0,80}\b(?:sinon|car)\b",
+    ),
+    _marker(
+        MemoryType.FIX,
+        4,
+        r"\b(?:corrigé|résolu)e?s? (?:en|par)\b|\bcontournement\b"
+        r"|\bla solution (?:est|était)\b",
+    ),
+    _marker(
+        MemoryType.CAUSAL_DEPENDENCY,
+        4,
+        r"\b(?:quand|si|chaque fois qu[e'\u2019]) ?(?:on|vous|tu) (?:chang|modifi|renomm)\w+"
+        r" .{1,80}(?:faut|doit|aussi)",
+    ),
+    _marker(
+        MemoryType.WORKFLOW_RECIPE,
+        4,
+        r"^to \w+ .{1,40}, first\b|^(?:pour|étapes pour) [^:.\n]{1,60}\s:",
+    ),
+    _marker(MemoryType.PATTERN, 2, r"\bpar convention\b|\bnous \w+ toujours\b"),
+    _marker(
+        MemoryType.MODULE_INSIGHT,
+        3,
+        r"\b(?:module|service|paquet|dossier|composant|répertoire)\b.{0,60}"
+        r"\b(?:gère|contient|s['\u2019]occupe)\b",
+    ),
+    _marker(MemoryType.IDENTITY, 3, r"^(?:je m['\u2019]appelle|mon nom est)\b"),
+    _marker(
+        MemoryType.PERSON,
+        3,
+        r"\best (?:la|le|notre|un|une) (?:responsable|chef|développeu\w+|ingénieur\w*"
+        r"|mainteneu\w+)|\btravaille (?:sur|chez|dans)\b",
+    ),
+    _marker(
+        MemoryType.REFERENCE, 2, r"\b(?:se trouve|est décrite?|est documentée?) (?:dans|sous)\b"
+    ),
+    _marker(MemoryType.TOOL, 2, r"\b(?:lancez|lancer|utilisez|utiliser) `[^`]+`"),
+    _marker(MemoryType.WORK_STATE, 3, r"\bil reste à\b|\breste à faire\b|\ben cours\b"),
+    _marker(MemoryType.EVENT, 2, r"\bhier\b|\bce matin\b|\bla semaine dernière\b"),
+)
+
 MARKERS: tuple[Marker, ...] = (
     _marker(
         MemoryType.DEAD_END,
@@ -88,7 +154,7 @@ MARKERS: tuple[Marker, ...] = (
         MemoryType.CAUSAL_DEPENDENCY,
         4,
         r"\b(?:when|if|whenever) (?:you )?(?:chang|edit|modif|updat"
-        r"|renam)\w+ .{1,80}(?:must|also|need)|\bmust be (?:changed"
+        r"|renam)\w* .{1,80}(?:must|also|need)|\bmust be (?:changed"
         r"|updated) together\b",
     ),
     _marker(
@@ -143,4 +209,5 @@ MARKERS: tuple[Marker, ...] = (
         r"\b(?:yesterday|this morning|last (?:week|night)|on \d{4}-\d{2}-\d{2}"
         r"|was (?:deployed|released|merged))\b",
     ),
+    *FRENCH,
 )
