@@ -124,6 +124,16 @@ VISIBILITY: Final = (
         "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
     ),
     guard(
+        "sessions are told to whom they belong", "memory/queries/sessions.py",
+        "Session.objects.filter(seen)", "Session.objects.filter()",
+        "tests/tenancy/test_sessions.py::test_a_personal_session_is_not_listed_to_an_owner",
+    ),
+    guard(
+        "what was given out is compared while it may be seen", "memory/sql/told.sql",
+        "m.status = 'active' AND {visible}", "m.status = 'active'",
+        "tests/tenancy/test_sessions.py::test_what_may_not_be_seen_any_more_is_not_compared",
+    ),
+    guard(
         "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
