@@ -79,6 +79,8 @@ ACTS: Final[Mapping[str, Name]] = {
     "import.begun": gettext_lazy("began an import"),
     "import.cancelled": gettext_lazy("cancelled an import"),
     "import.undone": gettext_lazy("took an import back"),
+    "note.pushed": gettext_lazy("pushed a note"),
+    "note.removed": gettext_lazy("removed a note"),
     "model.switch_begun": gettext_lazy("began to switch the embedding model"),
     "model.switch_cancelled": gettext_lazy("cancelled a switch of the embedding model"),
     "model.activated": gettext_lazy("switched the embedding model"),
@@ -97,6 +99,7 @@ AREAS: Final[Mapping[str, Name]] = {
     "memory": gettext_lazy("Memories"),
     "session": gettext_lazy("Sessions"),
     "import": gettext_lazy("Imports"),
+    "note": gettext_lazy("Notes"),
     "model": gettext_lazy("Embedding models"),
     "job": gettext_lazy("Jobs"),
 }

@@ -31,6 +31,7 @@ AREAS: Final = (
     "memory",
     "session",
     "import",
+    "note",
     "model",
     "job",
 )

@@ -4,12 +4,12 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.models import Invitation, Job, Membership, Organization, Token, User
-from memory.models import Import, ImportRow, Memory, MemoryLink, MemoryVersion
+from memory.models import Import, ImportRow, Memory, MemoryLink, MemoryVersion, NoteVersion
 from teams.models import AuditEntry, Change, Project, ProjectMember
 
 TABLES = (
-    Memory, MemoryVersion, MemoryLink, Import, ImportRow, AuditEntry, Change, Project, ProjectMember,
-    Invitation, Job, Membership, Organization, Token, User,
+    Memory, MemoryVersion, MemoryLink, Import, ImportRow, NoteVersion, AuditEntry, Change, Project,
+    ProjectMember, Invitation, Job, Membership, Organization, Token, User,
 )  # fmt: skip
 SEEN = "WHERE kind NOT LIKE 'agent.%'"  # that an agent is there is told every now and then
 COUNTS = ", ".join(

@@ -20,6 +20,7 @@ from memory.actions.begin_import import begin_import
 from memory.actions.importing import Upload
 from memory.actions.methodologies import define
 from memory.actions.open_session import NewSession, open_session
+from memory.actions.push_note import NewNote, push_note
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.actions.run_import import run_import
@@ -110,6 +111,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         "archived": str(gone.id),
         **_review(caller, who["member"], now),
         **_imports(caller, now),
+        "note": _note(caller, now),
         "session": _session(caller, now),
         "conflict": str(_conflict(caller, now, "depot").id),
         "settled_conflict": str(_settled(caller, now)),
@@ -164,6 +166,12 @@ def _add_models(now: datetime) -> None:
     with tenancy.unit():
         EmbeddingModel.objects.create(key="hashing/turned-384", activated_at=now, **sizes)
         EmbeddingModel.objects.create(key="gone/model", filling=True, **sizes)
+
+
+def _note(caller: Caller, now: datetime) -> str:
+    new = NewNote(project="shop", path="b.md", text="The mill grinds rye on Mondays only.\n")
+    with entered(caller):
+        return str(push_note(caller=caller, new=new, now=now).note.id)
 
 
 def _imports(caller: Caller, now: datetime) -> dict[str, str]:

@@ -107,6 +107,7 @@ def _kind(address: str) -> str:
     for parameter in (
         "memory",
         "import",
+        "note",
         "topic",
         "conflict",
         "user",

@@ -25,6 +25,7 @@ from memory.actions.begin_import import begin_import
 from memory.actions.correct import correct
 from memory.actions.importing import Upload
 from memory.actions.open_session import NewSession, open_session
+from memory.actions.push_note import NewNote, push_note
 from memory.actions.revise import revise
 from memory.models import Conflict, Memory, MemoryLink, Topic, TopicMember
 from memory.sql import retrieval
@@ -264,6 +265,10 @@ def _imports(world: World, tenant: str) -> None:
         caller = world.callers[f"{tenant}/{who}"]
         view = begin_import(caller=caller, upload=upload, now=NOW)
         _add(world, "import", f"{tenant}/{place}", id=view.id, import_id=view.id,
+             project=given["project"])  # fmt: skip
+        new = NewNote(path=f"{mark}.txt", text=text, **given)
+        note = push_note(caller=caller, new=new, now=NOW).note
+        _add(world, "note", f"{tenant}/{place}", id=note.id, note_id=note.id,
              project=given["project"])  # fmt: skip
 
 

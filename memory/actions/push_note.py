@@ -1,0 +1,230 @@
+"""Keep a document that memories come from, and take out of it what has changed (spec 2.8).
+
+The text stays as it was sent, version by version. A statement has an id made of where it stands and
+what it says: one that is still there keeps its memory, which follows it to its new line; one that
+is gone makes its memory stale, with the reason; one that is new goes through the door as any other.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.backend import free_texts
+from accounts.caller import Caller, principal
+from accounts.errors import TooLarge, wrong_field
+from accounts.identifiers import new_id
+from accounts.sentences import sentence
+from memory.actions import drafts, importing, store
+from memory.actions.drafts import NewMemory
+from memory.actions.importing import Upload
+from memory.actions.remember import Outcome
+from memory.actions.remember_all import MOST, remember_all
+from memory.exchange import notes as reader
+from memory.exchange.candidates import Candidate
+from memory.models import Memory, NoteVersion
+from memory.queries import notes
+from memory.queries.notes import NoteView
+from memory.taxonomy import Source, Verification
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+LARGEST: Final = 1_000_000  # characters of a note, ours
+LONGEST_PATH: Final = 400  # characters, the column's
+GONE: Final = "its statement is no longer in the note"
+REMOVED: Final = "its note was removed"
+BELIEF: Final = ("stale_at", "verification", "archived_reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNote:
+    """A document as it is sent: its project, its path there, its text."""
+
+    project: str
+    path: str
+    text: str
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A statement that became no memory: its line, the gate, and why."""
+
+    line: int | None
+    gate: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What a push did: memories added, kept as they were, made stale; statements refused."""
+
+    note: NoteView
+    added: int
+    kept: int
+    stale: int
+    refused: tuple[Refused, ...]
+
+
+def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
+    """Bring a note to this text. Raises InvalidInput, NotFound, TooLarge."""
+    require(caller=caller, act=Act.WRITE)
+    _check(new)
+    found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
+    with tenancy.unit():
+        row = _written(caller, new, now)
+        before = _last(row)
+        if before is not None and before.digest == row.digest and before.is_current:
+            return Pushed(
+                note=notes.view_of(row=before), added=0, kept=len(found), stale=0, refused=()
+            )
+        _keep(row, before)
+        kept = {
+            memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
+        }
+        _follow(caller, kept, found, row, now)
+        gone = {one.external_id for one in notes.statements(row=before)} if before else set()
+        stale = _make_stale(caller, row, gone - set(found), GONE, now)
+        outcomes = _remember(
+            caller, new, tuple(one for id, one in found.items() if id not in kept), now
+        )
+        if not any(outcome.done for _, outcome in outcomes):  # the door has told of what it wrote
+            _record(caller, row, "note.pushed")
+        return Pushed(
+            note=notes.view_of(row=row),
+            added=sum(outcome.outcome == "added" for _, outcome in outcomes),
+            kept=len(kept),
+            stale=stale,
+            refused=tuple(
+                Refused(line=one.line, gate=outcome.gate, reason=outcome.reason)
+                for one, outcome in outcomes
+                if outcome.memory is None
+            ),
+        )
+
+
+def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> int:
+    """Let a note be a source no more; its memories become stale. Returns how many.
+
+    Raises NotFound.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = notes.lock_note(caller=caller, note_id=note_id)
+        said = {one.external_id for one in notes.statements(row=row)}
+        count = _make_stale(caller, row, said, REMOVED, now)
+        row.is_current = False
+        row.save(update_fields=["is_current"])
+        _record(caller, row, "note.removed")
+        return count
+
+
+def _check(new: NewNote) -> None:
+    if len(new.text) > LARGEST:
+        raise TooLarge(
+            detail=sentence("The note has {count} characters.", count=len(new.text)),
+            hint=sentence("Send at most {most}, or divide it.", most=LARGEST),
+        )
+    if not 0 < len(new.path) <= LONGEST_PATH or ".." in new.path.split("/"):
+        raise wrong_field(
+            pointer="/path", detail="Name the file by its path in the project.", code="path"
+        )
+    free_texts.check(texts={"/path": new.path, "/text": new.text})
+
+
+def _written(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
+    """Compose the version that was sent; it is not saved. Raises NotFound, InvalidInput."""
+    sent = NewMemory(content="", source=Source.IMPORT.value, project=new.project, scope=new.scope)
+    where = drafts.place(caller=importing.as_importer(caller=caller), new=sent)
+    if where.project is None:
+        raise wrong_field(pointer="/project", detail="A note belongs to a project.", code="project")
+    return NoteVersion(
+        note=new_id(),
+        audience=where.audience,
+        project_id=where.project.id,
+        path=new.path,
+        number=1,
+        text=new.text,
+        digest=hashlib.sha256(new.text.encode()).hexdigest(),
+        pushed_by=principal(caller=caller),
+        agent=caller.agent,
+        pushed_at=now,
+    )
+
+
+def _last(row: NoteVersion) -> NoteVersion | None:
+    """Return the version at this path that is present, else the last one there was, locked."""
+    rows = NoteVersion.objects.select_for_update().filter(
+        audience=row.audience, project_id=row.project_id, path=row.path
+    )
+    return rows.order_by("-is_current", "-number", "-id").first()
+
+
+def _keep(row: NoteVersion, before: NoteVersion | None) -> None:
+    if before is not None:
+        NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
+        row.note, row.number = before.note, before.number + 1
+    row.save(force_insert=True)
+
+
+def _follow(
+    caller: Caller,
+    kept: Mapping[str, Memory],
+    found: Mapping[str, Candidate],
+    row: NoteVersion,
+    now: datetime,
+) -> None:
+    """Bring memories to the lines on which their statements stand now; what came back is true."""
+    for name, memory in kept.items():
+        line = found[name].line
+        is_back = memory.stale_at is not None and memory.archived_reason in {GONE, REMOVED}
+        if memory.source_line == line and not is_back:
+            continue
+        fields: tuple[str, ...] = ("source_line", "source_hash")
+        memory.source_line, memory.source_hash = line, row.digest
+        if is_back:
+            memory.stale_at, memory.archived_reason = None, ""
+            memory.verification = Verification.UNVERIFIED.value
+            fields += BELIEF
+        store.save(row=memory, fields=fields, now=now)
+        store.announce(caller=caller, kind="memory.changed", rows=(memory,))
+
+
+def _make_stale(
+    caller: Caller, row: NoteVersion, external_ids: set[str], reason: str, now: datetime
+) -> int:
+    rows = tuple(notes.memories_of(row=row, external_ids=external_ids))
+    fresh = tuple(memory for memory in rows if memory.stale_at is None)
+    for memory in fresh:
+        memory.stale_at, memory.archived_reason = now, reason
+        memory.verification = Verification.STALE.value
+        store.save(row=memory, fields=BELIEF, now=now)
+    store.announce(caller=caller, kind="memory.changed", rows=fresh)
+    return len(fresh)
+
+
+def _remember(
+    caller: Caller, new: NewNote, candidates: tuple[Candidate, ...], now: datetime
+) -> tuple[tuple[Candidate, Outcome], ...]:
+    upload = Upload(files=(), project=new.project, scope=new.scope)
+    sent = tuple(
+        importing.new_memory(upload=upload, given=importing.as_json(candidate=one))
+        for one in candidates
+    )
+    importer = importing.as_importer(caller=caller)
+    outcomes: list[Outcome] = []
+    for start in range(0, len(sent), MOST):
+        part = sent[start : start + MOST]
+        outcomes.extend(remember_all(caller=importer, new=part, now=now))
+    return tuple(zip(candidates, outcomes, strict=True))
+
+
+def _record(caller: Caller, row: NoteVersion, act: str) -> None:
+    details: dict[str, Any] = {"version": row.number}
+    audit.append(
+        act=act, object_type="note", object_id=str(row.note), caller=caller, details=details
+    )

@@ -1,0 +1,145 @@
+"""Notes: documents that memories come from, each with its memories line by line (spec 2.8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory.exchange import notes as reader
+from memory.exchange.candidates import Candidate
+from memory.models import Memory, NoteVersion
+from memory.queries.views import MemoryView, countable, views_of
+from memory.taxonomy import Status
+from teams import queries as places
+from teams import visibility
+
+LARGEST_PAGE: Final = 200  # spec 10.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteView:
+    """A note as it is now; `id` is the same in all its versions."""
+
+    id: UUID
+    project_id: UUID
+    path: str
+    version: int
+    digest: str
+    pushed_by: UUID | None
+    agent: str
+    pushed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of a note, and what it says as a memory, where it says anything."""
+
+    number: int
+    text: str
+    memories: tuple[MemoryView, ...]
+
+
+def page(*, caller: Caller, project: str, limit: int) -> tuple[NoteView, ...]:
+    """Return the notes of a project by their paths. Raises NotFound for a hidden project."""
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        rows = _visible(caller).filter(project_id=place.id).order_by("path", "id")
+        return tuple(view_of(row=row) for row in rows[: min(limit, LARGEST_PAGE)])
+
+
+def note(*, caller: Caller, note_id: UUID) -> NoteView:
+    """Return one note. Raises NotFound."""
+    with tenancy.unit():
+        return view_of(row=_found(_visible(caller).filter(note=note_id)))
+
+
+def text(*, caller: Caller, note_id: UUID) -> str:
+    """Return the text of a note as it was sent. Raises NotFound."""
+    with tenancy.unit():
+        return _found(_visible(caller).filter(note=note_id)).text
+
+
+def lines(*, caller: Caller, note_id: UUID, now: datetime) -> tuple[Line, ...]:
+    """Return a note line by line, with the memories the caller may see. Raises NotFound."""
+    with tenancy.unit():
+        row = _found(_visible(caller).filter(note=note_id))
+        said = {one.external_id: one.line or 1 for one in statements(row=row)}
+        mine = countable(caller=caller).filter(
+            audience=row.audience,
+            project_id=row.project_id,
+            status=Status.ACTIVE.value,
+            external_id__in=said,
+        )
+        at = {id: said[name] for id, name in mine.values_list("id", "external_id")}
+        sight = visibility.sight_of(caller=caller)
+        seen = views_of(memory_ids=tuple(at), sight=sight, now=now)
+    by_line: dict[int, list[MemoryView]] = {}
+    for id, view in seen.items():
+        by_line.setdefault(at[id], []).append(view)
+    return tuple(
+        Line(number=number, text=line, memories=tuple(by_line.get(number, ())))
+        for number, line in enumerate(row.text.split("\n"), start=1)
+    )
+
+
+def statements(*, row: NoteVersion) -> tuple[Candidate, ...]:
+    """Return what a version of a note says."""
+    return reader.read(name=row.path, text=row.text).candidates
+
+
+def memories_of(*, row: NoteVersion, external_ids: Iterable[str]) -> QuerySet[Memory]:
+    """Return the live memories of these statements of a note, locked in one order. In a unit."""
+    rows = Memory.objects.select_for_update().filter(
+        audience=row.audience,
+        project_id=row.project_id,
+        status=Status.ACTIVE.value,
+        external_id__in=list(external_ids),
+    )
+    return rows.exclude(source_hash="").order_by("id")
+
+
+def lock(*, audience: UUID, project_id: UUID, path: str) -> NoteVersion | None:
+    """Return the present version at a path, locked until the unit ends; None where none is."""
+    rows = NoteVersion.objects.select_for_update().filter(
+        audience=audience, project_id=project_id, path=path, is_current=True
+    )
+    return rows.first()
+
+
+def lock_note(*, caller: Caller, note_id: UUID) -> NoteVersion:
+    """Return the present version of a note, locked until the unit ends. Raises NotFound."""
+    return _found(_visible(caller).select_for_update().filter(note=note_id))
+
+
+def view_of(*, row: NoteVersion) -> NoteView:
+    """Turn a row into a view."""
+    return NoteView(
+        id=row.note,
+        project_id=row.project_id,
+        path=row.path,
+        version=row.number,
+        digest=row.digest,
+        pushed_by=row.pushed_by,
+        agent=row.agent,
+        pushed_at=row.pushed_at,
+    )
+
+
+def _visible(caller: Caller) -> QuerySet[NoteVersion]:
+    sight = visibility.sight_of(caller=caller)
+    return NoteVersion.objects.filter(visibility.as_q(sight=sight), is_current=True)
+
+
+def _found(rows: QuerySet[NoteVersion]) -> NoteVersion:
+    row = rows.first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such note.", hint="It may belong to a scope you cannot see."
+        )
+    return row

@@ -1,0 +1,134 @@
+"""Source notes: only what changed is taken out again, and what is gone makes memories stale."""
+
+from datetime import datetime
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound, TooLarge
+from memory.actions.push_note import GONE, LARGEST, REMOVED, NewNote, Pushed, push_note, remove_note
+from memory.models import Memory, NoteVersion
+from memory.queries import notes
+from teams.actions.projects import create_project
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+TEXT = "# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"
+LATER = "# Mill\n\nThe miller has the only key to it.\n\nThe wheel turns left.\n"
+
+
+def push(caller: Caller, now: datetime, text: str = TEXT, **given: str) -> Pushed:
+    new = NewNote(**{"project": "store", "path": "docs/mill.md", "text": text, **given})
+    return push_note(caller=caller, new=new, now=now)
+
+
+def memory(about: str) -> Memory:
+    with tenancy.unit():
+        return Memory.objects.get(content__contains=about)
+
+
+def test_what_a_note_says_becomes_memories_with_their_lines(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    done = push(caller, now)
+
+    assert (done.added, done.kept, done.stale, done.refused) == (2, 0, 0, ())
+    gate = memory("gate")
+    assert (gate.source_uri, gate.source_line) == ("docs/mill.md", 3)
+    assert gate.source_hash == done.note.digest
+    assert gate.needs_review
+
+
+def test_pushing_the_same_again_changes_nothing(caller: Caller, store: str, now: datetime) -> None:
+    push(caller, now)
+    before = memory("gate").version
+
+    again = push(caller, now)
+
+    assert (again.added, again.kept, again.note.version) == (0, 2, 1)
+    assert memory("gate").version == before
+
+
+def test_only_what_changed_is_taken_out_again(caller: Caller, store: str, now: datetime) -> None:
+    push(caller, now)
+
+    done = push(caller, now, LATER)
+
+    assert (done.added, done.kept, done.stale, done.note.version) == (1, 1, 1, 2)
+    gone, moved = memory("gate"), memory("miller")
+    assert (gone.verification, gone.archived_reason, gone.stale_at) == ("stale", GONE, now)
+    assert (moved.source_line, moved.source_hash) == (3, done.note.digest)
+    with tenancy.unit():
+        texts = NoteVersion.objects.order_by("number").values_list("text", flat=True)
+        assert list(texts) == [TEXT, LATER]
+
+
+def test_a_statement_that_comes_back_is_true_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    push(caller, now)
+    push(caller, now, LATER)
+
+    push(caller, now)
+
+    back = memory("gate")
+    assert (back.verification, back.archived_reason, back.stale_at) == ("unverified", "", None)
+    assert memory("wheel").stale_at == now
+
+
+def test_a_removed_note_makes_its_memories_stale(caller: Caller, store: str, now: datetime) -> None:
+    note = push(caller, now).note
+
+    count = remove_note(caller=caller, note_id=note.id, now=now)
+
+    assert count == 2
+    assert memory("gate").archived_reason == REMOVED
+    assert notes.page(caller=caller, project=store, limit=9) == ()
+    assert push(caller, now).note.version == 2
+    assert memory("gate").stale_at is None
+
+
+def test_a_note_is_shown_line_by_line(caller: Caller, store: str, now: datetime) -> None:
+    note = push(caller, now).note
+
+    found = notes.lines(caller=caller, note_id=note.id, now=now)
+
+    told = {one.number: [each.content for each in one.memories] for one in found if one.memories}
+    assert set(told) == {3, 5}
+    assert "\n".join(one.text for one in found) == TEXT
+
+
+def test_a_note_with_a_secret_is_refused_whole(caller: Caller, store: str, now: datetime) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        push(caller, now, f"{TEXT}\nThe password is `hunter2Xq9!zLm4` for all.\n")
+
+    assert "hunter2" not in str(refused.value)
+    with tenancy.unit():
+        assert NoteVersion.objects.count() == 0
+
+
+def test_too_long_and_wrongly_named_notes_are_refused(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    with pytest.raises(TooLarge):
+        push(caller, now, "x" * (LARGEST + 1))
+    for path in ("", "a/../../b.md", "x" * 401):
+        with pytest.raises(InvalidInput):
+            push(caller, now, path=path)
+
+
+def test_notes_of_others_are_not_there(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    hidden = push(caller, now, project="vault").note
+    own = push(caller, now, scope="personal").note
+
+    for note in (hidden, own):
+        with pytest.raises(NotFound):
+            notes.lines(caller=member_caller, note_id=note.id, now=now)
+        with pytest.raises(NotFound):
+            remove_note(caller=member_caller, note_id=note.id, now=now)
+    assert notes.page(caller=member_caller, project=store, limit=9) == ()
+    assert push(member_caller, now).added == 2
