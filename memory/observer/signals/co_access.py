@@ -1,9 +1,11 @@
 """Signal 2: two files that go together: who changes one touches the other.
 
 Seen when both were edited within five steps of each other, or when one was edited and the other
-touched within five steps of that, at least twice. The first touched names the direction.
+touched within five steps of that, at least twice and by two touches of each. What a commit parts is
+not together. The first touched names the direction.
 """
 
+from bisect import bisect
 from typing import Final
 
 from memory.observer import sightings
@@ -19,25 +21,26 @@ MEETINGS_LEAST: Final = 2  # unless both were edited, ours
 
 def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the pairs of files that go together."""
-    meetings = _meetings(sightings.touches(scratchpad=scratchpad))
+    commits = _commits(scratchpad)
+    touches = sightings.touches(scratchpad=scratchpad)
+    meetings = _meetings(touches, commits)
     together = {
         pair: met
         for pair, met in meetings.items()
-        if len(met) >= MEETINGS_LEAST or any(_both_edit(each) for each in met)
+        if _is_again(met) or any(_both_edit(each) for each in met)
     }
     return tuple(_sighting(pair, met) for pair, met in sightings.fullest(groups=together))
 
 
 def _meetings(
-    touches: tuple[Deed, ...],
+    touches: tuple[Deed, ...], commits: tuple[int, ...]
 ) -> dict[tuple[str, str], list[tuple[Deed, Deed]]]:
     """Return for each pair of files how an edit of one met a touch of the other, each edit once."""
     met: dict[tuple[str, str], list[tuple[Deed, Deed]]] = {}
     for place, later in enumerate(touches):
         seen: set[str] = {later.target}
         for earlier in reversed(touches[max(0, place - TOUCHES_APART) : place]):
-            is_near = later.step - earlier.step <= STEPS_APART
-            if earlier.target in seen or not is_near or not _one_edits(earlier, later):
+            if earlier.target in seen or not _is_near(earlier, later, commits):
                 continue
             seen.add(earlier.target)
             pair = (min(earlier.target, later.target), max(earlier.target, later.target))
@@ -45,8 +48,30 @@ def _meetings(
     return met
 
 
-def _one_edits(earlier: Deed, later: Deed) -> bool:
-    return earlier.act is Act.EDIT or later.act is Act.EDIT
+def _commits(scratchpad: Scratchpad) -> tuple[int, ...]:
+    """Return where the session committed, by its own command or as posted to it."""
+    run = (
+        deed.sequence
+        for deed in scratchpad.deeds.values()
+        if deed.act is Act.RUN and "git commit" in deed.target and not deed.is_error
+    )
+    return tuple(sorted((*run, *(commit.sequence for commit in scratchpad.commits))))
+
+
+def _is_near(earlier: Deed, later: Deed, commits: tuple[int, ...]) -> bool:
+    """Say whether an edit and a touch belong to one piece of work."""
+    one_edits = earlier.act is Act.EDIT or later.act is Act.EDIT
+    if not one_edits or later.step - earlier.step > STEPS_APART:
+        return False
+    return bisect(commits, earlier.sequence) == bisect(commits, later.sequence)
+
+
+def _is_again(met: list[tuple[Deed, Deed]]) -> bool:
+    """Say whether two touches of each met: one look beside two edits is one look."""
+    touched: dict[str, set[int]] = {}
+    for deed in (deed for both in met for deed in both):
+        touched.setdefault(deed.target, set()).add(deed.sequence)
+    return all(len(touches) >= MEETINGS_LEAST for touches in touched.values())
 
 
 def _both_edit(pair: tuple[Deed, Deed]) -> bool:

@@ -51,14 +51,15 @@ def _what(deed: Deed) -> tuple[Act, str]:
 def _sighting(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting:
     first, (place, again) = deeds[tries[0][0]], tries[-1]
     last = deeds[again]
-    between = tuple(deed for deed in deeds[place + 1 : again] if deed.act is Act.EDIT)
+    between = _edits(deeds[place + 1 : again])
+    changed = tuple(deed for start, end in tries for deed in _edits(deeds[start + 1 : end]))
     went_through = last.is_done and not last.is_error
     return Sighting(
         kind=SignalKind.ERROR_RETRY,
         key=first.fingerprint,
-        files=tuple(dict.fromkeys(deed.target for deed in between))[: sightings.FILES_MOST],
+        files=tuple(dict.fromkeys(deed.target for deed in changed))[: sightings.FILES_MOST],
         evidence=sightings.evidence(
-            deeds=(*(deeds[at] for pair in tries for at in pair), *between)
+            deeds=(*(deeds[at] for pair in tries for at in pair), *changed)
         ),
         times=len(tries),
         details=(
@@ -68,6 +69,10 @@ def _sighting(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting
             ("how", _how(deeds[place], last, between) if went_through else ""),
         ),
     )
+
+
+def _edits(deeds: tuple[Deed, ...]) -> tuple[Deed, ...]:
+    return tuple(deed for deed in deeds if deed.act is Act.EDIT)
 
 
 def _how(failed: Deed, last: Deed, between: tuple[Deed, ...]) -> str:

@@ -1,14 +1,17 @@
 """Signal 1: a file that the session came back to, which the next one may as well have at hand.
 
-Seen when a file of the repository was touched at least twice, in different steps.
+Seen when a file of the repository was touched in at least two steps and edited in one of them, or
+read again after something else: a long file read in parts is read once.
 """
 
+from itertools import pairwise
 from typing import Final
 
 from memory.observer import sightings
 from memory.observer.scratchpad import Deed, Scratchpad
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
 
 TOUCHES_LEAST: Final = 2  # in different steps, ours
 
@@ -32,4 +35,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
 
 
 def _is_again(deeds: list[Deed]) -> bool:
-    return len({deed.step for deed in deeds}) >= TOUCHES_LEAST
+    if len({deed.step for deed in deeds}) < TOUCHES_LEAST:
+        return False
+    is_edited = any(deed.act is Act.EDIT for deed in deeds)
+    return is_edited or any(later.step - earlier.step > 1 for earlier, later in pairwise(deeds))

@@ -1,7 +1,7 @@
 """Signal 5: a file that looked right and was not: read, left for another search, never used.
 
-Seen when a search follows within two calls of the read, the file is never touched again, nothing in
-its folder is edited, and the session does edit something else later.
+Seen when a search follows within two calls of the read and an edit of another folder within six,
+the file is never touched again, and nothing in its folder is edited.
 """
 
 from typing import Final
@@ -13,6 +13,7 @@ from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
 
 CALLS_APART: Final = 2  # from the read to the next search, ours
+CALLS_TO_EDIT: Final = 6  # from the read to what was changed instead, ours
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
 
 
@@ -20,13 +21,13 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the files that were read and left."""
     deeds = in_order(scratchpad=scratchpad)
     folders = {path.rpartition("/")[0] for path in edited(scratchpad=scratchpad)}
-    last_edit = max((deed.sequence for deed in deeds if deed.act is Act.EDIT), default=0)
     found = (
         _sighting(deed, deeds[place + 1 : place + 1 + CALLS_APART], used)
         for place, deed in enumerate(deeds)
-        if deed.act is Act.READ and not deed.is_error and deed.sequence < last_edit
+        if deed.act is Act.READ and not deed.is_error
         if _is_left(deed, scratchpad) and deed.target.rpartition("/")[0] not in folders
-        if (used := _used(deeds, deed)) and _searches(deeds, place)
+        if (used := _used(deeds[place + 1 : place + 1 + CALLS_TO_EDIT]))
+        if _searches(deeds, place)
     )
     return sightings.strongest(sightings=found)
 
@@ -43,10 +44,9 @@ def _searches(deeds: tuple[Deed, ...], place: int) -> bool:
     return any(deed.act in _SEARCHES for deed in following)
 
 
-def _used(deeds: tuple[Deed, ...], left: Deed) -> str:
-    """Return the file that was edited instead, the first after the read."""
-    later = (deed for deed in deeds if deed.act is Act.EDIT and deed.sequence > left.sequence)
-    return next((deed.target for deed in later), "")
+def _used(following: tuple[Deed, ...]) -> str:
+    """Return the file that was edited instead; empty for none."""
+    return next((deed.target for deed in following if deed.act is Act.EDIT), "")
 
 
 def _sighting(left: Deed, following: tuple[Deed, ...], used: str) -> Sighting:

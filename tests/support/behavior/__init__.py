@@ -1,0 +1,1 @@
+"""Labelled sessions of agents: what really happened in them stands beside what they sent."""
