@@ -25,6 +25,8 @@ _HARD_VALUE = re.compile(
 )
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b(?:[A-Z][\w-]*|\w+_\w+|[a-z]+[A-Z]\w*)\b")
 _PATH = re.compile(r"(?<!\w)(?:[\w.-]+)?/[\w./{}-]*\w|\b[\w-]+\.[a-z]{1,4}\b")
+_LABEL = re.compile(r"[^:;.!?\n]{1,60}: ")  # of a row, or of a line that defines a word
+_HEADINGS = re.compile(r"(?: \u203a |: )")
 _ELISION = re.compile(r"\b(n|l|d|s|j|c|m|t|qu)'(?=\w)")
 _NO_LONGER = re.compile(r"\b(?:ne|n['\u2019])\s*(?:\w+\s+)?(\w+)\s+plus\b", re.IGNORECASE)
 
@@ -103,7 +105,12 @@ def difference(*, old: str, new: str) -> Difference:
     """Compare two statements; a difference needs nearly the same sentence about the same subject.
 
     Names in the first half are taken for the subject, names in the second for what is said of it.
+    Headings that both begin with are left aside; rows of a table with other labels are about other
+    things.
     """
+    old, new = _without_shared_headings(old, new)
+    if _LABEL.match(old) and _LABEL.match(new):
+        return Difference.NONE
     if jaccard(left=_frame(old), right=_frame(new)) < FRAME_OVERLAP:
         return Difference.NONE
     (old_subject, old_object), (new_subject, new_object) = _halves(old), _halves(new)
@@ -118,6 +125,12 @@ def difference(*, old: str, new: str) -> Difference:
 def own_words(*, text: str, other: str) -> frozenset[str]:
     """Return the telling words of a text that another one lacks, in whatever form."""
     return _own(_telling(text), _telling(other))
+
+
+def _without_shared_headings(old: str, new: str) -> tuple[str, str]:
+    ends = (match.end() for match in _HEADINGS.finditer(old))
+    start = max((end for end in ends if old[:end] == new[:end]), default=0)
+    return old[start:], new[start:]
 
 
 def _is_scoped(old: str, new: str) -> bool:
