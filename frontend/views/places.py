@@ -158,6 +158,7 @@ def _no_verb() -> InvalidInput:
 
 
 def of_project(*, frame: Frame) -> dict[str, object]:
+    """Return what the page of a project's settings shows."""
     shown = people_in(caller=frame.caller, kind=Kind.PROJECT, ref=_ref(frame))
     return {
         "section": "project_settings",

@@ -17,7 +17,7 @@ from django.conf import settings
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Forbidden, InvalidInput
+from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.jobs import PermanentFailure
 from accounts.queries import absent
 from accounts.queries.absent import Beginner
@@ -159,13 +159,13 @@ def _sent(run: _Run, candidate: Candidate, method: str) -> Outcome | None:
     )
     try:
         return remember(caller=run.caller, new=new, now=run.now)
-    except (InvalidInput, Forbidden):  # of this candidate; the others stand
+    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
         return None
 
 
 def _count(run: _Run, outcome: Outcome | None) -> None:
     if outcome is None:
-        run.dropped["malformed"] += 1
+        run.dropped["not_stored"] += 1
     elif outcome.outcome == "refused":
         run.dropped[outcome.gate or "refused"] += 1
     else:
