@@ -178,6 +178,16 @@ CORRECTIONS: Final[Mapping[str, Name]] = {
 
 
 EVERY_GROUP: Final = _("All that waits")
+ENTITY_TYPES: Final[Mapping[str, Name]] = {
+    "person": _("Person"),
+    "project": _("Project"),
+    "organization": _("Organization"),
+    "location": _("Location"),
+    "system": _("System"),
+    "email": _("E-mail address"),
+    "url": _("Web address"),
+    "other": _("Other"),
+}
 TYPE_BASES: Final[Mapping[str, Name]] = {
     "given": _("chosen by you"),
     "markers": _("from words in the text"),
@@ -305,6 +315,8 @@ def type_color(*, type: str) -> str:
     if type not in TYPES:
         return Chip.NEUTRAL.value
     return type_row(type=MemoryType(type)).chip.value
+
+
 IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in their order
     "added": _("added"),
     "updated": _("updated"),

@@ -175,6 +175,12 @@ def health_part_name(value: str) -> words.Name:
 
 
 @register.filter
+def entity_type_name(value: str) -> words.Name:
+    """Name what a named thing is."""
+    return words.name_of(words.ENTITY_TYPES, value)
+
+
+@register.filter
 def basis_name(value: str) -> words.Name:
     """Say why a text has its type."""
     return words.name_of(words.TYPE_BASES, value)

@@ -4,6 +4,7 @@ Everything rests on the memories that the caller may see: what none of them name
 and its spellings and counts are theirs.
 """
 
+import re
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,12 +22,15 @@ from memory.intake.text import check_text
 from memory.queries.views import MemoryView, give_out
 from memory.retrieval import paths
 from memory.sql import entities, ways
-from memory.sql.entities import Thing, Wanted
+from memory.sql.entities import Merge, Thing, Wanted
 from memory.sql.retrieval import Question
 from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
 
+MOST_QUOTES: Final = 3  # sentences of a summary; ours
+LONGEST_QUOTE: Final = 300  # characters
+_SENTENCES: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 MOST_NEIGHBORS: Final = 10  # of a thing that are told; ours
 TYPES: Final = tuple(item.value for item in EntityType)
 
@@ -51,14 +55,27 @@ class Things:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A sentence of a memory that says something of a thing."""
+
+    text: str
+    memory: MemoryView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """What is known about a thing: it, what is named beside it, and memories that name it.
+
+    `merges` are those of its names that the caller sees both of; `quotes` its summary, in the words
+    of its memories.
 
     `thing` is None, and the rest empty, where no memory that the caller may see names it.
     """
 
     thing: Thing | None
     neighbors: tuple[Thing, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    quotes: tuple[Quote, ...] = ()
     memories: tuple[MemoryView, ...] = ()
     took_ms: float = 0.0
 
@@ -112,7 +129,7 @@ def about(
         wanted = Wanted(
             projects=question.projects,
             type=EntityType(type) if type else None,
-            keys=_keys(name),
+            keys=keys_of(name=name),
         )
         profile = _profile(caller, wanted, question, narrowing.limit, now)
     took_ms = round((time.perf_counter() - started) * 1_000, 2)
@@ -132,10 +149,34 @@ def _profile(
     ids = ways.of_thing(thing=thing, question=question, limit=limit, sight=sight)
     views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
     memories = tuple(views[one] for one in ids if one in views)
-    return Profile(thing=thing, neighbors=beside, memories=memories)
+    said = entities.merges(sight=sight) if thing.members else ()
+    own = set(thing.names)
+    return Profile(
+        thing=thing,
+        neighbors=beside,
+        merges=tuple(one for one in said if {one.first, one.second} <= own),
+        quotes=_quotes(thing, memories),
+        memories=memories,
+    )
 
 
-def _keys(name: str) -> tuple[str, ...]:
+def _quotes(thing: Thing, memories: tuple[MemoryView, ...]) -> tuple[Quote, ...]:
+    """Return what the most important memories say of a thing: the first sentence that names it."""
+    spelled = tuple(text.casefold() for text in (thing.name, *thing.spellings))
+    found: list[Quote] = []
+    for memory in memories:
+        said = (
+            one
+            for one in _SENTENCES.split(memory.content)
+            if any(text in one.casefold() for text in spelled)
+        )
+        first = next(said, None)
+        if first is not None and len(found) < MOST_QUOTES:
+            found.append(Quote(text=first.strip()[:LONGEST_QUOTE], memory=memory))
+    return tuple(found)
+
+
+def keys_of(*, name: str) -> tuple[str, ...]:
     """Return the keys that a name may have, whatever kind of thing it is of."""
     spans = patterns.find_entities(text=name)
     of_kinds = (names.key_of(kind=span.kind, text=span.text) for span in spans)

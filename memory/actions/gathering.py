@@ -22,7 +22,7 @@ from memory.retrieval.query import Query, QueryKind
 from memory.retrieval.ranking import Standing, Task
 from memory.retrieval.relevance import Calibration, Observed, Relevance
 from memory.retrieval.wording import wording_of
-from memory.sql import retrieval
+from memory.sql import entities, retrieval
 from memory.sql.retrieval import Found
 from memory.taxonomy import MemoryType
 from teams import visibility
@@ -65,6 +65,7 @@ def gather(
     sight = visibility.sight_of(caller=caller)
     place = asking.place(caller=caller, request=request)
     question = asking.question(request=request, place=place, asked=asked, embedded=embedded)
+    question = entities.asked_together(question=question, sight=sight)
     answer = retrieval.candidates(question=question, sight=sight)
     active = answer.active_model
     if embedded is not None and active is not None and embedded.key != active:

@@ -46,7 +46,10 @@ def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[De
         first = _own(caller, review_id)
         ids = (
             ReviewVerdict.objects.filter(
-                decided_by=first.decided_by, decided_at=first.decided_at, undone_at__isnull=True
+                decided_by=first.decided_by,
+                decided_at=first.decided_at,
+                verdict=first.verdict,
+                undone_at__isnull=True,
             )
             .order_by("memory_id", "id")
             .values_list("id", flat=True)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, page_of, record, ref, several
-from accounts.api.shapes import Field, Text
-from accounts.caller import TokenScope
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
+from accounts.api.schemas import ID, NUMBER, TEXT, WHOLE, maybe, page_of, record, ref, several
+from accounts.api.shapes import Field, Record, Text
+from accounts.caller import Caller, TokenScope
 from memory.actions import entities
 from memory.actions.entities import TYPES, Place, Profile, Thing
+from memory.actions.merge_names import SCOPES, Pair, merge_names, scope_of, unmerge_names
 from memory.actions.narrowing import Narrowing
 from memory.api import examples, inputs, output
 from memory.intake.entities import EntityType
@@ -25,6 +26,27 @@ NAME: Final = Field(
     says="The name of a thing, in any spelling.",
     required=True,
 )
+_KIND: Final = Text(largest=12, choices=TYPES)
+SAME: Final = Record(
+    name="SameNames",
+    fields=(
+        NAME,
+        Field(
+            name="same_as",
+            shape=Text(largest=120, smallest=1),
+            says="The other name of it, in any spelling.",
+            required=True,
+        ),
+        Field(name="kind", shape=_KIND, says="What the first one is."),
+        Field(name="same_kind", shape=_KIND, says="What the other one is."),
+        Field(
+            name="scope",
+            shape=Text(largest=12, choices=SCOPES),
+            says="For whom: the person who asks, or everybody, which is a steward's word.",
+            default="personal",
+        ),
+    ),
+)
 _BESIDE: Final[Mapping[str, Any]] = {"kind": "system", "name": "kubernetes", "memories": 3}
 _THING: Final[Mapping[str, Any]] = {
     "kind": "system",
@@ -35,8 +57,12 @@ _THING: Final[Mapping[str, Any]] = {
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Entity": record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE),
     "EntityPage": page_of("Entity"),
+    "EntityMerged": record(merge_id=ID, entity=ref("Entity")),
+    "EntityUnmerged": record(merge_id=ID),
     "EntityProfile": record(
         entity=maybe(ref("Entity")),
+        summary=several(record(text=TEXT, memory_id=ID)),
+        merges=several(record(id=ID, names=several(TEXT), scope=TEXT)),
         neighbors=several(record(kind=TEXT, name=TEXT, memories=WHOLE)),
         items=several(ref("Memory")),
         took_ms=NUMBER,
@@ -68,12 +94,41 @@ def profile(ask: Ask) -> Answer:
         narrowing=inputs.narrowing(given=ask.query),
         now=ask.now,
     )
-    return Answer(body=_profile(found))
+    return Answer(body=_profile(found, ask.caller))
 
 
-def _profile(found: Profile) -> dict[str, Any]:
+def merge(ask: Ask) -> Answer:
+    """Say that two names are one thing."""
+    pair = Pair(
+        name=ask.body["name"],
+        same_as=ask.body["same_as"],
+        type=ask.body["kind"],
+        same_type=ask.body["same_kind"],
+        scope=ask.body["scope"],
+    )
+    made = merge_names(caller=ask.caller, pair=pair, now=ask.now)
+    return Answer(body={"merge_id": made.merge_id, "entity": _thing(made.thing)})
+
+
+def unmerge(ask: Ask) -> Answer:
+    """Take back that two names are one thing."""
+    merge_id = path_id(ask=ask)
+    unmerge_names(caller=ask.caller, merge_id=merge_id, now=ask.now)
+    return Answer(body={"merge_id": merge_id})
+
+
+def _profile(found: Profile, caller: Caller) -> dict[str, Any]:
     return {
         "entity": None if found.thing is None else _thing(found.thing),
+        "summary": [{"text": one.text, "memory_id": one.memory.id} for one in found.quotes],
+        "merges": [
+            {
+                "id": one.id,
+                "names": [one.first[1], one.second[1]],
+                "scope": scope_of(merge=one, caller=caller),
+            }
+            for one in found.merges
+        ],
         "neighbors": [_beside(one) for one in found.neighbors],
         "items": [output.memory(one) for one in found.memories],
         "took_ms": found.took_ms,
@@ -139,10 +194,54 @@ ENDPOINTS: Final = (
                 schema="EntityProfile",
                 example={
                     "entity": _THING,
+                    "summary": [],
+                    "merges": [],
                     "neighbors": [_BESIDE],
                     "items": [examples.MEMORY],
                     "took_ms": 3.1,
                 },
+            ),
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="entities/merges",
+        name="merge_entities",
+        tag="search",
+        summary="Say that two names are one thing",
+        says=(
+            "Lists, profiles and searches take them for one from now on, for those whom it is "
+            "said for. A name that somebody sees no memory of stays unknown to them."
+        ),
+        scope=TokenScope.WRITE,
+        run=merge,
+        body=SAME,
+        example={"name": "AuthService", "same_as": "auth-svc", "scope": "organization"},
+        idempotent=True,
+        replies=(
+            Reply(
+                status=200,
+                says="The thing under all of its names.",
+                schema="EntityMerged",
+                example={"merge_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79", "entity": _THING},
+            ),
+        ),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="entities/merges/{id}",
+        name="unmerge_entities",
+        tag="search",
+        summary="Take back that two names are one thing",
+        says="All is told as before.",
+        scope=TokenScope.WRITE,
+        run=unmerge,
+        replies=(
+            Reply(
+                status=200,
+                says="It is taken back.",
+                schema="EntityUnmerged",
+                example={"merge_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79"},
             ),
         ),
     ),

@@ -20,6 +20,7 @@ from memory.taxonomy import Scope, Source, Verification
 SECONDS_EACH: Final = 20  # that a person looks at one memory; ours
 SAME_COSINE: Final = 0.88  # exceeded: not novel, spec 2.4
 UNSURE_BELOW: Final = 0.5  # confidence, ours
+SAME: Final = "same"  # of the verdict that two names are one thing
 LONGEST_SNOOZE_DAYS: Final = 365  # ours
 
 

@@ -1,14 +1,19 @@
 """Typed callers of the queries about named things (spec 2.6)."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from memory.intake import same_names
 from memory.intake.entities import EntityType
 from memory.intake.names import TYPE_CODES, TYPES
-from memory.models import Memory
+from memory.intake.same_names import Name
+from memory.lifecycle.review import SAME
+from memory.models import Memory, ReviewVerdict
 from memory.sql import named
+from memory.sql.retrieval import Question
 from teams import visibility
 from teams.visibility import Sight, parameters
 
@@ -33,6 +38,24 @@ class Thing:
     name: str
     memories: int
     spellings: tuple[str, ...] = ()
+    members: tuple[Name, ...] = ()
+
+    @property
+    def names(self) -> tuple[Name, ...]:
+        """The names that are this thing, as type codes and keys."""
+        return self.members or ((TYPE_CODES[self.type], self.key),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Somebody said that two names are one thing, for an audience that the reader is in."""
+
+    id: UUID
+    first: Name
+    second: Name
+    audience: UUID
+    made_by: UUID
+    made_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,13 +110,43 @@ def things_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, froze
     return {row[0]: frozenset(row[1]) for row in rows}
 
 
+def merges(*, sight: Sight) -> tuple[Merge, ...]:
+    """Return what is said to be one thing, for those whom the reader belongs to. In a unit."""
+    rows = ReviewVerdict.objects.filter(
+        verdict=SAME, undone_at__isnull=True, audience__in=sight.audiences
+    )
+    return tuple(
+        Merge(
+            id=row.id,
+            first=(row.before["first"][0], row.before["first"][1]),
+            second=(row.before["second"][0], row.before["second"][1]),
+            audience=row.audience or row.id,
+            made_by=row.decided_by,
+            made_at=row.decided_at,
+        )
+        for row in rows.order_by("decided_at", "id")
+    )
+
+
+def columns(*, names: Iterable[Name]) -> tuple[list[int], list[str]]:
+    """Return names as two columns of a query, in an order."""
+    every = sorted(names)
+    return [code for code, _ in every], [key for _, key in every]
+
+
 def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
     """Return things that visible memories name, the most often named first. In a unit."""
     count, key, type = wanted.after or (None, None, None)
+    said = merges(sight=sight)
+    numbers = same_names.groups(pairs=((one.first, one.second) for one in said))
     rows = named.filled(
-        "known",
+        "known_together" if numbers else "known",
         file=FILE,
         parts=PARTS,
+        same_types=[code for code, _ in numbers],
+        same_keys=[name for _, name in numbers],
+        same_groups=list(numbers.values()),
+        near=_near(wanted, numbers),
         within=None if wanted.projects is None else list(wanted.projects),
         type=None if wanted.type is None else TYPE_CODES[wanted.type],
         keys=None if wanted.keys is None else list(wanted.keys),
@@ -105,9 +158,43 @@ def known(*, wanted: Wanted, limit: int, sight: Sight) -> tuple[Thing, ...]:
         **parameters(sight=sight),
     )
     return tuple(
-        Thing(type=TYPES[row[0]], key=row[1], name=row[2], memories=row[3], spellings=tuple(row[4]))
+        Thing(
+            type=TYPES[row[0]],
+            key=row[1],
+            name=row[2],
+            memories=row[3],
+            spellings=tuple(row[4]),
+            members=tuple(_member(text) for text in row[5]) if numbers else (),
+        )
         for row in rows
     )
+
+
+def asked_together(*, question: Question, sight: Sight) -> Question:
+    """Ask for what is said to be one thing with what is asked for, by the same words. In a unit."""
+    if not question.named:
+        return question
+    numbers = same_names.groups(pairs=((one.first, one.second) for one in merges(sight=sight)))
+    found = dict(zip(question.named, question.spelled, strict=True))
+    for key, words in tuple(found.items()):
+        own = [name for name in numbers if name[1] == key]
+        for _, other in sorted(same_names.together(names=own, numbers=numbers)):
+            found.setdefault(other, words)
+    return replace(question, named=tuple(found), spelled=tuple(found.values()))
+
+
+def _near(wanted: Wanted, numbers: Mapping[Name, int]) -> list[str] | None:
+    """Return all keys that may belong to what is asked for by key, None without keys."""
+    if wanted.keys is None:
+        return None
+    asked = [name for name in numbers if name[1] in wanted.keys]
+    every = same_names.together(names=asked, numbers=dict(numbers))
+    return [*wanted.keys, *(key for _, key in every)]
+
+
+def _member(text: str) -> Name:
+    code, _, key = text.partition(" ")
+    return int(code), key
 
 
 def neighbors(
@@ -118,8 +205,8 @@ def neighbors(
         "neighbors",
         file=FILE,
         parts=PARTS,
-        key=thing.key,
-        type=TYPE_CODES[thing.type],
+        types=columns(names=thing.names)[0],
+        keys=columns(names=thing.names)[1],
         within=None if projects is None else list(projects),
         limit=limit,
         **parameters(sight=sight),

@@ -38,14 +38,46 @@ HAVING %(after_count)s::int IS NULL OR sum(s.memories) < %(after_count)s::int
         AND (s.key, s.type_code) > (%(after_key)s::text, %(after_type)s::smallint))
 ORDER BY sum(s.memories) DESC, s.key, s.type_code LIMIT %(limit)s
 
+-- name: known_together
+-- The same while names are said to be one thing: groups of them are told as one, by what may be seen of
+-- each. A group is asked for by a name of it that may be seen; others of it are unknown to the reader.
+WITH same AS (
+SELECT * FROM unnest(%(same_types)s::smallint[], %(same_keys)s::text[], %(same_groups)s::int[])
+    AS s(type_code, key, number)),
+seen AS (
+SELECT coalesce(s.number::text, n.type_code || ' ' || n.key) AS thing, n.type_code, n.key, n.name, n.memory_id
+FROM memory_mention AS n LEFT JOIN same AS s ON s.key = n.key AND s.type_code = n.type_code
+WHERE NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.memory_id AND NOT k.live)
+  AND {visible}
+  AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
+  AND (%(type)s::smallint IS NULL OR n.type_code = %(type)s::smallint)
+  AND (%(near)s::text[] IS NULL OR n.key = ANY (%(near)s::text[]))),
+spelling AS (SELECT thing, type_code, key, name, count(*)::int AS uses FROM seen GROUP BY 1, 2, 3, 4),
+told AS (
+SELECT s.thing, (array_agg(s.type_code ORDER BY s.uses DESC, s.key, s.type_code))[1] AS type_code,
+       (array_agg(s.key ORDER BY s.uses DESC, s.key, s.type_code))[1] AS key,
+       (array_agg(s.name ORDER BY s.uses DESC, s.name))[1] AS name,
+       (SELECT count(DISTINCT o.memory_id)::int FROM seen AS o WHERE o.thing = s.thing) AS memories,
+       (array_agg(DISTINCT s.name ORDER BY s.name))[:{spellings}] AS spellings,
+       array_agg(DISTINCT s.type_code || ' ' || s.key) AS members
+FROM spelling AS s GROUP BY s.thing
+HAVING (%(keys)s::text[] IS NULL OR bool_or(s.key = ANY (%(keys)s::text[])))
+   AND (%(begins)s::text[] IS NULL OR bool_or(s.key LIKE ANY (%(begins)s::text[]))))
+SELECT type_code, key, name, memories, spellings, members FROM told
+WHERE %(after_count)s::int IS NULL OR memories < %(after_count)s::int
+   OR (memories = %(after_count)s::int AND (key, type_code) > (%(after_key)s::text, %(after_type)s::smallint))
+ORDER BY memories DESC, key, type_code LIMIT %(limit)s
+
 -- name: neighbors
 -- What the memories that name a thing name most often beside it; by index memory_mention_named, then
 -- by primary key.
-SELECT o.type_code, o.key, mode() WITHIN GROUP (ORDER BY o.name), count(*)::int
-FROM memory_mention AS n
+SELECT o.type_code, o.key, mode() WITHIN GROUP (ORDER BY o.name), count(DISTINCT o.memory_id)::int
+FROM unnest(%(types)s::smallint[], %(keys)s::text[]) AS thing(type_code, key)
+JOIN memory_mention AS n ON n.key = thing.key AND n.type_code = thing.type_code
 JOIN memory_memorykeyword AS k ON k.memory_id = n.memory_id AND k.live
-JOIN memory_mention AS o
-    ON o.memory_id = n.memory_id AND (o.key, o.type_code) <> (n.key, n.type_code)
-WHERE n.key = %(key)s AND n.type_code = %(type)s AND {visible}
+JOIN memory_mention AS o ON o.memory_id = n.memory_id
+    AND NOT EXISTS (SELECT FROM unnest(%(types)s::smallint[], %(keys)s::text[]) AS own(type_code, key)
+                    WHERE own.key = o.key AND own.type_code = o.type_code)
+WHERE {visible}
   AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
-GROUP BY o.type_code, o.key ORDER BY count(*) DESC, o.key, o.type_code LIMIT %(limit)s
+GROUP BY o.type_code, o.key ORDER BY count(DISTINCT o.memory_id) DESC, o.key, o.type_code LIMIT %(limit)s

@@ -9,10 +9,9 @@ from uuid import UUID
 from django.db.utils import DataError, OperationalError
 from psycopg import errors as postgres
 
-from memory.intake.names import TYPE_CODES
 from memory.retrieval import paths
 from memory.retrieval.patterns import Pattern
-from memory.sql import named
+from memory.sql import entities, named
 from memory.sql.entities import Thing
 from memory.sql.retrieval import Question
 from memory.taxonomy import MemoryType, type_row
@@ -122,8 +121,8 @@ def holding(
 
 def of_thing(*, thing: Thing, question: Question, limit: int, sight: Sight) -> tuple[UUID, ...]:
     """Return the memories that name a thing, the most important first. In a unit."""
-    type = TYPE_CODES[thing.type]
-    rows = _rows("of_thing", question, sight, key=thing.key, type=type, limit=limit)
+    types, keys = entities.columns(names=thing.names)
+    rows = _rows("of_thing", question, sight, named_types=types, named_keys=keys, limit=limit)
     return tuple(row[0] for row in rows)
 
 

@@ -146,6 +146,9 @@ ORDER BY 2, 1 LIMIT %(limit)s
 -- name: of_thing
 -- The memories that name a thing, what is pinned and important first; by index memory_mention_named.
 SELECT m.id
-FROM memory_mention AS n JOIN memory_memory AS m ON m.id = n.memory_id
-WHERE n.key = %(key)s AND n.type_code = %(type)s AND {narrowed}
+FROM memory_memory AS m
+WHERE m.id IN (SELECT n.memory_id
+               FROM unnest(%(named_types)s::smallint[], %(named_keys)s::text[]) AS thing(type_code, key)
+               JOIN memory_mention AS n ON n.key = thing.key AND n.type_code = thing.type_code)
+  AND {narrowed}
 ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s

@@ -81,6 +81,10 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "correct_memory": _rest(
         "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
     ),
+    "merge_entities": _rest(
+        "entities/merges", "entity.merged", name="LoginGate", same_as="PaymentHub"
+    ),
+    "unmerge_entities": _rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
     "keep_memory": _rest("memories/{waiting}/keep", "memory.kept"),
     "reject_memory": _rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
     "merge_memory": _rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
@@ -167,6 +171,10 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("p/shop/memories/{memory}/unpin", "memory.unpinned"),
         _page("p/shop/memories/{archived}/restore", "memory.restored"),
     ),
+    "entity": (
+        _page("p/shop/entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
+    ),
+    "unmerge": (_page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
     "known": (_page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
     "imports": (_page("p/shop/imports", "import.begun", pasted=CONTENT),),
@@ -278,7 +286,7 @@ PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
         "connections", "difference", "docs",
-        "document", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
+        "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",

@@ -18,6 +18,7 @@ from accounts.models import AuditRoot, Job, Organization, User
 from memory.actions.archive import archive
 from memory.actions.begin_import import begin_import
 from memory.actions.importing import Upload
+from memory.actions.merge_names import Pair, merge_names
 from memory.actions.methodologies import define
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.push_note import NewNote, push_note
@@ -134,9 +135,13 @@ def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
         ids = (waits.id, rests.id)
         with tenancy.unit():
             Memory.objects.filter(pk__in=ids).update(needs_review=True, author_user=member.id)
+        _memory(caller, now, "LoginGate, EntryPortal and PaymentHub share one certificate.")
+        pair = Pair(name="LoginGate", same_as="EntryPortal")
+        merged = merge_names(caller=caller, pair=pair, now=now)
         tomorrow = now + timedelta(days=1)
         made = snooze(caller=caller, memory_id=rests.id, until=tomorrow, now=now)
     return {
+        "merge": str(merged.merge_id),
         "waiting": str(waits.id),
         "verdict": str(made.review_id),
         "tomorrow": tomorrow.isoformat(),

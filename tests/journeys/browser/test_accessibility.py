@@ -25,6 +25,8 @@ PAGES = {
     "memories-anyway": f"{PROJECT}memories?q=sourdough+bread+token&why=1&anyway=1",
     "memories-none": f"{PROJECT}memories?q=tag:nothing",
     "memories-wrong": f"{PROJECT}memories?q=is:purple",
+    "names": f"{PROJECT}entities",
+    "name": f"{PROJECT}entities/about?name=redis",
     "inbox": f"{PROJECT}inbox",
     "inbox-group": f"{PROJECT}inbox?group=new",
     "inbox-none": "/o/acme/p/warehouse/inbox",

@@ -1,0 +1,144 @@
+"""What a project's memories name: a list, the profile of one name, and names that are one (2.6)."""
+
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, InvalidInput
+from accounts.sentences import sentence
+from frontend import words
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions.entities import TYPES, Place, about, known
+from memory.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
+from memory.actions.narrowing import Narrowing
+from memory.intake.entities import EntityType
+from memory.queries import overview
+from memory.taxonomy import Scope
+from teams.roles import Act, allows
+
+PAGE_SIZE = 60  # names
+MEMORIES = 20  # of one name that are shown; a search shows them all
+LONGEST = 120  # characters of a name
+
+
+@base.reader
+def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show what the memories of the project name, the most often named first."""
+    kind = _kind(request.GET.get("kind", ""))
+    begins = request.GET.get("q", "").strip()[:LONGEST]
+    found = known(
+        caller=frame.caller,
+        begins=begins,
+        type=kind,
+        narrowing=Narrowing(project=_slug(frame)),
+        after=_place(request.GET.get("after", "")),
+        limit=PAGE_SIZE,
+    )
+    last = found.next_place
+    context = {
+        "section": "entities",
+        "things": found.items,
+        "largest": max((one.memories for one in found.items), default=0),
+        "next": "" if last is None else f"{last.memories}~{last.type.value}~{last.key}",
+        "kinds": tuple((name, words.ENTITY_TYPES[name]) for name in TYPES),
+        "kind": kind or "",
+        "begins": begins,
+        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
+    }
+    return base.page(request, "pages/entities.html", context)
+
+
+@base.member
+def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the profile of a name; a form that comes says that another name is the same thing."""
+    sent = request.POST if request.method == "POST" else request.GET
+    name, kind = request.GET.get("name", "").strip()[:LONGEST], _kind(request.GET.get("kind", ""))
+    error: CairnError | None = None
+    if request.method == "POST":
+        pair = Pair(
+            name=name,
+            same_as=sent.get("same_as", "").strip()[:LONGEST],
+            type=kind,
+            scope=sent.get("scope", Scope.PERSONAL.value),
+        )
+        try:
+            merge_names(caller=frame.caller, pair=pair, now=frame.now)
+            return base.moved(request, to=_address(frame, name, kind))
+        except CairnError as refused:
+            if refused.status == 404 and not _is_known(frame, name, kind):
+                raise
+            error = refused
+    status = 200 if error is None else error.status
+    context = {**_profile(frame, name, kind), "form": sent, "error": error}
+    return base.page(request, "pages/entity.html", context, status=status)
+
+
+@require_POST
+@base.member
+def unmerge(request: HttpRequest, frame: Frame, merge_id: UUID) -> HttpResponse:
+    """Take back that two names are one thing."""
+    unmerge_names(caller=frame.caller, merge_id=merge_id, now=frame.now)
+    name = request.GET.get("name", "").strip()[:LONGEST]
+    to = _address(frame, name, None) if name else base.address("entities", frame)
+    return base.moved(request, to=to)
+
+
+def _profile(frame: Frame, name: str, kind: str | None) -> dict[str, object]:
+    found = about(
+        caller=frame.caller,
+        name=name,
+        type=kind,
+        narrowing=Narrowing(project=_slug(frame), limit=MEMORIES),
+        now=frame.now,
+    )
+    may_merge = allows(role=frame.caller.role, act=Act.MERGE)
+    return {
+        "section": "entities",
+        "name": name,
+        "kind": kind or "",
+        "profile": found,
+        "merges": tuple((one, scope_of(merge=one, caller=frame.caller)) for one in found.merges),
+        "may_merge": may_merge,
+        "may_change": allows(role=frame.caller.role, act=Act.WRITE),
+        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
+        "now": frame.now,
+    }
+
+
+def _is_known(frame: Frame, name: str, kind: str | None) -> bool:
+    narrowing = Narrowing(project=_slug(frame), limit=1)
+    found = about(caller=frame.caller, name=name, type=kind, narrowing=narrowing, now=frame.now)
+    return found.thing is not None
+
+
+def _kind(text: str) -> str | None:
+    """Read a kind of the address; refuse what is none."""
+    if not text:
+        return None
+    if text not in TYPES:
+        raise InvalidInput(
+            detail="There is no such kind of name.",
+            hint=sentence("Use one of: {names}.", names=TYPES),
+        )
+    return text
+
+
+def _place(text: str) -> Place | None:
+    """Read where a page begins; what is none starts at the beginning."""
+    memories, _sign, rest = text.partition("~")
+    kind, _sign, key = rest.partition("~")
+    if not memories.isdecimal() or len(memories) > 9 or kind not in TYPES:
+        return None
+    return Place(memories=int(memories), type=EntityType(kind), key=key[:LONGEST])
+
+
+def _address(frame: Frame, name: str, kind: str | None) -> str:
+    asked = {"name": name, **({"kind": kind} if kind else {})}
+    return f"{base.address('entity', frame)}?{urlencode(asked)}"
+
+
+def _slug(frame: Frame) -> str:
+    return frame.project.slug if frame.project else ""

@@ -1,0 +1,94 @@
+"""The pages of names: the list, a profile, and names that are said to be one thing (spec 2.6)."""
+
+import pytest
+from django.test import Client
+
+from accounts.caller import Caller
+from tests.edges.pages.conftest import remembered
+
+LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browser."
+PORTAL = "The EntryPortal is restarted by hand after every change of Postgres."
+NAMES = "/o/acme/p/shop/entities"
+
+
+@pytest.fixture
+def told(shop: str, caller: Caller) -> None:
+    """Two memories that name a thing in two ways."""
+    for text in (LOGIN, PORTAL):
+        remembered(caller, text)
+
+
+def test_the_list_tells_names_and_narrows_by_beginning_and_kind(
+    owner_pages: Client, told: None
+) -> None:
+    every = owner_pages.get(NAMES).content.decode()
+    some = owner_pages.get(NAMES, {"q": "login", "kind": "system"}).content.decode()
+    none = owner_pages.get(NAMES, {"kind": "person"}).content.decode()
+
+    assert "LoginGate" in every
+    assert "EntryPortal" in every
+    assert "LoginGate" in some
+    assert "EntryPortal" not in some
+    assert "No such name" in none
+
+
+@pytest.mark.parametrize("after", ["x", "1~x~y", "-1~system~a", "9~system~" + "a" * 500])
+def test_a_place_that_is_none_never_breaks_the_list(
+    owner_pages: Client, told: None, after: str
+) -> None:
+    assert owner_pages.get(NAMES, {"after": after}).status_code == 200
+
+
+def test_a_kind_that_is_none_is_refused(owner_pages: Client, told: None) -> None:
+    assert owner_pages.get(NAMES, {"kind": "galaxy"}).status_code == 422
+
+
+def test_a_profile_quotes_its_memories_and_what_stands_beside(
+    owner_pages: Client, told: None
+) -> None:
+    page = owner_pages.get(f"{NAMES}/about", {"name": "login gate"}).content.decode()
+
+    assert "In the words of its memories" in page
+    assert "LoginGate keeps its tokens in Redis" in page
+    assert ">Redis</a>" in page
+    assert "EntryPortal" not in page
+
+
+def test_an_unknown_name_says_so(owner_pages: Client, told: None) -> None:
+    page = owner_pages.get(f"{NAMES}/about", {"name": "Nowhere"}).content.decode()
+
+    assert "No memory names this" in page
+
+
+def test_names_are_joined_and_taken_apart_again(owner_pages: Client, told: None) -> None:
+    address = f"{NAMES}/about?name=LoginGate"
+
+    owner_pages.post(address, {"same_as": "EntryPortal", "scope": "organization"})
+    joined = owner_pages.get(address).content.decode()
+    take_apart = joined.partition(f'action="{NAMES}/merges/')[2].partition('"')[0]
+    owner_pages.post(f"{NAMES}/merges/{take_apart}")
+    apart = owner_pages.get(address).content.decode()
+
+    assert PORTAL in joined
+    assert "are one thing" in joined
+    assert PORTAL not in apart
+
+
+def test_a_name_nobody_knows_is_not_joined(owner_pages: Client, told: None) -> None:
+    response = owner_pages.post(f"{NAMES}/about?name=LoginGate", {"same_as": "Nowhere"})
+
+    assert response.status_code == 404
+    assert "has this name" in response.content.decode()
+
+
+def test_viewers_read_profiles_and_join_nothing(viewer_pages: Client, told: None) -> None:
+    page = viewer_pages.get(f"{NAMES}/about", {"name": "LoginGate"}).content.decode()
+    response = viewer_pages.post(f"{NAMES}/about?name=LoginGate", {"same_as": "EntryPortal"})
+
+    assert "They are one thing" not in page
+    assert response.status_code == 403
+
+
+def test_strangers_find_no_names(stranger_pages: Client, told: None) -> None:
+    assert stranger_pages.get(NAMES).status_code == 404
+    assert stranger_pages.get(f"{NAMES}/about", {"name": "LoginGate"}).status_code == 404
