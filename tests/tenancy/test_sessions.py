@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -55,7 +55,12 @@ def inside(store: str, member_caller: Caller) -> None:
     """The member belongs to the project."""
     with tenancy.unit():
         row = Project.objects.get(slug=store)
-        ProjectMember.objects.get_or_create(project=row, user_id=member_caller.user_id)
+        ProjectMember.objects.get_or_create(project=row, user_id=_person(member_caller))
+
+
+def _person(caller: Caller) -> UUID:
+    assert caller.user_id is not None
+    return caller.user_id
 
 
 def opened(caller: Caller, now: datetime, **given: object) -> SessionView:
@@ -104,7 +109,7 @@ def test_who_left_a_project_does_not_see_what_is_shared_there(
     assert listed(agent) == [session.id]
 
     with tenancy.unit():
-        ProjectMember.objects.filter(user_id=agent.user_id).delete()
+        ProjectMember.objects.filter(user_id=_person(agent)).delete()
 
     assert listed(agent) == []
     with pytest.raises(NotFound, match="There is no such session"):
@@ -133,7 +138,7 @@ def test_what_may_not_be_seen_any_more_is_not_compared(
     request = SearchRequest(query="webhooks retried parked", threshold=0.0)
     assert search(caller=agent, request=request, now=now).hits
     with tenancy.unit():
-        ProjectMember.objects.filter(user_id=agent.user_id).delete()
+        ProjectMember.objects.filter(user_id=_person(agent)).delete()
 
     outcome = remember(caller=agent, new=memories.new(KNOWN, source="agent_explicit"), now=now)
 
