@@ -124,17 +124,13 @@ def test_an_export_comes_back_in_another_organization(
 
 
 def test_a_real_history_comes_back(caller: Caller, store: str, empty: str, now: datetime) -> None:
-    old = memories.stored(caller, now, project=store)
+    old = memories.stored(caller, now, project=store).id
+    told = f"{memories.REDIS} Since version 3."
     fixed = correct(
-        caller=caller,
-        memory_id=old.id,
-        content=f"{memories.REDIS} Since 3.",
-        kind="wrong",
-        reason="",
-        now=now,
+        caller=caller, memory_id=old, content=told, kind="wrong", reason="", now=now
     ).memory
     assert fixed is not None
-    revise(caller=caller, memory_id=fixed.id, changes={"tags": ["redis"]}, if_version=None, now=now)
+    revise(caller=caller, memory_id=fixed.id, changes={"tags": ["a"]}, if_version=None, now=now)
 
     brought_back(caller, exported(caller, now), now)
 
