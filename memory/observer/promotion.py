@@ -22,7 +22,7 @@ from memory.observer import (
 )
 from memory.observer.events import Outcome
 from memory.observer.gates import GATES, Progress
-from memory.observer.quorum import Witnessed
+from memory.observer.quorum import Seen, Witnessed
 from memory.observer.scratchpad import Scratchpad
 from memory.observer.sightings import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
@@ -77,27 +77,28 @@ def confidence(*, value: float, sessions: int, needed: int, trust: float) -> flo
 
 def propose(
     *,
-    scratchpad: Scratchpad,
+    scratchpads: tuple[Scratchpad, ...],
     seen: tuple[Witnessed, ...],
     seen_before: SeenBefore,
     progress: Progress,
 ) -> tuple[Candidate, ...]:
     """Return what a session offers, surest first; nothing while its gate is shut.
 
-    `seen_before` counts earlier sessions that showed the same signal with the same key.
+    The first scratchpad is the session's own, whose type and end decide; others are those of its
+    parallel agents. `seen_before` counts earlier sessions that showed the same signal with the same
+    key.
     """
-    if not gates.is_open(scratchpad=scratchpad, progress=progress):
+    own = scratchpads[0]
+    if not gates.is_open(scratchpad=own, progress=progress):
         return ()
     found = (
-        *_from_signals(scratchpad, seen, seen_before),
-        *_from_dead_ends(scratchpad),
-        *_from_reports(scratchpad),
+        *_from_signals(own, seen, seen_before),
+        *(draft for one in scratchpads for draft in _from_dead_ends(one)),
+        *(draft for one in scratchpads for draft in _from_reports(one)),
     )
-    allowed = GATES[scratchpad.setting.type].types
+    allowed = GATES[own.setting.type].types
     fitting = {
-        draft.key: _gated(draft, scratchpad)
-        for draft in found
-        if not allowed or draft.type in allowed
+        draft.key: _candidate(draft) for draft in found if not allowed or draft.type in allowed
     }
     return tuple(sorted(fitting.values(), key=lambda one: (-one.confidence, one.key)))
 
@@ -113,9 +114,9 @@ def choose(
     return novel[: GATES[scratchpad.setting.type].most]
 
 
-def alone(*, found: tuple[Sighting, ...]) -> tuple[Witnessed, ...]:
+def alone(*, scratchpad: Scratchpad, found: tuple[Sighting, ...]) -> tuple[Witnessed, ...]:
     """Return the sightings of a session without parallel agents."""
-    return tuple(Witnessed(sighting=sighting, agents=("",)) for sighting in found)
+    return quorum.join(seen=(Seen(agent="", scratchpad=scratchpad, found=found),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,7 @@ class _Draft:
     evidence: tuple[Evidence, ...]
     value: float
     source: Source
+    reason: str
     sessions: int = 1
     needed: int = 1
     attributes: Mapping[str, object] = field(default_factory=dict)
@@ -176,6 +178,7 @@ def _of_signal(witnessed: Witnessed, type: MemoryType, sessions: int) -> _Draft:
         evidence=sighting.evidence,
         value=signal_table.value(kind=sighting.kind),
         source=Source.OBSERVER_INFERRED,
+        reason=witnessed.reason,
         sessions=sessions,
         needed=quorum.sessions_needed(usual=usual, agents=len(witnessed.agents)),
         attributes=payloads.of_sighting(sighting=sighting, type=type, sessions=sessions),
@@ -193,6 +196,7 @@ def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[_Draft]:
             evidence=found.evidence,
             value=DEAD_END_VALUE,
             source=Source.OBSERVER_INFERRED,
+            reason=_taint(found.evidence, scratchpad),
             attributes=payloads.of_dead_end(found=found),
         )
 
@@ -201,18 +205,25 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
     """Yield the failures that QA reported (spec 4.4)."""
     for report in scratchpad.reports:
         if report.outcome is Outcome.FAILURE and report.text.strip():
+            evidence = (Evidence(sequence=report.sequence, step=0),)
             yield _Draft(
                 key=f"qa_report:{report.text}",
                 type=MemoryType.ERROR_PATTERN,
                 content=f"QA found: {report.text.strip()}",
                 files=report.files[: sightings.FILES_MOST],
-                evidence=(Evidence(sequence=report.sequence, step=0),),
+                evidence=evidence,
                 value=QA_VALUE,
                 source=Source.QA_AUTO,
+                reason=_taint(evidence, scratchpad),
             )
 
 
-def _gated(draft: _Draft, scratchpad: Scratchpad) -> Candidate:
+def _taint(evidence: tuple[Evidence, ...], scratchpad: Scratchpad) -> str:
+    last = max((each.sequence for each in evidence), default=0)
+    return trust_gate.taint_of(last_sequence=last, scratchpad=scratchpad)
+
+
+def _candidate(draft: _Draft) -> Candidate:
     """Give a draft its confidence, and let the trust gate have its say."""
     sure = confidence(
         value=draft.value,
@@ -220,8 +231,7 @@ def _gated(draft: _Draft, scratchpad: Scratchpad) -> Candidate:
         needed=draft.needed,
         trust=source_row(source=draft.source).trust_multiplier,
     )
-    last = max((each.sequence for each in draft.evidence), default=0)
-    judged = trust_gate.judge(last_sequence=last, scratchpad=scratchpad, confidence=sure)
+    judged = trust_gate.gated(confidence=sure, reason=draft.reason)
     return Candidate(
         key=draft.key,
         type=draft.type,

@@ -8,31 +8,45 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memory.intake import statements
+from memory.observer import trust_gate
+from memory.observer.scratchpad import Scratchpad
 from memory.observer.sightings import EVIDENCE_MOST, Sighting
+from memory.observer.signals import parallel_conflict
 
 ALIKE_ABOVE: Final = 0.85  # spec 4.4
 WITNESSES_LEAST: Final = 2  # agents, spec 4.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one agent did and what was sighted in it."""
+
+    agent: str
+    scratchpad: Scratchpad
+    found: tuple[Sighting, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Witnessed:
-    """A sighting and the agents that had it."""
+    """A sighting, the agents that had it, and why it is tainted if one of them was (else empty)."""
 
     sighting: Sighting
     agents: tuple[str, ...]
+    reason: str
 
 
-def join(*, seen: tuple[tuple[str, tuple[Sighting, ...]], ...]) -> tuple[Witnessed, ...]:
-    """Join what agents saw, each given with its name; the order of agents does not matter."""
+def join(*, seen: tuple[Seen, ...]) -> tuple[Witnessed, ...]:
+    """Join what agents saw, with the files at which they collided; their order does not matter."""
     joined: list[Witnessed] = []
-    for agent, found in sorted(seen, key=lambda pair: pair[0]):
-        for sighting in sorted(found, key=lambda one: (one.kind, one.key)):
+    for one in sorted(seen, key=lambda each: each.agent):
+        for sighting in sorted(one.found, key=lambda each: (each.kind, each.key)):
+            witnessed = _witnessed(one, sighting)
             place = _place(joined, sighting)
             if place is None:
-                joined.append(Witnessed(sighting=sighting, agents=(agent,)))
+                joined.append(witnessed)
             else:
-                joined[place] = _with(joined[place], agent, sighting)
-    return tuple(joined)
+                joined[place] = _with(joined[place], witnessed)
+    return (*joined, *_collisions(seen))
 
 
 def sessions_needed(*, usual: int, agents: int) -> int:
@@ -57,8 +71,30 @@ def _words(sighting: Sighting) -> frozenset[str]:
     return statements.words(text=said or sighting.key)
 
 
-def _with(known: Witnessed, agent: str, sighting: Sighting) -> Witnessed:
-    both = (*known.sighting.evidence, *sighting.evidence)[-EVIDENCE_MOST:]
-    agents = tuple(sorted({*known.agents, agent}))
-    times = known.sighting.times + sighting.times
-    return Witnessed(sighting=replace(known.sighting, evidence=both, times=times), agents=agents)
+def _witnessed(one: Seen, sighting: Sighting) -> Witnessed:
+    reason = trust_gate.taint_of(last_sequence=sighting.last_sequence, scratchpad=one.scratchpad)
+    return Witnessed(sighting=sighting, agents=(one.agent,), reason=reason)
+
+
+def _with(known: Witnessed, more: Witnessed) -> Witnessed:
+    """Join two: the evidence of both, and the taint of either."""
+    both = (*known.sighting.evidence, *more.sighting.evidence)[-EVIDENCE_MOST:]
+    times = known.sighting.times + more.sighting.times
+    return Witnessed(
+        sighting=replace(known.sighting, evidence=both, times=times),
+        agents=tuple(sorted({*known.agents, *more.agents})),
+        reason=known.reason or more.reason,
+    )
+
+
+def _collisions(seen: tuple[Seen, ...]) -> tuple[Witnessed, ...]:
+    """Return the files that several agents edited; tainted when any of the agents is."""
+    ordered = sorted(seen, key=lambda each: each.agent)
+    scratchpads = tuple(one.scratchpad for one in ordered)
+    taints = (one.taint.reason for one in scratchpads if one.taint is not None)
+    reason = next(taints, "")
+    agents = tuple(dict.fromkeys(one.agent for one in ordered))
+    return tuple(
+        Witnessed(sighting=sighting, agents=agents, reason=reason)
+        for sighting in parallel_conflict.between(scratchpads=scratchpads)
+    )

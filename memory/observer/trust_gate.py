@@ -45,16 +45,21 @@ class Gated:
         return bool(self.reason)
 
 
-def judge(*, last_sequence: int, scratchpad: Scratchpad, confidence: float) -> Gated:
-    """Judge what rests on events up to `last_sequence` by what came before the last of them."""
-    checked_share(name="confidence", value=confidence)
+def taint_of(*, last_sequence: int, scratchpad: Scratchpad) -> str:
+    """Return why what rests on events up to `last_sequence` is tainted; empty when it is not."""
     taint = scratchpad.taint
-    if taint is None or last_sequence <= taint.sequence:
+    return "" if taint is None or last_sequence <= taint.sequence else taint.reason
+
+
+def gated(*, confidence: float, reason: str) -> Gated:
+    """Return what a taint, or none, leaves of a confidence; raise ValueError outside of 0..1."""
+    checked_share(name="confidence", value=confidence)
+    if not reason:
         return Gated(confidence=confidence, tier=TrustTier.AGENT, reason="")
     return Gated(
         confidence=confidence * TAINTED_FACTOR,
         tier=TrustTier.AGENT_AFTER_EXTERNAL,
-        reason=taint.reason,
+        reason=reason,
     )
 
 

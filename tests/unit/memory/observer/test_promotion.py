@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake.attributes import check_attributes
-from memory.observer import finding, gates, promotion
+from memory.observer import finding, gates, promotion, quorum
 from memory.observer.gates import Gate, Progress
 from memory.observer.promotion import Candidate
+from memory.observer.quorum import Seen
 from memory.observer.scratchpad import SessionType
 from memory.observer.signal_table import SIGNALS, SignalKind
 from memory.taxonomy import MemoryType, Source
@@ -36,8 +37,8 @@ def offered(
     scratchpad = story.scratchpad()
     found = finding.find_all(scratchpad=scratchpad, verdicts={})
     return promotion.propose(
-        scratchpad=scratchpad,
-        seen=promotion.alone(found=found),
+        scratchpads=(scratchpad,),
+        seen=promotion.alone(scratchpad=scratchpad, found=found),
         seen_before=before or {},
         progress=progress or Progress(),
     )
@@ -130,6 +131,40 @@ def test_what_follows_outside_content_waits_for_a_person() -> None:
     assert not clean.needs_review
     assert tainted.needs_review
     assert tainted.confidence == pytest.approx(clean.confidence * 0.7)
+
+
+def beside(agent: str, story: Story) -> Seen:
+    """Return what one of several agents saw."""
+    scratchpad = story.scratchpad()
+    found = finding.find_all(scratchpad=scratchpad, verdicts={})
+    return Seen(agent=agent, scratchpad=scratchpad, found=found)
+
+
+def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both() -> None:
+    one = beside("one", Story().edit("a").edit("b"))
+    two = beside("two", Story().fetch("https://x.example/").edit("a").edit("b"))
+    own = terminal().done().scratchpad()
+
+    proposed = promotion.propose(
+        scratchpads=(own, one.scratchpad, two.scratchpad),
+        seen=quorum.join(seen=(one, two)),
+        seen_before={},
+        progress=Progress(),
+    )
+
+    pair = next(each for each in proposed if each.key == "co_access:a|b")
+    assert pair.reason == "web: x.example"
+    assert {each.key for each in proposed} >= {"parallel_conflict:a", "parallel_conflict:b"}
+
+
+def test_dead_ends_of_parallel_agents_are_kept() -> None:
+    scratchpads = (terminal().done().scratchpad(), Story().edit("a").say(WONT).scratchpad())
+
+    proposed = promotion.propose(
+        scratchpads=scratchpads, seen=(), seen_before={}, progress=Progress()
+    )
+
+    assert [each.type for each in proposed] == [MemoryType.DEAD_END]
 
 
 def test_a_failure_that_qa_found_is_an_error_pattern_of_qa() -> None:

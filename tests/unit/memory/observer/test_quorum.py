@@ -4,50 +4,61 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.observer import finding, quorum
-from memory.observer.sightings import Sighting
+from memory.observer.quorum import Seen
 from memory.observer.signal_table import SignalKind
 from tests.support.stories import Story
 
 
-def seen(story: Story) -> tuple[Sighting, ...]:
-    """Return what one agent saw."""
-    return finding.find_all(scratchpad=story.scratchpad(), verdicts={})
+def seen(agent: str, story: Story) -> Seen:
+    """Return what one agent did and saw."""
+    scratchpad = story.scratchpad()
+    found = finding.find_all(scratchpad=scratchpad, verdicts={})
+    return Seen(agent=agent, scratchpad=scratchpad, found=found)
 
 
-ONE = seen(Story().edit("a").edit("b").say("Correction: the flag of the cache is read at start."))
-TWO = seen(Story().edit("b").edit("a").grep("x").grep("x").grep("x"))
-THREE = seen(Story().say("Correction: the flag of the cache is read at the start."))
+def first() -> Story:
+    """Return what the first agent did."""
+    return Story().edit("a").edit("b").say("Correction: the flag of the cache is read at start.")
+
+
+ONE = seen("one", first())
+TWO = seen("two", Story().edit("b").edit("a").grep("x").grep("x").grep("x"))
+THREE = seen("three", Story().say("Correction: the flag of the cache is read at the start."))
 
 
 def test_what_two_saw_is_joined_with_the_evidence_of_both() -> None:
-    joined = quorum.join(seen=(("one", ONE), ("two", TWO)))
+    joined = quorum.join(seen=(ONE, TWO))
 
     pair = next(each for each in joined if each.sighting.kind is SignalKind.CO_ACCESS)
     assert pair.agents == ("one", "two")
     assert pair.sighting.times == 2
-    assert len(joined) == len(ONE) + len(TWO) - 1
+    assert pair.reason == ""
 
 
 def test_nearly_the_same_words_are_the_same() -> None:
-    joined = quorum.join(seen=(("one", ONE), ("three", THREE)))
+    joined = quorum.join(seen=(ONE, THREE))
 
     said = [each for each in joined if each.sighting.kind is SignalKind.SELF_CORRECTION]
     assert [each.agents for each in said] == [("one", "three")]
 
 
-def test_one_agent_twice_is_no_witness() -> None:
-    joined = quorum.join(seen=(("one", ONE), ("one", ONE)))
+def test_one_agent_is_no_witness_of_itself() -> None:
+    joined = quorum.join(seen=(ONE, seen("one", first())))
 
-    assert {each.agents for each in joined} == {("one",)}
+    shown = [each for each in joined if each.sighting.kind is not SignalKind.PARALLEL_CONFLICT]
+    assert {each.agents for each in shown} == {("one",)}
 
 
-@given(st.permutations((("one", ONE), ("two", TWO), ("three", THREE))))
-def test_the_order_of_agents_does_not_matter(
-    order: list[tuple[str, tuple[Sighting, ...]]],
-) -> None:
-    usual = quorum.join(seen=(("one", ONE), ("two", TWO), ("three", THREE)))
+def test_files_that_both_edited_are_a_collision() -> None:
+    joined = quorum.join(seen=(ONE, TWO))
 
-    assert quorum.join(seen=tuple(order)) == usual
+    collided = [each for each in joined if each.sighting.kind is SignalKind.PARALLEL_CONFLICT]
+    assert [each.sighting.key for each in collided] == ["a", "b"]
+
+
+@given(st.permutations((ONE, TWO, THREE)))
+def test_the_order_of_agents_does_not_matter(order: list[Seen]) -> None:
+    assert quorum.join(seen=tuple(order)) == quorum.join(seen=(ONE, TWO, THREE))
 
 
 def test_two_witnesses_need_one_session() -> None:

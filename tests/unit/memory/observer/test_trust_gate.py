@@ -14,9 +14,8 @@ def gated(story: Story) -> Gated:
     """Judge the one pair of files that a story changes."""
     scratchpad = story.scratchpad()
     (sighting,) = co_access.find(scratchpad=scratchpad)
-    return trust_gate.judge(
-        last_sequence=sighting.last_sequence, scratchpad=scratchpad, confidence=0.8
-    )
+    reason = trust_gate.taint_of(last_sequence=sighting.last_sequence, scratchpad=scratchpad)
+    return trust_gate.gated(confidence=0.8, reason=reason)
 
 
 @pytest.mark.parametrize(
