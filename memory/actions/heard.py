@@ -15,7 +15,6 @@ from django.db.models import F, Func, Value
 
 from accounts.caller import Caller, is_person
 from accounts.sentences import sentence
-from memory.actions import embedding
 from memory.actions.drafts import Draft
 from memory.actions.embedding import Embedded
 from memory.intake import echoes
@@ -66,7 +65,7 @@ def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: dat
             since=now - lasting,
         ),
         sight=visibility.sight_of(caller=caller),
-        model_id=None if embedded is None else embedding.space_id(key=embedded.key),
+        model=None if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,
         most=MOST,
     )

@@ -34,11 +34,14 @@ def told_to(
     *,
     hearer: Hearer,
     sight: Sight,
-    model_id: int | None,
+    model: str | None,
     vector: Vectors | None,
     most: int,
 ) -> tuple[ToldRow, ...]:
-    """Return the newest `most` memories given out that may still be seen, by id. In a unit."""
+    """Return the newest `most` memories given out that may still be seen, by id. In a unit.
+
+    `vector` is of the space whose key is `model`.
+    """
     query = None if vector is None else retrieval.prefix_text(vector=vector)
     rows = named.filled(
         "told",
@@ -48,7 +51,7 @@ def told_to(
         token=hearer.token,
         since=hearer.since,
         most=most,
-        model_id=model_id,
+        model=model,
         query=query,
         **visibility.parameters(sight=sight),
     )

@@ -14,7 +14,7 @@ newest AS (
 SELECT m.id, m.content, -(v.unit <#> %(query)s::halfvec)
 FROM newest AS n
 JOIN memory_memory AS m ON m.id = n.memory_id
-LEFT JOIN memory_memoryvector AS v
-    ON v.memory_id = m.id AND v.model_id = %(model_id)s AND v.live
+LEFT JOIN memory_embeddingmodel AS e ON e.key = %(model)s
+LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = e.id AND v.live
 WHERE m.status = 'active' AND {visible}
 ORDER BY m.id
