@@ -8,7 +8,7 @@ from tests.support.api import STATEMENT, Api
 
 COSTS = {
     "me": ("GET", "me", None, 1),
-    "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 12),
+    "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 13),
     "list": ("GET", "memories?project=shop", None, 9),
     "projects": ("GET", "projects", None, 7),
     "changes": ("GET", "changes?after=0", None, 7),
