@@ -288,7 +288,7 @@ PAGES_THAT_READ: Final = frozenset(
         "connections", "difference", "docs",
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
-        "memories", "memory", "memory_json", "memory_md",
+        "memories", "memory", "memory_json", "memory_md", "note", "notes",
         "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
         "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",
     }
