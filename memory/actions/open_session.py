@@ -158,7 +158,7 @@ def _audience(caller: Caller, new: NewSession, project: Project | None) -> UUID:
         return project.id
     if new.shared:
         detail = "A shared session needs the project it is shared with."
-        raise wrong_field(pointer="/project", detail=detail, code="required")
+        raise wrong_field(pointer="/project", detail=detail, code="scope")
     if caller.user_id is None:
         detail = "This credential belongs to no person; its sessions are shared."
         raise wrong_field(pointer="/shared", detail=detail, code="scope")

@@ -15,7 +15,13 @@ from accounts.caller import TokenScope
 from memory.actions import append_turns as appending
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.end_session import end_session
-from memory.actions.open_session import LONGEST, NewSession, open_session
+from memory.actions.open_session import (
+    LONGEST,
+    LONGEST_PART,
+    UNIT_PARTS,
+    NewSession,
+    open_session,
+)
 from memory.api import inputs
 from memory.intake.turns import Speaker
 from memory.queries import sessions
@@ -65,6 +71,10 @@ ABOUT: Final = (
     _text("methodology", "The methodology of the work."),
     _text("agent", "The agent; your client's own name when left out."),
 )
+UNIT: Final = {
+    "properties": {name: {"type": "string", "maxLength": LONGEST_PART} for name in UNIT_PARTS},
+    "additionalProperties": False,
+}
 NEW_SESSION: Final = Record(
     name="NewSession",
     fields=(
@@ -72,7 +82,7 @@ NEW_SESSION: Final = Record(
         *ABOUT,
         Field(
             name="work_unit",
-            shape=Free(largest=2_000),
+            shape=Free(form=UNIT),
             says="The unit of work: methodology, hierarchy, label.",
             default={},
         ),
