@@ -25,7 +25,7 @@ from memory.queries.imports import ImportView
 from tests.support import rules_tree, work
 from tests.support.goals import Scale
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = [pytest.mark.usefixtures("in_organization"), pytest.mark.timeout(3_600)]
 
 Figure = Callable[[str], None]
 
