@@ -13,7 +13,7 @@ from memory.observer.events import Event, Outcome
 from memory.observer.remarks import Remark
 from memory.observer.tools import SERVERS_OF_OURS, Act
 
-DEEDS_MOST: Final = 6_000  # tool calls kept; ours
+DEEDS_MOST: Final = 4_000  # tool calls kept; ours
 FILES_MOST: Final = 4_000  # files with counts; ours
 REMARKS_MOST: Final = 400  # sentences; ours
 STEPS_MOST: Final = 4_000  # steps with their cost; ours
