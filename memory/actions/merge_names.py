@@ -10,8 +10,8 @@ from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller
-from accounts.errors import Conflict, NotFound, wrong_field
+from accounts.caller import Caller, TokenScope, is_person
+from accounts.errors import Conflict, NotFound, RoleNotSufficient, wrong_field
 from memory.actions.entities import keys_of
 from memory.intake.entities import EntityType
 from memory.intake.same_names import Name
@@ -82,7 +82,7 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
     with tenancy.unit():
         made = _told(caller, merge_id)
         if made.audience == caller.organization_id:
-            require(caller=caller, act=Act.MERGE)
+            _check_for_everybody(caller)
         ReviewVerdict.objects.filter(pk=made.id).update(undone_at=now)
         _record(caller, "entity.unmerged", made.id)
 
@@ -95,7 +95,7 @@ def scope_of(*, merge: Merge, caller: Caller) -> str:
 
 def _audience(caller: Caller, scope: str) -> UUID:
     if scope == Scope.ORGANIZATION:
-        require(caller=caller, act=Act.MERGE)
+        _check_for_everybody(caller)
         return caller.organization_id
     require(caller=caller, act=Act.WRITE)
     if scope == Scope.PERSONAL and caller.user_id is not None:
@@ -105,6 +105,17 @@ def _audience(caller: Caller, scope: str) -> UUID:
         detail="Names are merged for the organization, or for the person who asks.",
         hint="Use organization or personal.",
         code="scope",
+    )
+
+
+def _check_for_everybody(caller: Caller) -> None:
+    """Return for a steward in person: no agent says for all what is one thing."""
+    require(caller=caller, act=Act.MERGE)
+    if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
+        return
+    raise RoleNotSufficient(
+        detail="An agent does not say for everybody that names are one thing.",
+        hint="A person decides, in the dashboard or with a token of the scope admin.",
     )
 
 

@@ -53,14 +53,15 @@ WHERE NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.me
   AND (%(type)s::smallint IS NULL OR n.type_code = %(type)s::smallint)
   AND (%(near)s::text[] IS NULL OR n.key = ANY (%(near)s::text[]))),
 spelling AS (SELECT thing, type_code, key, name, count(*)::int AS uses FROM seen GROUP BY 1, 2, 3, 4),
+counted AS (SELECT thing, count(DISTINCT memory_id)::int AS memories FROM seen GROUP BY thing),
 told AS (
 SELECT s.thing, (array_agg(s.type_code ORDER BY s.uses DESC, s.key, s.type_code))[1] AS type_code,
        (array_agg(s.key ORDER BY s.uses DESC, s.key, s.type_code))[1] AS key,
        (array_agg(s.name ORDER BY s.uses DESC, s.name))[1] AS name,
-       (SELECT count(DISTINCT o.memory_id)::int FROM seen AS o WHERE o.thing = s.thing) AS memories,
+       min(c.memories) AS memories,
        (array_agg(DISTINCT s.name ORDER BY s.name))[:{spellings}] AS spellings,
        array_agg(DISTINCT s.type_code || ' ' || s.key) AS members
-FROM spelling AS s GROUP BY s.thing
+FROM spelling AS s JOIN counted AS c ON c.thing = s.thing GROUP BY s.thing
 HAVING (%(keys)s::text[] IS NULL OR bool_or(s.key = ANY (%(keys)s::text[])))
    AND (%(begins)s::text[] IS NULL OR bool_or(s.key LIKE ANY (%(begins)s::text[]))))
 SELECT type_code, key, name, memories, spellings, members FROM told

@@ -1,13 +1,16 @@
 """Names that are one thing: told together, found together, and apart again when taken back."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import pytest
 
-from accounts.caller import Caller, Role
+from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, NotFound
 from memory.actions.entities import Profile, Things, about, known
-from memory.actions.merge_names import Pair, merge_names, unmerge_names
+from memory.actions.merge_names import Merged, Pair, merge_names, unmerge_names
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import SearchRequest, search
 from teams.errors import RoleNotSufficient
@@ -115,24 +118,38 @@ def test_members_do_not_merge_for_everybody(
         merge_names(caller=member_caller, pair=ALL, now=now)
 
 
-def test_a_name_that_one_sees_no_memory_of_stays_unknown(
-    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
-) -> None:
+def test_an_agent_does_not_merge_for_everybody(caller: Caller, told: None, now: datetime) -> None:
+    agent = replace(caller, agent="claude-code", scopes=frozenset({TokenScope.WRITE}))
+    made = merge_names(caller=caller, pair=ALL, now=now)
+
+    with pytest.raises(RoleNotSufficient):
+        merge_names(caller=agent, pair=ALL, now=now)
+    with pytest.raises(RoleNotSufficient):
+        unmerge_names(caller=agent, merge_id=made.merge_id, now=now)
+
+
+@pytest.fixture
+def hidden_merge(caller: Caller, store: str, told: None, now: datetime) -> Callable[[], Merged]:
+    """Merge what all see with a name that stands in the owner's own memory alone."""
     stored(caller, now, SECRET, project=store, scope="personal")
-    before = (listed(member_caller), asked(member_caller, now, "EntryPortal").thing)
     pair = Pair(name="FalconProject", same_as="EntryPortal", scope="organization")
+    return partial(merge_names, caller=caller, pair=pair, now=now)
 
-    made = merge_names(caller=caller, pair=pair, now=now)
 
+def test_a_name_that_one_sees_no_memory_of_stays_unknown(
+    member_caller: Caller, hidden_merge: Callable[[], Merged], now: datetime
+) -> None:
+    before = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+
+    made = hidden_merge()
+
+    told_of = asked(member_caller, now, "EntryPortal")
+    after = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+    assert after == before
+    assert told_of.thing is not None
+    assert "FalconProject" not in told_of.thing.spellings
+    assert told_of.merges == ()
     assert asked(member_caller, now, "FalconProject").thing is None
-    after = listed(member_caller)
-    told_of = asked(member_caller, now, "EntryPortal").thing
-    assert [(one.name, one.memories, one.spellings) for one in after.items] == [
-        (one.name, one.memories, one.spellings) for one in before[0].items
-    ]
-    assert told_of is not None
-    assert "FalconProject" not in told_of.spellings
-    assert asked(member_caller, now, "EntryPortal").merges == ()
     steward = as_role(member_caller, Role.STEWARD)
     with pytest.raises(NotFound):
         unmerge_names(caller=steward, merge_id=made.merge_id, now=now)
