@@ -20,7 +20,7 @@ from memory.actions.action_log import Entry
 from memory.actions.drafts import Place
 from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
-from memory.intake.integrate import Decision, Known, Operation, Statement
+from memory.intake.integrate import Cause, Decision, Known, Operation, Statement
 from memory.intake.statements import Difference
 from memory.models import Conflict, Memory, MemoryLink
 from memory.sql import neighbors as rows_near
@@ -161,6 +161,8 @@ def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
     done = integrating.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
     if done is None:
         return []
+    if decision.cause is Cause.ELSEWHERE:
+        return []  # fewer people see one of the two: no log of others hints at it
     if done.replaced:
         share.left[row.project_id] = share.of(row.project_id) - 1
     verb = "superseded" if done.replaced else "contradicted"

@@ -30,11 +30,11 @@ from memory.intake.gates import (
     Neighborhood,
     Thresholds,
 )
-from memory.intake.integrate import Decision
+from memory.intake.integrate import Cause, Decision
 from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view, visible
-from memory.taxonomy import LinkKind
+from memory.taxonomy import LinkKind, Scope
 from teams.permissions import require
 from teams.roles import Act
 
@@ -130,16 +130,21 @@ def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
 
 
 def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry:
-    """Return what the action log keeps of an outcome."""
+    """Return what the action log keeps of an outcome.
+
+    Of a shared memory that contradicts one that fewer people see, that it was added and no more.
+    """
+    is_shared = where is not None and where.scope is not Scope.PERSONAL
+    is_hidden = is_shared and outcome.cause == Cause.ELSEWHERE
     ended = LOGGED.get(outcome.operation, outcome.outcome)
     return Entry(
         source=new.source,
         place=where,
-        outcome="contradicted" if outcome.conflict_id else ended,
+        outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
         gate=outcome.gate,
-        cause=outcome.cause,
+        cause="" if is_hidden else outcome.cause,
         memory_id=None if outcome.memory is None else outcome.memory.id,
-        other_id=outcome.related_id,
+        other_id=None if is_hidden else outcome.related_id,
     )
 
 
@@ -264,7 +269,8 @@ def _recorded(caller: Caller, outcome: Outcome) -> Outcome:
     if outcome.done and outcome.memory is not None:
         act = f"memory.{outcome.done}"
         ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
-        details = {name: str(id) for name, id in ids.items() if id is not None}
+        is_told = outcome.cause != Cause.ELSEWHERE  # fewer people see one of the two
+        details = {name: str(id) for name, id in ids.items() if id is not None and is_told}
         store.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
     return outcome
 

@@ -9,11 +9,18 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory import tasks
 from memory.actions import action_log as writer
-from memory.models import Memory
+from memory.actions.remember_all import remember_all
+from memory.models import Conflict, Memory
 from memory.queries import action_log
 from memory.queries.action_log import ActionFilters, ActionView
-from tests.support.memories import REDIS, as_agent, sent, stored
+from teams.models import AuditEntry
+from tests.support.memories import REDIS, as_agent, new, sent, stored
+from tests.support.work import taken
+
+OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
+NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -109,3 +116,24 @@ def test_old_rows_are_forgotten(caller: Caller, store: str, now: datetime) -> No
 
     assert writer.forget(now=now, days=90) == 1
     assert len(_rows(caller)) == 1
+
+
+@pytest.mark.parametrize("is_queued", [False, True])
+def test_others_do_not_learn_that_a_personal_note_contradicts_their_project(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, is_queued: bool
+) -> None:
+    stored(caller, now, OLD, project=store, scope="personal")
+    if is_queued:
+        (outcome,) = remember_all(caller=caller, new=(new(NEW, project=store),), now=now)
+        tasks.embed(taken(outcome.job_id))
+    else:
+        sent(caller, now, NEW, project=store)
+
+    (row,) = _rows(member_caller)
+    assert (row.outcome, row.cause, row.other_id) == ("added", "", None)
+    assert _counts(member_caller, now) == {"added": 1}
+    with tenancy.unit():
+        assert Conflict.objects.filter(cause="elsewhere", audience=caller.user_id).count() == 1
+        told = str(list(AuditEntry.objects.values_list("details", flat=True)))
+        assert "related" not in told
+        assert "contradicted" not in told
