@@ -16,7 +16,7 @@ from uuid import UUID
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
 from memory.intake import attributes as payloads
-from memory.intake import secrets
+from memory.intake import moments, secrets
 from memory.intake import text as texts
 from memory.providers import secret_catalog
 from memory.taxonomy import MemoryType, Reach, Scope, Source
@@ -207,6 +207,13 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
         yield _fault("/source_line", "Use the number of a line.", "range")
     if new.event_at is not None and new.event_at.tzinfo is None:
         yield _fault("/event_at", "Name the time zone.", "time_zone")
+    elif new.event_at is not None and not moments.is_storable(moment=new.event_at):
+        detail = sentence(
+            "Use a moment of the years {first} to {last}.",
+            first=moments.EARLIEST,
+            last=moments.LATEST,
+        )
+        yield _fault("/event_at", detail, "range")
 
 
 def _payload_errors(new: NewMemory) -> tuple[FieldError, ...]:

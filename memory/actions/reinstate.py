@@ -125,7 +125,15 @@ def _drafted(
 
 
 def _check_texts(record: Record) -> None:
-    """Check what is no field of a candidate: versions, reasons, names. Raises InvalidInput."""
+    """Check what is no field of a candidate: versions, moments, reasons, names.
+
+    Raises InvalidInput, and ValueError for a moment that no row can hold.
+    """
+    for name in own.MOMENTS:
+        own.moment(text=record[name])
+    for beside, name in ((own.VERSIONS, "changed_at"), (own.LINKS, "created_at")):
+        for one in record[beside]:
+            _moment(one[name])
     whole = "\n\n\n\n".join(own.texts_in(value=record))
     found = secret_catalog.fault_of(text=whole)
     if found:

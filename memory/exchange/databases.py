@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from accounts.sentences import Sentence, sentence
 from memory.exchange.candidates import Candidate, Fault, Format, Link, Reading, of_file, unreadable
+from memory.intake import moments
 from memory.taxonomy import LinkKind, MemoryType
 
 MAGIC: Final = b"SQLite format 3\x00"
@@ -173,4 +174,5 @@ def _moment(value: Any) -> datetime | None:
         found = datetime.fromisoformat(str(value))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    found = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found if moments.is_storable(moment=found) else None

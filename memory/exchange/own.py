@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
+from memory.intake import moments
+
 FORMAT: Final = "cairn-export"
 VERSION: Final = 1
 HEADER: Final[Mapping[str, Any]] = {"format": FORMAT, "version": VERSION}
@@ -59,12 +61,17 @@ MOMENTS: Final = (
 
 
 def moment(*, text: Any) -> datetime | None:
-    """Return a moment as it was written, None for none. Raises ValueError."""
-    if text in {None, ""}:
+    """Return a moment as it was written, None for none. Raises ValueError.
+
+    One that no row can hold is refused as well.
+    """
+    if text is None or text == "":
         return None
     found = datetime.fromisoformat(str(text))
     if found.tzinfo is None:
         raise ValueError(f"{str(text)[:40]!r} names no time zone")
+    if not moments.is_storable(moment=found):
+        raise ValueError(f"{str(text)[:40]!r} is of no year that is kept")
     return found
 
 

@@ -229,3 +229,22 @@ def test_broken_and_secret_records_are_refused_one_by_one(
 
     assert (done.added, len(done.refused)) == (1, 5)
     assert "hunter2" not in repr(done)
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize("name", [*own.MOMENTS, "versions"])
+def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
+    caller: Caller, store: str, empty: str, now: datetime, name: str, moment: str
+) -> None:
+    records.fill(caller=caller, project=store, count=2, seed=3)
+    fine, odd = exported(caller, now)
+    version = {
+        "number": 1, "content": "It was so.", "fields": {}, "reason": "", "changed_by": None,
+        "changed_agent": "", "changed_at": moment,
+    }  # fmt: skip
+    odd[name] = [version] if name == own.VERSIONS else moment
+
+    done = brought_back(caller, [fine, odd], now)
+
+    assert (done.added, [id for id, _ in done.refused]) == (1, [odd["id"]])
+    assert [one["content"] for one in exported(caller, now, project=empty)] == [fine["content"]]

@@ -1,7 +1,7 @@
 """Hostile fields are refused by name, and nothing is stored (spec 7.6, 10.5)."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -49,6 +49,10 @@ pytestmark = pytest.mark.usefixtures("in_organization")
         ({"project": "\x00"}, "/project"),
         ({"team": "\x00"}, "/team"),
         ({"event_at": datetime(2026, 1, 1)}, "/event_at"),  # noqa: DTZ001  that is what is wrong
+        ({"event_at": datetime.fromisoformat("9999-12-31T23:59:59-05:00")}, "/event_at"),
+        ({"event_at": datetime.fromisoformat("0001-01-01T00:00:00+14:00")}, "/event_at"),
+        ({"event_at": datetime(1899, 12, 31, tzinfo=UTC)}, "/event_at"),
+        ({"event_at": datetime(2201, 1, 1, tzinfo=UTC)}, "/event_at"),
         ({"attributes": {"n": float("nan")}}, "/attributes"),
         ({"attributes": {"n": {1, 2}}}, "/attributes"),
         ({"attributes": {"deep": NESTED}}, "/attributes"),

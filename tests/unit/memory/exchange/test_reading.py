@@ -337,3 +337,14 @@ def test_reading_twice_gives_the_same_ids() -> None:
 
     ids = {each.external_id for each in first.candidates}
     assert ids <= {each.external_id for each in again.candidates}
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+14:00"])
+def test_moment_that_no_row_holds_is_left_out(moment: str) -> None:
+    row = json.dumps([{"content": "It opens at nine.", "created_at": moment}])
+    data = database((1, "Deploys happen on Tuesdays.", "fact", "[]", 0.9, moment, 0, "[]"))
+
+    (of_json,) = reading.read(name="a.json", data=row.encode()).candidates
+    (of_database,) = reading.read(name="memory.db", data=data).candidates
+
+    assert (of_json.event_at, of_database.event_at) == (None, None)
