@@ -139,7 +139,7 @@ def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
 
 def _clean(place: int, turn: NewTurn) -> Clean:
     _check(place, turn)
-    findings = secret_catalog.find_secrets(text=turn.text)
+    findings = secret_catalog.find_spoken(text=turn.text)
     if not findings:
         return Clean(turn=turn, text=turn.text, kinds=())
     told = secrets.redact(text=turn.text, findings=findings)

@@ -17,7 +17,7 @@ from memory.intake import extract, model_answers, transcripts, worth
 from memory.intake.extract import Candidate
 from memory.intake.turns import Speaker, Turn
 from memory.prompts import schemas
-from memory.providers import registry
+from memory.providers import registry, secret_catalog
 from memory.providers.contracts import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ChatRole
 from memory.providers.errors import ProviderError
 
@@ -94,7 +94,7 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
         return _by_words(turns)
     asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
     nonce = secrets.token_hex(NONCE_BYTES)
-    written = transcripts.written(turns=asked, nonce=nonce)
+    written = transcripts.written(turns=asked, nonce=nonce, clean=_clean)
     if not written:
         return _by_words(turns)
     missing, model = _model(allowance, tenant)
@@ -161,10 +161,11 @@ def _with_model(
 def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:
     data: Mapping[str, Any] = answer.data
     reading = model_answers.read(data=data, turns=asked)
+    kept = _harmless(reading.candidates)
     return Extracted(
-        candidates=reading.candidates,
+        candidates=kept,
         method="llm",
-        dropped=reading.dropped,
+        dropped=Counter(reading.dropped) + _held_back(reading.candidates, kept),
         degraded="",
         spent=Spent(
             model=key,
@@ -178,13 +179,28 @@ def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:
 def _by_words(
     turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent | None = None
 ) -> Extracted:
+    found = extract.extract(turns=turns)
+    kept = _harmless(found)
     return Extracted(
-        candidates=extract.extract(turns=turns),
+        candidates=kept,
         method="heuristic",
-        dropped=Counter(),
+        dropped=_held_back(found, kept),
         degraded="" if degraded is None else degraded.value,
         spent=spent or Spent(),
     )
+
+
+def _clean(text: str) -> str:
+    return secret_catalog.without_secrets(text=text)
+
+
+def _harmless(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return the candidates that hold no secret."""
+    return tuple(one for one in found if not secret_catalog.find_secrets(text=one.content))
+
+
+def _held_back(found: tuple[Candidate, ...], kept: tuple[Candidate, ...]) -> Counter[str]:
+    return Counter({"secret": len(found) - len(kept)} if len(kept) < len(found) else {})
 
 
 def _request(written: str, nonce: str) -> ChatRequest:

@@ -28,6 +28,7 @@ _BROKEN_LINE: Final = re.compile(
     r"(?=[A-Za-z0-9+/_.=-]{8})"
 )
 _ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/=-])")
+_MARK: Final = re.compile(r"\*\*|__|~~")  # of emphasis; who reads a turn leaves them out
 _APART: Final = "\n\n"  # between decodings: lines that are broken are joined, these are not
 _DASHED: Final = str.maketrans("-_", "+/")
 
@@ -71,6 +72,13 @@ class Form:
 def forms(*, text: str) -> Iterator[Form]:
     """Yield every other reading of a text."""
     yield from _deeper(Form(text=text), DEEPEST)
+
+
+def unmarked(*, text: str) -> Form | None:
+    """Return a text without its marks of emphasis, None where it has none."""
+    if not _MARK.search(text):
+        return None
+    return _rewritten(Form(text=text), ((found.span(), "") for found in _MARK.finditer(text)))
 
 
 def _deeper(form: Form, depth: int) -> Iterator[Form]:

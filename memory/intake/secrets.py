@@ -11,11 +11,22 @@ from typing import Final
 
 from accounts.sentences import Sentence, sentence
 from memory.intake import secret_rules
-from memory.intake.secret_forms import Form, forms
+from memory.intake.secret_forms import Form, forms, unmarked
 from memory.intake.secret_rules import Match, SecretKind
 from memory.intake.secret_values import is_placeholder
 
-__all__ = ["Catalog", "Finding", "Place", "SecretKind", "find", "kinds", "places", "redact", "says"]
+__all__ = [
+    "Catalog",
+    "Finding",
+    "Place",
+    "SecretKind",
+    "find",
+    "find_spoken",
+    "kinds",
+    "places",
+    "redact",
+    "says",
+]
 
 Catalog = Callable[[str], Iterable[Match]]
 MOST_TOLD: Final = 20  # findings named in one sentence
@@ -44,6 +55,17 @@ def find(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     found = [_finding(match) for match in _matches(text, catalog)]
     for form in forms(text=text):
         found.extend(_found_in(form, catalog))
+    return _joined(found)
+
+
+def find_spoken(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
+    """Find secrets in a turn, also those that show only once marks of emphasis are left out."""
+    found = list(find(text=text, catalog=catalog))
+    bare = unmarked(text=text)
+    if bare is not None:
+        for inner in find(text=bare.text, catalog=catalog):
+            start, end = bare.span(inner.start, inner.end)
+            found.append(Finding(kind=inner.kind, start=start, end=end))
     return _joined(found)
 
 

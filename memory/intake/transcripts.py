@@ -6,6 +6,7 @@ of them only their own words: what a tool answered, what was quoted or pasted is
 so it need not be read, and an instruction planted there reaches no model.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from memory.intake import turns as spoken
@@ -31,18 +32,22 @@ def batches(*, turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], ...]:
     return tuple(tuple(batch) for batch in found)
 
 
-def written(*, turns: tuple[Turn, ...], nonce: str) -> str:
-    """Return the turns between their marks; empty when nobody says anything in them."""
-    told = tuple(line for turn in turns if (line := _line(turn, nonce)))
+def written(*, turns: tuple[Turn, ...], nonce: str, clean: Callable[[str], str]) -> str:
+    """Return the turns between their marks; empty when nobody says anything in them.
+
+    `clean` takes secrets out of what somebody says: as it is read here, it may hold one that the
+    turn hid between marks of emphasis.
+    """
+    told = tuple(line for turn in turns if (line := _line(turn, nonce, clean)))
     if not told:
         return ""
     return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
 
 
-def _line(turn: Turn, nonce: str) -> str:
+def _line(turn: Turn, nonce: str, clean: Callable[[str], str]) -> str:
     if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
         return ""
-    said = spoken.prose(turn=turn).replace(nonce, "")
+    said = clean(spoken.prose(turn=turn).replace(nonce, ""))
     if len(said) > LONGEST_TURN:
         half = (LONGEST_TURN - len(CUT)) // 2
         said = f"{said[:half]}{CUT}{said[-half:]}"

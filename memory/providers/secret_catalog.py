@@ -38,6 +38,11 @@ def find_secrets(*, text: str) -> tuple[Finding, ...]:
     return secrets.find(text=text, catalog=_catalog) if text else ()
 
 
+def find_spoken(*, text: str) -> tuple[Finding, ...]:
+    """Find what looks like a secret in a turn, also between marks of emphasis."""
+    return secrets.find_spoken(text=text, catalog=_catalog) if text else ()
+
+
 def fault_of(*, text: str) -> str:
     """Return a sentence that names kind and place of what a text holds; empty for nothing."""
     findings = find_secrets(text=text)

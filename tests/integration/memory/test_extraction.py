@@ -283,6 +283,33 @@ def test_instructions_inside_a_transcript_are_neither_sent_nor_followed(vendor: 
     assert found.dropped == {"ungrounded": 1, "turn": 1}
 
 
+BROKEN_KEY = "We decided to push with ghp_~~1234567890~~abcdefghijABCDEFGHIJ123456 since Monday."
+WHOLE_KEY = "ghp_1234567890abcdefghijABCDEFGHIJ123456"
+
+
+@pytest.mark.parametrize("mode", [Mode.HYBRID, Mode.LLM, Mode.HEURISTIC])
+def test_a_key_between_marks_of_emphasis_is_neither_sent_nor_taken(
+    vendor: Vendor, mode: Mode
+) -> None:
+    turns = (Turn(sequence=1, speaker=Speaker.USER, text=BROKEN_KEY), *TURNS[1:])
+    vendor.chat_content = answer(candidate(1, BROKEN_KEY.replace("~~", "")))
+
+    found = extract_part(turns=turns, allowance=replace(FREE, mode=mode), tenant=HERE)
+
+    sent = json.dumps(vendor.asked)
+    assert WHOLE_KEY not in sent
+    assert ("[redacted: " in sent) is (mode is not Mode.HEURISTIC)
+    assert not any(WHOLE_KEY in one.content for one in found.candidates)
+    assert found.dropped == {"secret": 1}
+
+
+def test_a_key_between_marks_of_emphasis_in_a_document_is_not_sent(vendor: Vendor) -> None:
+    extract_text(text=BROKEN_KEY, allowance=replace(FREE, mode=Mode.LLM), tenant=HERE)
+
+    assert len(vendor.asked) == 1
+    assert WHOLE_KEY not in json.dumps(vendor.asked)
+
+
 def test_a_document_is_read_part_by_part_within_the_allowance(vendor: Vendor) -> None:
     vendor.chat_content = answer()
     text = "\n\n".join(f"{DECISION} Part {number}. {'x ' * 2_000}" for number in range(40))
