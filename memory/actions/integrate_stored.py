@@ -22,7 +22,7 @@ from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
 from memory.intake.integrate import Cause, Decision, Known, Operation, Statement
 from memory.intake.statements import Difference
-from memory.models import Conflict, Memory, MemoryLink
+from memory.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.sql import neighbors as rows_near
 from memory.sql.neighbors import KnownRow
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
@@ -142,12 +142,25 @@ def _says_the_same(old: str, new: str) -> bool:
 def _statement(row: Memory, text: KnownRow, share: Share) -> Statement:
     return Statement(
         content=row.content,
-        authority=Authority(row.authority),
+        authority=_authority(row),
         subjects=text.subjects,
         since=row.valid_from,
         is_reviewed=not row.needs_review,
         has_share=share.of(row.project_id) > 0,
     )
+
+
+def _authority(row: Memory) -> Authority:
+    """Return whose word a memory is now: of one that an agent changed last at most an agent's."""
+    own, last = Authority(row.authority), _last_change(row)
+    is_agents = last is not None and (last.changed_by is None or last.changed_agent != "")
+    return max(own, Authority.AGENT) if is_agents else own
+
+
+def _last_change(row: Memory) -> MemoryVersion | None:
+    if row.version == 1:
+        return None
+    return MemoryVersion.objects.filter(memory_id=row.id).order_by("-number").first()
 
 
 def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
@@ -233,10 +246,12 @@ def _place(row: Memory) -> Place:
 
 
 def _author(row: Memory) -> Caller:
-    """Return who wrote a memory, for the feed and the log; a job is nobody in person."""
-    tenant = tenancy.current()
+    """Return whose words a memory has, for the feed and the log; a job is nobody in person."""
+    tenant, last = tenancy.current(), _last_change(row)
+    by_author = (row.author_user, row.author_agent)
+    user_id, agent = by_author if last is None else (last.changed_by, last.changed_agent)
     return Caller(
-        user_id=row.author_user,
+        user_id=user_id,
         organization_id=tenant.organization_id,
         organization_slug=tenant.slug,
         schema_name=tenant.schema_name,
@@ -244,7 +259,7 @@ def _author(row: Memory) -> Caller:
         scopes=frozenset({TokenScope.WRITE}),
         bound_projects=None,
         source_interface=row.source_interface,
-        agent=row.author_agent,
+        agent=agent,
     )
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.models import Job
 from memory import tasks
 from memory.actions.integrate_stored import integrate_stored, share_of
 from memory.actions.remember_all import remember_all
+from memory.actions.revise import revise
 from memory.intake.integrate import LEAST_SHARE
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, MemoryVector
 from memory.queries import conflicts
@@ -345,3 +347,28 @@ def test_nearly_the_same_twice_in_one_call_is_one_memory(
 
     assert [one.outcome for one in found] == ["added", "confirmed", "added"]
     assert found[1].gate == "near_duplicate"
+
+
+@pytest.mark.parametrize("by_agent", [True, False])
+def test_an_agent_that_edits_a_persons_memory_replaces_no_others_by_it(
+    caller: Caller, agent: Caller, store: str, now: datetime, by_agent: bool
+) -> None:
+    target = stored(caller, now, OLD, project=store)
+    edited = stored(caller, now + timedelta(hours=1), PARSER, project=store)
+
+    revise(
+        caller=agent if by_agent else caller,
+        memory_id=edited.id,
+        changes={"content": NEW},
+        if_version=None,
+        now=now + timedelta(hours=2),
+    )
+    _embed_again(edited.id)
+
+    assert _row(target.id).status == ("active" if by_agent else "superseded")
+    with tenancy.unit():
+        assert Conflict.objects.filter(cause="outranked").count() == int(by_agent)
+
+
+def _embed_again(memory_id: UUID) -> None:
+    tasks.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
