@@ -22,6 +22,7 @@ from memory.queries.imports import ImportView
 SHOWN = 30  # imports a page
 ROWS_SHOWN = 300  # rows of a preview; each can be left out
 ROWS = 100  # rows of an import a page
+LONGEST_NUMBER = 10  # digits that no number of a row has
 SCOPES = ("project", "personal")
 UNDER_WAY = frozenset({"queued", "running"})
 
@@ -109,7 +110,7 @@ def _one(
     rows = queries.rows(
         caller=frame.caller,
         batch_id=import_id,
-        after=int(start) if start.isdecimal() and len(start) < 10 else 0,
+        after=int(start) if start.isdecimal() and len(start) < LONGEST_NUMBER else 0,
         limit=ROWS,
         now=frame.now,
     )
@@ -147,14 +148,19 @@ def _upload(request: HttpRequest, frame: Frame) -> Upload:
     pasted = request.POST.get("pasted", "")
     if pasted.strip():
         handed.append((_("pasted.md"), pasted.encode()))
-    offered = {int(one) for one in request.POST.get("offered", "").split(",") if one.isdecimal()}
-    kept = {int(one) for one in request.POST.getlist("keep") if one.isdecimal()}
+    offered = _numbers(request.POST.get("offered", "").split(","))
+    kept = _numbers(request.POST.getlist("keep"))
     return Upload(
         files=tuple(handed),
         project=frame.project.slug if frame.project else None,
         scope=request.POST.get("scope") or None,
         left_out=frozenset(offered - kept),
     )
+
+
+def _numbers(texts: list[str]) -> set[int]:
+    """Return the numbers of rows; what is longer than any is none."""
+    return {int(one) for one in texts if one.isdecimal() and len(one) < LONGEST_NUMBER}
 
 
 def _counts(counts: object) -> tuple[tuple[str, int], ...]:

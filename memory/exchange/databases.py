@@ -111,10 +111,10 @@ def _authorize(action: int, *_: object) -> int:
 
 def _candidate(name: str, row: dict[str, Any]) -> Candidate | Fault | None:
     content, number = row["content"], row["id"]
-    line = number if isinstance(number, int) else None
+    line = _line(number)
     if row.get("archived"):
         return None
-    if not isinstance(content, str) or not content.strip() or line is None:
+    if not isinstance(content, str) or not content.strip() or not isinstance(number, int):
         return Fault(file=name, line=line, detail="The row has no text or no number.")
     type_, confidence = row.get("content_type"), row.get("confidence")
     is_share = isinstance(confidence, float) and 0 <= confidence <= 1
@@ -122,15 +122,15 @@ def _candidate(name: str, row: dict[str, Any]) -> Candidate | Fault | None:
         content=content,
         file=name,
         line=line,
-        type=type_ if type_ in TYPES else None,
-        external_id=f"memory-v3:{line}",
+        type=type_ if isinstance(type_, str) and type_ in TYPES else None,
+        external_id=f"memory-v3:{number}",
         tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
         confidence=confidence if is_share else None,
         event_at=_moment(row.get("created_at")),
         source_uri=_text(row.get("source_file"), 500),
         source_line=_line(row.get("source_line")),
         source_hash=_text(row.get("source_hash"), 64),
-        keys=(f"memory-v3:{line}",),
+        keys=(f"memory-v3:{number}",),
         links=tuple(
             Link(kind=LinkKind.SEE_ALSO.value, target=f"memory-v3:{other}")
             for other in _json_list(row.get("linked_memories"))

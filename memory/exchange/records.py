@@ -184,18 +184,15 @@ def _of_row(
 
 def _given(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return those fields of a row that every format calls alike, as far as they are any good."""
-    confidence = row.get("confidence")
-    is_figure = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    share = float(confidence) if is_figure else None  # type: ignore[arg-type]
     attributes = row.get("attributes")
     return {
-        "type": row["type"] if row.get("type") in TYPES else None,
+        "type": _choice(row.get("type"), TYPES),
         "external_id": _text(row.get("external_id"), 200),
         "tags": _texts(row.get("tags")),
         "related_files": _texts(row.get("related_files") or row.get("files")),
         "related_modules": _texts(row.get("related_modules") or row.get("modules")),
         "attributes": attributes if isinstance(attributes, dict) else {},
-        "confidence": share if share is not None and 0 <= share <= 1 else None,
+        "confidence": _share(row.get("confidence")),
         "pinned": row.get("pinned") is True,
         "event_at": _moment(row.get("event_at") or row.get("created_at")),
     }
@@ -203,12 +200,9 @@ def _given(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _links(rows: Iterable[Any]) -> Iterator[Link]:
     for row in rows:
-        if (
-            isinstance(row, dict)
-            and row.get("kind") in KINDS
-            and isinstance(row.get("target"), str)
-        ):
-            yield Link(kind=row["kind"], target=row["target"])
+        kind = _choice(row.get("kind"), KINDS) if isinstance(row, dict) else None
+        if kind is not None and isinstance(row.get("target"), str):
+            yield Link(kind=kind, target=row["target"])
 
 
 def _text_of(row: Mapping[str, Any]) -> str:
@@ -225,6 +219,15 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _text(value: Any, longest: int) -> str:
     return value if isinstance(value, str) and len(value) <= longest else ""
+
+
+def _choice(value: Any, known: frozenset[str]) -> str | None:
+    return value if isinstance(value, str) and value in known else None
+
+
+def _share(value: Any) -> float | None:
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_figure and 0 <= value <= 1 else None
 
 
 def _whole(value: Any) -> int | None:

@@ -98,3 +98,13 @@ def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) ->
 
 def test_what_is_no_format_is_refused(owner_pages: Client, shop: str) -> None:
     assert owner_pages.post("/o/acme/p/shop/export", {"format": "exe"}).status_code == 422
+
+
+def test_number_of_five_thousand_digits_is_no_row(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    sent = {"file": rules(), "offered": "9" * 5_000, "keep": ["9" * 5_000]}
+
+    answer = owner_pages.post(HERE, sent)
+
+    assert answer["Location"] == f"{HERE}/{the_import(caller).id}"

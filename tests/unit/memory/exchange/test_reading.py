@@ -348,3 +348,42 @@ def test_moment_that_no_row_holds_is_left_out(moment: str) -> None:
     (of_database,) = reading.read(name="memory.db", data=data).candidates
 
     assert (of_json.event_at, of_database.event_at) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": ["fact"]},
+        {"type": {"a": 1}},
+        {"created_at": {"$date": "2020"}},
+        {"event_at": ["2020"]},
+        {"confidence": 10**400},
+        {"confidence": -(10**400)},
+    ],
+)
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_odd_field_is_left_out_and_the_row_goes_on(odd: dict[str, object], is_ours: bool) -> None:
+    record = {"id": "a", "content": "It opens at nine.", **odd}
+    value = {"format": "cairn-export", "memories": [record]} if is_ours else [record]
+
+    (found,) = reading.read(name="a.json", data=json.dumps(value).encode()).candidates
+
+    assert (found.type, found.event_at, found.confidence) == (None, None, None)
+
+
+def test_link_of_an_odd_kind_is_none() -> None:
+    record = {"id": "a", "content": "It is.", "links": [{"kind": ["a"], "target": "b"}, 7]}
+    value = {"format": "cairn-export", "memories": [record]}
+
+    (found,) = reading.read(name="a.json", data=json.dumps(value).encode()).candidates
+
+    assert found.links == ()
+
+
+@pytest.mark.parametrize("number", [-1, 3_000_000_000])
+def test_number_of_a_database_that_is_no_line_names_none(number: int) -> None:
+    data = database((number, "Deploys happen on Tuesdays.", "fact", "[]", 0.9, None, 0, "[]"))
+
+    (found,) = reading.read(name="memory.db", data=data).candidates
+
+    assert (found.line, found.keys) == (None, (f"memory-v3:{number}",))
