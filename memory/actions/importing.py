@@ -5,6 +5,7 @@ candidate (spec 2.1), so one that holds a secret is never stored, not even to wa
 is nobody's word in person: it confirms nothing as a person would and founds nothing (spec 1.4).
 """
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from accounts.sentences import sentence
 from memory.actions import drafts
 from memory.actions.drafts import Draft, NewMemory
 from memory.exchange import own, reading
-from memory.exchange.candidates import Candidate, Reading
+from memory.exchange.candidates import LONGEST_NAME, Candidate, Reading
 from memory.intake import gates
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.providers import secret_catalog
@@ -30,6 +31,7 @@ CARRIED: Final = (
     "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
     "source_line", "commit_sha",
 )  # fmt: skip
+MOST_LINKS: Final = 100  # of one statement, and names by which others link to it
 LISTS: Final = ("tags", "related_files", "related_modules")
 
 
@@ -115,14 +117,17 @@ def judge(*, caller: Caller, upload: Upload, found: Reading) -> tuple[Judged, ..
 
 
 def as_json(*, candidate: Candidate) -> dict[str, Any]:
-    """Return a candidate as it waits in its row."""
+    """Return a candidate as it waits in its row.
+
+    Names by which others link to it are only compared: their digests wait, no text of a file.
+    """
     return {
         **{name: getattr(candidate, name) for name in CARRIED},
         **{name: list(getattr(candidate, name)) for name in LISTS},
         "attributes": dict(candidate.attributes),
         "event_at": candidate.event_at.isoformat() if candidate.event_at else None,
-        "keys": list(candidate.keys),
-        "links": [[link.kind, link.target] for link in candidate.links],
+        "keys": [_digest(key) for key in candidate.keys[:MOST_LINKS]],
+        "links": [[link.kind, _digest(link.target)] for link in candidate.links[:MOST_LINKS]],
     }
 
 
@@ -140,6 +145,10 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         event_at=own.moment(text=given["event_at"]),
         needs_review=True,
     )
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
 def _judged(importer: Caller, upload: Upload, number: int, candidate: Candidate) -> Judged:
@@ -170,7 +179,7 @@ def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> Judged:
 def _without_secrets(found: Reading) -> Reading:
     """Return a reading whose file names hold no secret; they are told and stored."""
     names = {file.name for file in found.files} | {fault.file for fault in found.faults}
-    shown = {name: secret_catalog.without_secrets(text=name) for name in names}
+    shown = {name: secret_catalog.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
     if all(name == told for name, told in shown.items()):
         return found
     return Reading(

@@ -275,3 +275,47 @@ def test_imports_of_others_are_not_there(
             with pytest.raises(NotFound):
                 ask(batch.id)
     assert imports.page(caller=member_caller, project=None, after=None, limit=9).items == ()
+
+
+@pytest.mark.parametrize("odd", ["\x00", "\ud800"])
+def test_name_that_no_row_holds_stops_no_import(
+    caller: Caller, store: str, now: datetime, odd: str
+) -> None:
+    rows = [
+        {"id": odd, "content": "The gate of the mill opens at nine."},
+        {"content": "The wheel of the mill turns left."},
+    ]
+
+    done = run(caller, upload(json.dumps(rows), name="a.json"), now)
+
+    assert (done.state, dict(done.counts)) == ("done", {"added": 1, "refused": 1})
+
+
+def test_names_by_which_others_link_are_kept_as_digests(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    secret = "Tr0ub4dor&3xyz"
+    note = f"---\naliases: [password={secret}]\n---\nThe mill is by the river, [[{secret}]].\n"
+    rows = [{"id": f"password={secret}", "external_id": "a", "content": "The gate opens at nine."}]
+
+    begin_import(caller=caller, upload=upload(note, name="mill.md"), now=now)
+    begin_import(caller=caller, upload=upload(json.dumps(rows), name="a.json"), now=now)
+
+    with tenancy.unit():
+        kept = list(ImportRow.objects.values_list("candidate", flat=True))
+    names = [one.get("keys", []) + [target for _, target in one.get("links", [])] for one in kept]
+    assert len(names) == 2
+    assert "tr0ub4dor" not in repr(names).lower()
+
+
+def test_very_many_links_of_one_statement_are_bounded(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    links = " ".join(f"[[n{number}]]" for number in range(300))
+
+    begin_import(
+        caller=caller, upload=upload(f"The wheel of the mill turns left, see {links}.\n"), now=now
+    )
+
+    with tenancy.unit():
+        assert len(ImportRow.objects.get().candidate["links"]) == importing.MOST_LINKS
