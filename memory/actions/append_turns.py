@@ -127,7 +127,8 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     if rows:
         Turn.objects.bulk_create(rows.values())
         row.active_at, row.state, row.ended_at = now, "open", None
-        row.save(update_fields=["active_at", "state", "ended_at"])
+        row.taken_through = min(row.taken_through, min(rows) - 1)  # what came late is read too
+        row.save(update_fields=["active_at", "state", "ended_at", "taken_through"])
     known = len(clean) - len(rows)
     return Appended(stored=len(rows), known=known, last_sequence=last, masked=tuple(masked))
 

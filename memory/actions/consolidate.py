@@ -119,6 +119,7 @@ def _left(row: Session) -> int:
 
 def _next(row: Session) -> tuple[Turn, ...]:
     with tenancy.unit():
+        row.refresh_from_db(fields=["taken_through"])  # what came late has moved it back
         return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
 
 
@@ -177,12 +178,13 @@ def _added(run: _Run) -> int:
 
 
 def _advance(run: _Run, sequence: int) -> None:
-    """Write down how far it came, so that nothing is looked at twice."""
+    """Write down how far it came; a turn that came late and stands before that is read next."""
     with tenancy.unit():
-        Session.objects.filter(pk=run.session.pk, taken_through__lt=sequence).update(
-            taken_through=sequence
-        )
-    run.session.taken_through = sequence
+        row = Session.objects.select_for_update().get(pk=run.session.pk)
+        if row.taken_through >= run.session.taken_through:
+            row.taken_through = max(row.taken_through, sequence)
+            row.save(update_fields=["taken_through"])
+        run.session.taken_through = row.taken_through
 
 
 def _finished(run: _Run) -> Mapping[str, Any]:

@@ -14,8 +14,9 @@ from accounts.identifiers import new_id
 class Session(models.Model):
     """One run of an agent, or one conversation.
 
-    `taken_through` is the sequence of the last turn that consolidation has looked at, `result` what
-    came of it. `thread` names the piece of work that several sessions may belong to.
+    `taken_through` is the sequence up to which consolidation has looked at the turns; one that
+    comes late moves it back. `result` is what came of them. `thread` names the piece of work that
+    several sessions may belong to.
     `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
     """
 
