@@ -19,7 +19,7 @@ from memory.actions.drafts import Draft
 from memory.actions.embedding import Embedded
 from memory.intake import echoes
 from memory.intake.echoes import Told
-from memory.models import Memory
+from memory.models import AccessLog, GivenOut, Memory
 from memory.sql import told
 from memory.sql.told import Hearer
 from memory.taxonomy import MemoryType, Source
@@ -73,6 +73,22 @@ def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: dat
         given=tuple(echoes.told(memory_id=row.memory_id, content=row.content) for row in rows),
         cosines={row.memory_id: row.cosine for row in rows if row.cosine is not None},
     )
+
+
+def merely_repeated(*, row: Memory, told_id: UUID) -> bool:
+    """Say whether a stored memory only repeats one that its agent was told. In a unit.
+
+    Which token it came with is not known any more, so what any agent of the person was told counts.
+    """
+    if row.source not in SAYS_AGAIN:
+        return False
+    if row.source == Source.EXTRACTED:
+        return True  # a conversation alone confirms nothing
+    since = row.created_at - timedelta(hours=JUST_HOURS)
+    given = GivenOut.objects.filter(memory_id=told_id, at__gt=since)
+    logged = AccessLog.objects.filter(memories__contains=[told_id], at__gt=since)
+    agents = {"person": row.author_user, "token__isnull": False}
+    return any(rows.filter(**agents).exists() for rows in (given, logged))
 
 
 def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> Heard | None:

@@ -1,9 +1,9 @@
 """Integrate memories that have just got their vectors: what a bulk call could not see (spec 2.4).
 
 The same decision as at the door, for memories that stand already. Of two that say the same the
-later one is replaced by the earlier, which is confirmed; words of change replace at most a share of
-the project, and whatever goes beyond it becomes a conflict. A second run of a job finds nothing to
-do: what was replaced is not active, and a pair is judged once.
+later one is replaced by the earlier, which is confirmed unless the writer was told it; words of
+change replace at most a share of the project, and whatever goes beyond it becomes a conflict. A
+second run of a job finds nothing to do: what was replaced is not active, and a pair is judged once.
 """
 
 from collections.abc import Iterable
@@ -18,6 +18,7 @@ from accounts.caller import Caller, Role, TokenScope
 from memory.actions import action_log, integrating, neighbors, store
 from memory.actions.action_log import Entry
 from memory.actions.drafts import Place
+from memory.actions.heard import merely_repeated
 from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
 from memory.intake.integrate import Cause, Decision, Known, Operation, Statement
@@ -186,7 +187,10 @@ def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
 
 
 def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_Done]:
-    """Let a memory be replaced by an earlier one that says the same, and confirm that one."""
+    """Let a memory be replaced by an earlier one that says the same, and confirm that one.
+
+    Where an agent was told that one, and says it again, that confirms nothing.
+    """
     decision = Decision(
         operation=Operation.NONE,
         target_id=twin_id,
@@ -199,11 +203,14 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
         return []
     integrating.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
     integrating.link(source=twin, target=row, decision=decision)
-    twin.confirmations, twin.last_confirmed_at = twin.confirmations + 1, now
-    store.save(row=twin, fields=("confirmations", "last_confirmed_at"), now=now)
-    store.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
-    entry = _entry(row, "confirmed", memory_id=twin.id, other_id=row.id)
-    entry = replace(entry, gate="near_duplicate")
+    is_repeated = merely_repeated(row=row, told_id=twin.id)
+    if not is_repeated:
+        twin.confirmations, twin.last_confirmed_at = twin.confirmations + 1, now
+        store.save(row=twin, fields=("confirmations", "last_confirmed_at"), now=now)
+        store.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
+    ended = "known" if is_repeated else "confirmed"
+    entry = _entry(row, ended, memory_id=twin.id, other_id=row.id)
+    entry = replace(entry, gate="" if is_repeated else "near_duplicate")
     return [_Done(caller=caller, verb="merged", memory_id=row.id, entry=entry)]
 
 

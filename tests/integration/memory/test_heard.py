@@ -8,6 +8,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory import tasks
 from memory.actions import upkeep
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.consolidate import consolidate
@@ -16,8 +17,9 @@ from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import Outcome, remember
 from memory.actions.remember_all import remember_all
 from memory.actions.search import SearchRequest, search
-from memory.models import Memory
+from memory.models import ActionLog, Memory
 from tests.support import memories
+from tests.support.work import taken as taken_job
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -173,3 +175,24 @@ def test_fifty_rounds_of_recall_and_extraction_add_nothing(
 
     after = only_one()
     assert (after.id, after.confirmations, after.confidence) == (before.id, 0, before.confidence)
+
+
+@pytest.mark.parametrize(("is_told", "confirmations"), [(True, 0), (False, 1)])
+def test_many_at_once_that_paraphrase_what_was_told_confirm_nothing_when_they_are_embedded(
+    caller: Caller, agent: Caller, store: str, now: datetime, is_told: bool, confirmations: int
+) -> None:
+    known = memories.stored(caller, now, KNOWN, project=store, source="agent_explicit")
+    if is_told:
+        recalled(agent, now)
+    new = memories.new(
+        KNOWN.replace("growing", "ever growing"), source="agent_explicit", project=store
+    )
+
+    (outcome,) = remember_all(caller=agent, new=(new,), now=now)
+    tasks.embed(taken_job(outcome.job_id))
+
+    with tenancy.unit():
+        copy = Memory.objects.get(superseded_by_id=known.id)
+        assert Memory.objects.get(pk=known.id).confirmations == confirmations
+        ended = ActionLog.objects.get(memory_id=known.id, other_id=copy.id).outcome
+    assert ended == ("known" if is_told else "confirmed")
