@@ -116,8 +116,9 @@ def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
     last = sums["last"] or 0
     rows: dict[int, Turn] = {}
     masked: list[Masked] = []
-    for one in clean:
+    for place, one in enumerate(clean):
         sequence = one.turn.sequence or last + 1
+        _check_sequence(place, sequence)
         last = max(last, sequence)
         if sequence in there or sequence in rows:
             continue
@@ -173,9 +174,15 @@ def _check(place: int, turn: NewTurn) -> None:
     if len(turn.text) > LONGEST_TURN:
         detail = sentence("Use at most {most} characters.", most=LONGEST_TURN)
         raise wrong_field(pointer=f"{at}/text", detail=detail, code="length")
-    if turn.sequence is not None and not 1 <= turn.sequence <= LARGEST_SEQUENCE:
+    if turn.sequence is not None:
+        _check_sequence(place, turn.sequence)
+
+
+def _check_sequence(place: int, sequence: int) -> None:
+    """Check the sequence of a turn, also one that it has as the next after the last."""
+    if not 1 <= sequence <= LARGEST_SEQUENCE:
         detail = sentence("Use a whole number from 1 to {most}.", most=LARGEST_SEQUENCE)
-        raise wrong_field(pointer=f"{at}/sequence", detail=detail, code="range")
+        raise wrong_field(pointer=f"/turns/{place}/sequence", detail=detail, code="range")
 
 
 def _check_room(turns: int) -> None:

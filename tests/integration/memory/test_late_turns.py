@@ -1,4 +1,4 @@
-"""Turns that come late are read as well."""
+"""Turns that come late, or with the largest sequence there is: read, or refused; never lost."""
 
 from datetime import datetime
 
@@ -6,11 +6,12 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.append_turns import NewTurn, append_turns
+from accounts.errors import InvalidInput
+from memory.actions.append_turns import LARGEST_SEQUENCE, NewTurn, append_turns
 from memory.actions.consolidate import consolidate
 from memory.actions.end_session import end_session
 from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory
+from memory.models import Memory, Turn
 from memory.queries.sessions import SessionView
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -64,3 +65,16 @@ def test_turns_that_come_while_a_session_is_read_are_read_too(
 
     with tenancy.unit():
         assert set(Memory.objects.values_list("content", flat=True)) == {DECISION, TRAP}
+
+
+def test_nothing_comes_after_the_largest_sequence(
+    agent: Caller, session: SessionView, now: datetime
+) -> None:
+    turns = (said(LARGEST_SEQUENCE), said(None))
+
+    with pytest.raises(InvalidInput) as refused:
+        append_turns(caller=agent, session_id=session.id, turns=turns, now=now)
+
+    assert [one.pointer for one in refused.value.errors] == ["/turns/1/sequence"]
+    with tenancy.unit():
+        assert not Turn.objects.exists()
