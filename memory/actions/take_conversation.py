@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
+
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import append_turns, ending, open_session
-from memory.actions.append_turns import Masked, NewTurn
+from memory.actions.append_turns import Clean, Masked, NewTurn
 from memory.actions.open_session import NewSession
 from teams import audit
 from teams.permissions import require
@@ -36,19 +38,27 @@ def take_conversation(
     require(caller=caller, act=Act.WRITE)
     open_session.check(new=new)
     clean = append_turns.cleaned(turns=turns)
-    with tenancy.unit():
-        placed = open_session.place_session(caller=caller, new=new, now=now)
-        row = append_turns.hold_own(caller=caller, session_id=placed.row.id)
-        done = append_turns.store(row=row, clean=clean, now=now)
-        is_open = row.state == "open"
-        job_id = ending.close(rows=(row,), now=now)[0] if is_open else None
-        audit.append(
-            act="session.taken",
-            object_type="session",
-            object_id=str(row.id),
-            caller=caller,
-            details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
-        )
+    try:
+        with tenancy.unit(), transaction.atomic():
+            return _taken(caller, new, clean, now)
+    except IntegrityError:  # somebody handed it in between our look and our write: add to theirs
+        with tenancy.unit():
+            return _taken(caller, new, clean, now)
+
+
+def _taken(caller: Caller, new: NewSession, clean: tuple[Clean, ...], now: datetime) -> Taken:
+    placed = open_session.place_session(caller=caller, new=new, now=now)
+    row = append_turns.hold_own(caller=caller, session_id=placed.row.id)
+    done = append_turns.store(row=row, clean=clean, now=now)
+    is_open = row.state == "open"
+    job_id = ending.close(rows=(row,), now=now)[0] if is_open else None
+    audit.append(
+        act="session.taken",
+        object_type="session",
+        object_id=str(row.id),
+        caller=caller,
+        details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
+    )
     return Taken(
         session_id=row.id,
         job_id=job_id,
