@@ -8,6 +8,7 @@ import re
 
 TARGET_LENGTH = 220  # characters after which a group ends at the next fresh sentence, ours
 LONGEST_LENGTH = 700  # characters after which it ends anyway, ours
+ABBREVIATION_LENGTH = 12  # characters before an end that are searched for one, ours
 
 _END = re.compile(r"[.!?][\"'\u201d\u2019)\]]*\s+(?=[\"'\u201c\u2018(\[`]?[A-Z0-9`])")
 _ABBREVIATION = re.compile(
@@ -26,15 +27,23 @@ _CONTINUES = re.compile(
 def split(*, text: str) -> tuple[str, ...]:
     """Cut a text of one line into its sentences; code in backticks is never cut."""
     sentences: list[str] = []
-    start = 0
+    start = looked = ticks = 0
     for match in _END.finditer(text):
-        before = text[start : match.end()].strip()
-        if _ABBREVIATION.search(before) or text.count("`", start, match.end()) % 2:
+        ticks += text.count("`", looked, match.end())
+        looked = match.end()
+        if ticks % 2 or _is_abbreviated(text, start, match):
             continue
-        sentences.append(before)
-        start = match.end()
+        sentences.append(text[start:looked].strip())
+        start, ticks = looked, 0
     rest = text[start:].strip()
     return (*sentences, rest) if rest else tuple(sentences)
+
+
+def _is_abbreviated(text: str, start: int, end: re.Match[str]) -> bool:
+    """Say whether an abbreviation stands at an end; only the last characters are read."""
+    at = end.start()
+    tail = text[max(start, at - ABBREVIATION_LENGTH) : at + 1]
+    return end.group().rstrip() == "." and _ABBREVIATION.search(tail) is not None
 
 
 def grouped(*, text: str) -> tuple[str, ...]:
