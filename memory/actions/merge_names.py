@@ -11,7 +11,8 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
-from accounts.errors import Conflict, NotFound, RoleNotSufficient, wrong_field
+from accounts.errors import Conflict, FieldError, NotFound, RoleNotSufficient, wrong_field
+from accounts.sentences import sentence
 from memory.actions.entities import keys_of
 from memory.intake.entities import EntityType
 from memory.intake.same_names import Name
@@ -124,9 +125,11 @@ def _named(caller: Caller, name: str, type: str | None, pointer: str) -> Thing:
     sight = visibility.sight_of(caller=caller)
     found = entities.known(wanted=wanted, limit=1, sight=sight)
     if not found:
+        detail = sentence("No memory that you may see has this name.")
         raise NotFound(
-            detail="No memory that you may see has this name.",
+            detail=detail,
             hint="GET /api/v1/entities lists the names there are.",
+            errors=(FieldError(pointer=pointer, detail=detail, code="unknown"),),
         )
     return found[0]
 
