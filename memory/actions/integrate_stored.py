@@ -225,7 +225,10 @@ def _active(memory_id: UUID) -> Memory | None:
 
 
 def _target(row: Memory, decision: Decision) -> Memory | None:
-    """Return the memory a decision concerns, locked; None where the pair was judged before."""
+    """Return the memory a decision concerns, locked.
+
+    None where the pair was judged before, or it has changed since it was compared.
+    """
     if decision.target_id is None:
         return None
     pair = (row.id, decision.target_id)
@@ -233,7 +236,9 @@ def _target(row: Memory, decision: Decision) -> Memory | None:
         return None
     if MemoryLink.objects.filter(source__in=pair, target__in=pair).exists():
         return None
-    return _active(decision.target_id)
+    held = _active(decision.target_id)
+    is_same = held is not None and integrating.is_as_read(row=held, decision=decision)
+    return held if is_same else None
 
 
 def _entry(row: Memory, outcome: str, *, memory_id: UUID, other_id: UUID) -> Entry:

@@ -31,7 +31,7 @@ def hold(*, decision: Decision) -> Memory | None:
     """Lock the memory a decision concerns, None where it concerns none. In a unit.
 
     Taken before anything is inserted, so that writers wait for each other in one order. Raises
-    Conflict where it has left meanwhile.
+    Conflict where it has left or changed meanwhile.
     """
     if decision.target_id is None:
         return None
@@ -39,9 +39,14 @@ def hold(*, decision: Decision) -> Memory | None:
         pk=decision.target_id, status=Status.ACTIVE.value
     )
     old = rows.first()
-    if old is None:
+    if old is None or not is_as_read(row=old, decision=decision):
         raise Changed(detail="What this speaks about has changed meanwhile.", hint="Send it again.")
     return old
+
+
+def is_as_read(*, row: Memory, decision: Decision) -> bool:
+    """Say whether a held memory still is the version that the decision compared."""
+    return decision.target_version in {None, row.version}
 
 
 def carry_out(

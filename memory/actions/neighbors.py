@@ -109,6 +109,7 @@ def known_of(
             since=row.valid_from,
             is_protected=is_protected(row=row),
             is_elsewhere=row.audience != audience,
+            version=row.version,
         )
         for row in rows
         if not is_passing(type=MemoryType(row.type))

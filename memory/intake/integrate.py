@@ -85,6 +85,7 @@ class Known:
     """A stored memory near the candidate; `judged` is a model's relation, None without one.
 
     `is_protected`: its layer, a tag or a pin keeps agents from it. `is_elsewhere`: others see it.
+    `version`: the one that was read.
     """
 
     id: UUID
@@ -96,6 +97,7 @@ class Known:
     since: datetime | None = None
     is_protected: bool = False
     is_elsewhere: bool = False
+    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,7 @@ class Decision:
     """The operation, the memory it concerns, the edge from the candidate, and why.
 
     Of a conflict `wanted` is what it would have done, and `cause` why it did not.
+    `target_version` is the version of that memory that was compared.
     """
 
     operation: Operation
@@ -113,6 +116,7 @@ class Decision:
     wanted: Relation | None = None
     cause: Cause | None = None
     cosine: float | None = None
+    target_version: int | None = None
 
 
 _ADD = Decision(
@@ -217,6 +221,7 @@ def _decision(relation: Relation, candidate: Statement, known: Known) -> Decisio
         wanted=relation if cause is not None else None,
         cause=cause,
         cosine=known.cosine,
+        target_version=known.version,
     )
 
 

@@ -48,6 +48,7 @@ class KnownRow:
     valid_from: datetime
     needs_review: bool
     subjects: frozenset[str]
+    version: int
 
 
 def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
@@ -96,6 +97,7 @@ def known(*, memory_ids: tuple[UUID, ...]) -> tuple[KnownRow, ...]:
                 files=tuple(row[9]),
                 tags=tuple(row[5]),
             ),
+            version=row[13],
         )
         for row in rows
     )

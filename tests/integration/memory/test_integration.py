@@ -7,12 +7,17 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import Conflict as Changed
 from accounts.models import Job
 from memory import tasks
+from memory.actions import drafts
 from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.integrating import hold
+from memory.actions.neighbors import look_around
+from memory.actions.remember import prepare
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
-from memory.intake.integrate import LEAST_SHARE
+from memory.intake.integrate import LEAST_SHARE, decide
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, MemoryVector
 from memory.queries import conflicts
 from memory.queries.conflicts import State
@@ -372,3 +377,28 @@ def test_an_agent_that_edits_a_persons_memory_replaces_no_others_by_it(
 
 def _embed_again(memory_id: UUID) -> None:
     tasks.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
+
+
+def test_what_was_reworded_since_it_was_compared_is_not_replaced(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+    prepared = prepare(
+        caller=agent, new=new(NEW, project=store, source="agent_explicit", event_at=now)
+    )
+    with tenancy.unit():
+        around = look_around(
+            caller=agent,
+            drafted=prepared.drafted,
+            where=drafts.place(caller=agent, new=prepared.drafted.new),
+            embedded=prepared.embedded,
+            now=now,
+        )
+    decision = decide(candidate=around.statement, known=around.known)
+    with tenancy.unit():
+        assert hold(decision=decision) is not None
+
+    revise(caller=agent, memory_id=old.id, changes={"content": PARSER}, if_version=None, now=now)
+
+    with pytest.raises(Changed), tenancy.unit():
+        hold(decision=decision)
