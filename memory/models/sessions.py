@@ -108,6 +108,7 @@ class GivenOut(models.Model):
         indexes = (
             models.Index(fields=("person", "-at"), name="memory_given_person"),
             models.Index(fields=("token", "-at"), name="memory_given_token"),
+            models.Index(fields=("at",), name="memory_given_at"),
         )
         ordering = ("id",)
 

@@ -55,6 +55,14 @@ WHERE k.contype = 'f' AND k.connamespace = %(schema)s::regnamespace
 """
 
 
+def test_what_was_given_out_is_found_by_its_time(organization: Organization) -> None:
+    made = [
+        row[1] for row in _rows(INDEXES, organization.schema_name) if row[0] == "memory_givenout"
+    ]
+
+    assert any(index.endswith("(at)") for index in made)
+
+
 def test_a_tenant_has_few_tables(organization: Organization) -> None:
     tables = _rows(TABLES, organization.schema_name)
 
