@@ -10,17 +10,22 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import transaction
+from django.db.models import Q
+
 from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import CairnError, Conflict, Forbidden
 from memory.actions import revise, store
 from memory.actions.run_import import BEFORE
 from memory.exchange import own
-from memory.models import Import, ImportRow, Memory
+from memory.lifecycle.review import Verdict
+from memory.models import Conflict as Settled
+from memory.models import Import, ImportRow, Memory, ReviewVerdict
 from memory.queries import imports
 from memory.queries.imports import ImportView
 from memory.sql import retrieval, topics
-from memory.taxonomy import Status
+from memory.taxonomy import MemoryType, Status
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act, allows
@@ -53,14 +58,20 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> Undone:
         _check_ended(batch)
         rows = list(batch.rows.exclude(memory_version=None).order_by("number"))
         locked = _locked(rows)
-        touched = [row for row in rows if not _is_untouched(row, locked)]
-        mine = [row for row in rows if _is_untouched(row, locked)]
+        decided = _decided(batch, frozenset(locked))
+        touched: list[ImportRow] = []
+        mine: list[ImportRow] = []
+        for row in rows:
+            (mine if _is_untouched(row, locked, decided) else touched).append(row)
         archived = _archive(caller, [row for row in mine if row.outcome == "added"], locked, now)
         restored, kept = _bring_back(caller, mine, locked, now)
+        added = {row.memory_id for row in mine if row.outcome == "added"}
+        freed, replaced = _unsupersede(caller, added, now)
+        restored += freed
         _mark(tuple(mine), (*touched, *kept))
         batch.state, batch.ended_at = UNDONE, now
         batch.save(update_fields=["state", "ended_at"])
-        left = len(touched) + len(kept)
+        left = len(touched) + len(kept) + replaced
         _record(caller, batch, {"archived": archived, "restored": restored, "kept": left})
         view = imports.view_of(caller=caller, batch=batch)
         return Undone(batch=view, archived=archived, restored=restored, kept=left)
@@ -90,8 +101,21 @@ def _locked(rows: list[ImportRow]) -> dict[UUID, Memory]:
     return {memory.id: memory for memory in found}
 
 
-def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory]) -> bool:
+def _decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
+    """Return those memories about which people have decided since the import began."""
+    settled = Settled.objects.filter(settled_at__gte=batch.created_at).exclude(verdict="")
+    sides = settled.filter(Q(older__in=ids) | Q(newer__in=ids)).values_list("older", "newer")
+    verdicts = ReviewVerdict.objects.filter(
+        memory__in=ids, decided_at__gte=batch.created_at, undone_at=None
+    ).exclude(verdict=Verdict.SNOOZE.value)
+    told = {id for pair in sides for id in pair} | set(verdicts.values_list("memory", flat=True))
+    return frozenset(told & ids)
+
+
+def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory], decided: frozenset[UUID]) -> bool:
     memory = locked.get(row.memory_id) if row.memory_id else None
+    if row.memory_id in decided:
+        return False
     is_active = memory is not None and memory.status == Status.ACTIVE
     return is_active and memory is not None and memory.version == row.memory_version
 
@@ -114,19 +138,19 @@ def _archive(
 def _bring_back(
     caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
 ) -> tuple[int, tuple[ImportRow, ...]]:
-    """Bring back what was changed, confirmed or superseded; return how much, and what could not."""
+    """Bring back what was changed or confirmed; return how much, and what could not be."""
     restored, kept = 0, []
     for row in rows:
         memory = locked[row.memory_id] if row.memory_id else None
         if memory is None or row.outcome == "added":
             continue
         try:
-            _back(caller, row, memory, now)
+            with transaction.atomic():  # what was written of a row that stays goes again
+                _back(caller, row, memory, now)
             restored += 1
         except CairnError:  # another memory says the same by now, or it may not be changed
             kept.append(row)
-    added = {row.memory_id for row in rows if row.outcome == "added"}
-    return restored + _unsupersede(caller, added, now), tuple(kept)
+    return restored, tuple(kept)
 
 
 def _back(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None:
@@ -150,12 +174,16 @@ def _fields(kept: Mapping[str, Any]) -> dict[str, Any]:
     return {name: kept[name] for name in names if name in kept}
 
 
-def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> int:
-    """Restore what the added memories had taken the place of."""
+def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tuple[int, int]:
+    """Restore what the added memories had taken the place of.
+
+    Return how many came back, and how many stay replaced since another one says the same by now.
+    """
     rows = Memory.objects.select_for_update().filter(
         superseded_by__in=added, status=Status.SUPERSEDED.value
     )
-    memories = tuple(rows.order_by("id"))
+    found = tuple(rows.order_by("id"))
+    memories = _without_twins(found)
     for memory in memories:
         memory.status, memory.superseded_by, memory.archived_reason = Status.ACTIVE.value, None, ""
         memory.valid_until, memory.updated_at = None, now
@@ -165,7 +193,35 @@ def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> int:
     ]  # fmt: skip
     _save_all(memories, fields)
     store.announce(caller=caller, kind="memory.restored", rows=memories)
-    return len(memories)
+    return len(memories), len(found) - len(memories)
+
+
+def _without_twins(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """Leave out those of which an active memory has the text or the external id."""
+    texts = {memory.content_hash for memory in memories}
+    names = {memory.external_id for memory in memories} - {""}
+    active = Memory.objects.filter(status=Status.ACTIVE.value).filter(
+        Q(content_hash__in=texts) | Q(external_id__in=names)
+    )
+    taken = {key for memory in active.order_by("id") for key in _only_one_has(memory)}
+    free = []
+    for memory in memories:
+        keys = _only_one_has(memory)
+        if taken.isdisjoint(keys):
+            taken |= keys
+            free.append(memory)
+    return tuple(free)
+
+
+def _only_one_has(memory: Memory) -> set[tuple[Any, ...]]:
+    """Return what one active memory of a place alone can have."""
+    place = (memory.audience, memory.project_id)
+    keys: set[tuple[Any, ...]] = set()
+    if memory.type != MemoryType.EPISODE:
+        keys.add((*place, "text", memory.content_hash))
+    if memory.external_id:
+        keys.add((*place, "name", memory.external_id))
+    return keys
 
 
 def _save_all(memories: tuple[Memory, ...], fields: list[str]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,8 +18,10 @@ from memory.actions.cancel_import import cancel_import
 from memory.actions.confirm import confirm
 from memory.actions.importing import Upload
 from memory.actions.preview_import import preview_import
+from memory.actions.revise import revise
 from memory.actions.undo_import import undo_import
-from memory.models import ImportRow, Memory, MemoryLink
+from memory.models import Conflict as Settled
+from memory.models import ImportRow, Memory, MemoryLink, ReviewVerdict
 from memory.queries import imports
 from memory.queries.imports import ImportView
 from teams.actions.projects import create_project
@@ -319,3 +321,63 @@ def test_very_many_links_of_one_statement_are_bounded(
 
     with tenancy.unit():
         assert len(ImportRow.objects.get().candidate["links"]) == importing.MOST_LINKS
+
+
+def test_row_that_cannot_be_brought_back_can_still_be_changed(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    line = {"content": "Deploys happen on Tuesdays, when both teams are in.", "external_id": "d"}
+    later = {**line, "content": "Deploys happen on Thursdays, when both teams are in."}
+    run(caller, upload(json.dumps([line]), name="a.json"), now)
+    again = run(caller, upload(json.dumps([later]), name="a.json"), now)
+    with tenancy.unit():
+        changed = Memory.objects.get(external_id="d")
+    memories.stored(caller, now, line["content"], project=store)
+
+    undone = undo_import(caller=caller, batch_id=again.id, now=now)
+    text = {"content": "Deploys happen on Mondays, when both teams are in."}
+    view = revise(caller=caller, memory_id=changed.id, changes=text, if_version=None, now=now)
+
+    assert (undone.restored, undone.kept) == (0, 1)
+    assert view.content == text["content"]
+
+
+@pytest.mark.parametrize("by", ["conflict", "verdict"])
+def test_undoing_leaves_what_people_have_decided(
+    caller: Caller, store: str, now: datetime, by: str
+) -> None:
+    older = memories.stored(caller, now, project=store)
+    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
+    later = now + timedelta(hours=1)
+    with tenancy.unit():
+        chosen = Memory.objects.get(content__contains="gate")
+        if by == "conflict":
+            Settled.objects.create(
+                older_id=older.id, newer=chosen, audience=chosen.audience, kind="update",
+                cause="same", found_at=now, verdict="keep_newer", settled_at=later,
+            )  # fmt: skip
+        else:
+            ReviewVerdict.objects.create(
+                memory=chosen, verdict="keep", decided_by=chosen.author_user, decided_at=later
+            )
+
+    undone = undo_import(caller=caller, batch_id=done.id, now=later)
+
+    assert (undone.archived, undone.kept) == (0, 1)
+    assert chosen.content in active()
+
+
+def test_undoing_leaves_replaced_what_somebody_has_added_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    old = memories.stored(caller, now, project=store)
+    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
+    with tenancy.unit():
+        added = Memory.objects.get(content__contains="gate")
+        Memory.objects.filter(pk=old.id).update(status="superseded", superseded_by=added.id)
+    again = memories.stored(caller, now, project=store)
+
+    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+
+    assert (undone.archived, undone.restored, undone.kept) == (1, 0, 1)
+    assert active() == [again.content]
