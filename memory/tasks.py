@@ -59,7 +59,10 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
     counts: dict[str, Any] = {}
     for item in claim.payload["ids"]:  # one, the job's
         tell = partial(_progress, claim)
-        counts |= consolidate(session_id=UUID(item), now=timezone.now(), tell=tell)
+        try:
+            counts |= consolidate(session_id=UUID(item), now=timezone.now(), tell=tell)
+        except NotFound as error:  # asking again finds no more
+            raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
     return counts
 
 

@@ -33,7 +33,9 @@ from memory.models import Session
 from memory.queries import model_use, sessions
 from memory.taxonomy import Source
 from teams import queries as places
+from teams.permissions import require
 from teams.queries import Extraction
+from teams.roles import Act
 
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
 READ_AT_ONCE: Final = 300  # turns of a unit
@@ -58,7 +60,7 @@ class _Run:
 def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, Any]:
     """Take what is worth keeping from a session's new turns; return the counts, with a reason.
 
-    Raises PermanentFailure when who opened it is gone.
+    Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
     """
     run = _begun(session_id, now)
     if run is None:
@@ -87,8 +89,11 @@ def _begun(session_id: UUID, now: datetime) -> _Run | None:
         )
         try:
             caller = absent.caller_of(beginner=beginner, now=now)
-        except Forbidden as error:
-            raise PermanentFailure(error.detail) from error
+            require(caller=caller, act=Act.WRITE)
+            if row.project_id is not None:
+                places.find_project(caller=caller, ref=str(row.project_id))
+        except (Forbidden, NotFound) as error:
+            raise PermanentFailure(f"{error.detail} {error.hint}".strip()) from error
         return _Run(session=row, caller=caller, allowance=_allowance(row, now), now=now)
 
 

@@ -10,7 +10,7 @@ from memory.actions import ending
 from memory.models import GivenOut, Session, Turn
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
-KEEP_TURNS_DAYS: Final = 30  # since the last turn of what was consolidated, ours
+KEEP_TURNS_DAYS: Final = 30  # since the last turn, or the end of what was not consolidated, ours
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
 
 
@@ -32,11 +32,11 @@ def end_idle(*, now: datetime) -> int:
 
 def forget(*, now: datetime) -> int:
     """Delete turns that nothing will be taken from, and old notes of what was given out to whom."""
-    is_done = Q(session__state="consolidated") | Q(
-        session__state="ended", session__memory_eligible=False
-    )
     old = now - timedelta(days=KEEP_TURNS_DAYS)
+    is_past = Q(session__state="consolidated", session__active_at__lt=old) | Q(
+        session__state="ended", session__ended_at__lt=old
+    )  # one that is still “ended” so long after is not to be kept, or its job has failed
     with tenancy.unit():
-        turns, _ = Turn.objects.filter(is_done, session__active_at__lt=old).delete()
+        turns, _ = Turn.objects.filter(is_past).delete()
         given, _ = GivenOut.objects.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
     return turns + given
