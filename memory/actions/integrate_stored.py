@@ -111,7 +111,9 @@ def _look(
         return None
     return _Found(
         row=row,
-        twin_id=_twin(row, known, thresholds),
+        twin_id=_twin(
+            row, tuple(one for one in known if not texts[one.id].is_doubtful), thresholds
+        ),
         decision=integrate.decide(
             candidate=_statement(row, texts[row.id], share),
             known=known,
@@ -121,7 +123,7 @@ def _look(
 
 
 def _twin(row: Memory, known: tuple[Known, ...], thresholds: Thresholds) -> UUID | None:
-    """Return the memory that says the same, for one that nobody would miss beside it."""
+    """Return the sound memory that says the same, for one that nobody would miss beside it."""
     if row.external_id or row.pinned or row.version > 1 or row.needs_review:
         return None
     twins = [

@@ -35,7 +35,10 @@ class Center:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownRow:
-    """A memory as integration reads it; `subjects` are its topic, names, files and tags."""
+    """A memory as integration reads it; `subjects` are its topic, names, files and tags.
+
+    `is_doubtful`: it waits for a person, is tainted or stale.
+    """
 
     id: UUID
     content: str
@@ -46,9 +49,9 @@ class KnownRow:
     pinned: bool
     audience: UUID
     valid_from: datetime
-    needs_review: bool
     subjects: frozenset[str]
     version: int
+    is_doubtful: bool
 
 
 def newest(*, spot: Spot, query: str, window: int, least: float) -> Close:
@@ -90,14 +93,14 @@ def known(*, memory_ids: tuple[UUID, ...]) -> tuple[KnownRow, ...]:
             pinned=row[6],
             audience=row[7],
             valid_from=row[8],
-            needs_review=row[10],
             subjects=subjects(
-                topic_id=row[11],
-                names=tuple(row[12] or ()),
+                topic_id=row[10],
+                names=tuple(row[11] or ()),
                 files=tuple(row[9]),
                 tags=tuple(row[5]),
             ),
-            version=row[13],
+            version=row[12],
+            is_doubtful=row[13],
         )
         for row in rows
     )

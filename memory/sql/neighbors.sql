@@ -29,7 +29,8 @@ ORDER BY near.cosine DESC, t.id LIMIT 1
 -- What integration asks of memories: what they say, whose word it is, and what they are about; by
 -- primary keys.
 SELECT m.id, m.content, m.type, m.authority, m.governance, m.tags, m.pinned, m.audience, m.valid_from,
-       m.related_files, m.needs_review, b.topic_id, named.keys, m.version
+       m.related_files, b.topic_id, named.keys, m.version,
+       m.needs_review OR m.taint_reason <> '' OR m.stale_at IS NOT NULL
 FROM memory_memory AS m
 LEFT JOIN memory_topicmember AS b ON b.memory_id = m.id
 CROSS JOIN LATERAL (SELECT array_agg(DISTINCT n.key ORDER BY n.key) AS keys

@@ -402,3 +402,21 @@ def test_what_was_reworded_since_it_was_compared_is_not_replaced(
 
     with pytest.raises(Changed), tenancy.unit():
         hold(decision=decision)
+
+
+@pytest.mark.parametrize(
+    "doubtful", [{"needs_review": True}, {"taint_reason": "web"}, {"stale_at": True}]
+)
+def test_a_sound_memory_does_not_vanish_into_a_doubtful_one(
+    agent: Caller, store: str, now: datetime, doubtful: dict[str, object]
+) -> None:
+    old = _agents(agent, now, OLD, store)
+    with tenancy.unit():
+        changed = {name: now if name == "stale_at" else value for name, value in doubtful.items()}
+        Memory.objects.filter(pk=old.id).update(**changed)
+
+    _bulk(agent, now, store, OLD.replace("a payment", "the payment"))
+
+    with tenancy.unit():
+        assert Memory.objects.filter(status="active").count() == 2
+        assert Memory.objects.get(pk=old.id).confirmations == 0
