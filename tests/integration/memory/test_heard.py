@@ -196,3 +196,29 @@ def test_many_at_once_that_paraphrase_what_was_told_confirm_nothing_when_they_ar
         assert Memory.objects.get(pk=known.id).confirmations == confirmations
         ended = ActionLog.objects.get(memory_id=known.id, other_id=copy.id).outcome
     assert ended == ("known" if is_told else "confirmed")
+
+
+@pytest.mark.parametrize("status", ["superseded", "archived"])
+def test_what_was_told_and_then_put_right_is_not_learned_from_a_quotation(
+    caller: Caller, agent: Caller, store: str, now: datetime, status: str
+) -> None:
+    known = memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+    with tenancy.unit():
+        Memory.objects.filter(pk=known.id).update(status=status)
+
+    outcome = said(agent, now, QUOTED)
+
+    assert outcome.outcome == "known"
+    assert only_one().confirmations == 0
+
+
+def test_what_was_told_and_then_deleted_is_not_named(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    known = memories.stored(caller, now, KNOWN, project=store)
+    recalled(agent, now)
+    with tenancy.unit():
+        Memory.objects.filter(pk=known.id).update(status="deleted")
+
+    assert said(agent, now, QUOTED).outcome == "added"
