@@ -17,7 +17,7 @@ from memory.actions.reject import reject
 from memory.actions.revise import revise
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo, undo_together
-from memory.errors import SelfApproval
+from memory.errors import ProtectedMemory, SelfApproval
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Verdict, Why
 from memory.models import MemoryLink, MemoryVersion
@@ -334,3 +334,14 @@ def test_the_week_counts_what_was_decided_and_not_undone(
 def test_viewers_decide_nothing(caller: Caller, now: datetime, due: MemoryView) -> None:
     with pytest.raises(RoleNotSufficient):
         keep(caller=as_role(caller, Role.VIEWER), memory_id=due.id, now=now)
+
+
+def test_no_agent_retires_a_protected_memory_by_merging_it(
+    caller: Caller, member_caller: Caller, now: datetime, shop: str
+) -> None:
+    into = stored(caller, now, REDIS, project=shop, type="fact")
+    row = waiting(caller, now, AGAIN, project=shop, pinned=True, tags=("exact_value",))
+    agent = as_agent(as_role(member_caller, Role.STEWARD))
+
+    with pytest.raises(ProtectedMemory):
+        merge(caller=agent, memory_id=row.id, into=into.id, now=now)
