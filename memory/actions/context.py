@@ -23,7 +23,7 @@ from memory.actions.lay_out import item_of
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
 from memory.queries import methodologies, relations
 from memory.queries.relations import Relation
-from memory.queries.views import MemoryView, give_out
+from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import methodology, organize, packing, packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
 from memory.retrieval.methodology import Methodology
@@ -35,6 +35,7 @@ from memory.retrieval.phases import BUDGETS, GENERAL, Budget, Phase
 from memory.sql import entities
 from memory.taxonomy import MemoryType
 from teams import visibility
+from teams.visibility import Sight
 
 LOOKED_AT: Final = 50  # results of the search behind a context, ours
 LARGEST_BUDGET: Final = 32_000  # tokens, ours
@@ -174,8 +175,12 @@ def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:
         related = relations.relations_of(memory_ids=tuple(views), sight=sight)
         things = entities.things_of(memory_ids=tuple(views), sight=sight)
         sides = relations.contradictions(relations=related)
-        missing = tuple(sorted(sides.keys() - views.keys()))
-        others = give_out(memory_ids=missing, sight=sight, now=now) if missing else {}
+        missing = sides.keys() - views.keys()
+        told = missing & {one.memory_id for hit in answer.hits for one in hit.contradictions}
+        others = {  # the search has noted those that it told already
+            **(views_of(memory_ids=tuple(sorted(told)), sight=sight, now=now) if told else {}),
+            **_given(tuple(sorted(missing - told)), sight, now),
+        }
     ranked = tuple(_entry(hit.memory) for hit in answer.hits)
     order, positions = _ordered(answer.hits, related, things)
     return _Material(
@@ -190,6 +195,10 @@ def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:
         order=order,
         positions=positions,
     )
+
+
+def _given(memory_ids: tuple[UUID, ...], sight: Sight, now: datetime) -> dict[UUID, MemoryView]:
+    return give_out(memory_ids=memory_ids, sight=sight, now=now) if memory_ids else {}
 
 
 def _entry(view: MemoryView) -> Entry:

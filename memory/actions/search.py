@@ -291,8 +291,10 @@ def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
     with tenancy.unit():
         sight = visibility.sight_of(caller=run.caller)
         chosen = tuple(item.memory_id for item, _ in judged)
-        views = give_out(memory_ids=chosen, sight=sight, now=run.now) if chosen else {}
         sides = relations.contradicting(memory_ids=chosen, sight=sight)
+        beside = (one.memory_id for others in sides.values() for one in others)
+        told = tuple(dict.fromkeys((*chosen, *beside)))
+        views = give_out(memory_ids=told, sight=sight, now=run.now) if told else {}
     run.watch.ends("read")
     return tuple(
         Hit(

@@ -13,10 +13,10 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, is_person
 from accounts.errors import NotFound
 from memory.models import Conflict
-from memory.queries.views import MemoryView, countable, views_of
+from memory.queries.views import MemoryView, countable, give_out, views_of
 from memory.taxonomy import Status
 from teams import queries as places
 from teams import visibility
@@ -72,6 +72,8 @@ def page(
     now: datetime,
 ) -> ConflictPage:
     """Return conflicts of a project, or of all places, the newest first.
+
+    That an agent was given their sides is noted: what it says again confirms nothing.
 
     Raises NotFound for a project the caller cannot see.
     """
@@ -139,7 +141,8 @@ def _found(rows: QuerySet[Conflict]) -> Conflict:
 def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[ConflictView, ...]:
     ids = tuple(dict.fromkeys(id for row in rows for id in (row.older_id, row.newer_id)))
     sight = visibility.sight_of(caller=caller)
-    sides = views_of(memory_ids=ids, sight=sight, now=now) if ids else {}
+    read = views_of if is_person(caller=caller) else give_out
+    sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
     return tuple(
         _view(row, sides) for row in rows if row.older_id in sides and row.newer_id in sides
     )

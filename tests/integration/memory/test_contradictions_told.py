@@ -85,3 +85,19 @@ def test_what_contradicts_nothing_has_no_other_side(
 
     assert relations.beside(caller=caller, memory_ids=(alone.id,)) == {}
     assert _first(caller, now).contradictions == ()
+
+
+@pytest.mark.parametrize("tool", ["search", "check_conflicts"])
+def test_who_was_told_the_other_side_does_not_confirm_it(
+    agent: Caller, store: str, pair: set[str], now: datetime, tool: str
+) -> None:
+    if tool == "search":
+        (hit,) = _call(agent, now, tool, query="payment retried", threshold=0.0, limit=1)["results"]
+        others = hit["contradictions"]
+    else:
+        others = [one["older"] for one in _call(agent, now, tool)["conflicts"]]
+
+    for other in others:
+        again = sent(agent, now, other["content"], project=store, source="agent_explicit")
+        assert again.outcome == "known"
+    assert others
