@@ -60,7 +60,9 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
     for item in claim.payload["ids"]:  # one, the job's
         tell = partial(_progress, claim)
         try:
-            counts |= consolidate(session_id=UUID(item), now=timezone.now(), tell=tell)
+            counts |= consolidate(
+                session_id=UUID(item), now=timezone.now(), tell=tell, holder=claim.id
+            )
         except NotFound as error:  # asking again finds no more
             raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
     return counts

@@ -2,22 +2,24 @@
 
 The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
 outside of any, sent through the one door, and how far it came is written down, so that a killed
-worker goes on there and a second run finds nothing left. Everything taken waits for review until
-trust is kept by person (7.4: level 1); it stands where its session stands.
+worker goes on there and a second run finds nothing left. Two never read one session at once.
+Everything taken waits for review until trust is kept by person (7.4: level 1); it stands where its
+session stands.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import Forbidden, InvalidInput, NotFound
+from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.jobs import PermanentFailure
 from accounts.queries import absent
 from accounts.queries.absent import Beginner
@@ -38,6 +40,7 @@ from teams.queries import Extraction
 from teams.roles import Act
 
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
+LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
 READ_AT_ONCE: Final = 300  # turns of a unit
 CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked, ours
 
@@ -52,17 +55,23 @@ class _Run:
     caller: Caller
     allowance: Allowance
     now: datetime
+    holder: UUID
     counts: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
     dropped: Counter[str] = field(default_factory=Counter)
     degraded: Counter[str] = field(default_factory=Counter)
 
 
-def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, Any]:
+def consolidate(
+    *, session_id: UUID, now: datetime, tell: Tell, holder: UUID | None = None
+) -> Mapping[str, Any]:
     """Take what is worth keeping from a session's new turns; return the counts, with a reason.
 
+    `holder` is the job that does it: the same one goes on where it was killed, another one waits.
+    Raises Unavailable while another one reads the session.
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
     """
-    run = _begun(session_id, now)
+    run = _begun(session_id, holder or uuid4(), now)
     if run is None:
         return {"gone": 1}
     total = _left(run.session)
@@ -76,25 +85,62 @@ def consolidate(*, session_id: UUID, now: datetime, tell: Tell) -> Mapping[str, 
     return _finished(run)
 
 
-def _begun(session_id: UUID, now: datetime) -> _Run | None:
+def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
     with tenancy.unit():
-        row = Session.objects.select_related("project").filter(pk=session_id).first()
+        rows = Session.objects.select_for_update(of=("self",)).select_related("project")
+        row = rows.filter(pk=session_id).first()
         if row is None:
             return None
-        beginner = Beginner(
-            user_id=row.opened_by,
-            token_id=row.token_id,
-            agent=row.agent,
-            source_interface=row.source_interface,
+        is_held = row.read_until is not None and row.read_until > timezone.now()
+        if is_held and row.read_by != holder:
+            raise _read_by_another()
+        row.read_by = holder
+        _save(row, "read_by")
+        return _Run(
+            session=row,
+            caller=_opener(row, now),
+            allowance=_allowance(row, now),
+            now=now,
+            holder=holder,
         )
-        try:
-            caller = absent.caller_of(beginner=beginner, now=now)
-            require(caller=caller, act=Act.WRITE)
-            if row.project_id is not None:
-                places.find_project(caller=caller, ref=str(row.project_id))
-        except (Forbidden, NotFound) as error:
-            raise PermanentFailure(f"{error.detail} {error.hint}".strip()) from error
-        return _Run(session=row, caller=caller, allowance=_allowance(row, now), now=now)
+
+
+def _opener(row: Session, now: datetime) -> Caller:
+    """Return who opened a session, with the rights they have now. Raises PermanentFailure."""
+    beginner = Beginner(
+        user_id=row.opened_by,
+        token_id=row.token_id,
+        agent=row.agent,
+        source_interface=row.source_interface,
+    )
+    try:
+        caller = absent.caller_of(beginner=beginner, now=now)
+        require(caller=caller, act=Act.WRITE)
+        if row.project_id is not None:
+            places.find_project(caller=caller, ref=str(row.project_id))
+    except (Forbidden, NotFound) as error:
+        raise PermanentFailure(f"{error.detail} {error.hint}".strip()) from error
+    return caller
+
+
+def _hold(run: _Run) -> Session:
+    """Lock the session's row. In a unit. Raises Unavailable when another job has taken over."""
+    row = Session.objects.select_for_update().get(pk=run.session.pk)
+    if row.read_by != run.holder:
+        raise _read_by_another()
+    return row
+
+
+def _save(row: Session, *fields: str) -> None:
+    """Save fields of a held row, and hold it for another while."""
+    row.read_until = timezone.now() + timedelta(minutes=LEASE_MINUTES)
+    row.save(update_fields=[*fields, "read_until"])
+
+
+def _read_by_another() -> Unavailable:
+    return Unavailable(
+        detail="Another job reads this session now.", hint="What is new is read after that."
+    )
 
 
 def _allowance(row: Session, now: datetime) -> Allowance:
@@ -138,6 +184,9 @@ def _take(run: _Run, found: Extracted) -> None:
         run.degraded[found.degraded] += 1
     with tenancy.unit():
         book_use(spent=found.spent, project_id=run.session.project_id, day=run.now.date())
+        row = _hold(run)
+        _note(run, row)
+        _save(row, "result")
     for candidate in sorted(found.candidates, key=lambda one: -one.importance):
         if _added(run) >= MOST_MEMORIES:
             run.dropped["over_bound"] += 1
@@ -185,36 +234,41 @@ def _added(run: _Run) -> int:
 def _advance(run: _Run, sequence: int) -> None:
     """Write down how far it came; a turn that came late and stands before that is read next."""
     with tenancy.unit():
-        row = Session.objects.select_for_update().get(pk=run.session.pk)
+        row = _hold(run)
         if row.taken_through >= run.session.taken_through:
             row.taken_through = max(row.taken_through, sequence)
-            row.save(update_fields=["taken_through"])
-        run.session.taken_through = row.taken_through
+        _note(run, row)
+        _save(row, "taken_through", "result")
+    run.session.taken_through = row.taken_through
+
+
+def _note(run: _Run, row: Session) -> None:
+    """Add to the row what this run has counted since; a run that is killed has spent it."""
+    since = {name: value - run.noted[name] for name, value in run.counts.items()}
+    row.result = _together(row.result, since)
+    run.noted = Counter(run.counts)
 
 
 def _finished(run: _Run) -> Mapping[str, Any]:
-    counts = {**run.counts, "why": _why(run)}
+    told: dict[str, Any] = {"why": _why(run)}
     if run.dropped:
-        counts["dropped"] = dict(run.dropped)
+        told["dropped"] = dict(run.dropped)
     if run.degraded:
-        counts["degraded"] = dict(run.degraded)
+        told["degraded"] = dict(run.degraded)
     with tenancy.unit():
-        row = Session.objects.select_for_update().get(pk=run.session.pk)
-        row.result = _together(row.result, counts)
+        row = _hold(run)
+        _note(run, row)
+        row.result |= told  # in words it is the newest
         if row.state == "ended":
             row.state, row.consolidated_at = "consolidated", run.now
-        row.save(update_fields=["result", "state", "consolidated_at"])
-    return counts
+        row.read_by = row.read_until = None
+        row.save(update_fields=["result", "state", "consolidated_at", "read_by", "read_until"])
+    return {**run.counts, **told}
 
 
-def _together(before: Mapping[str, Any], counts: Mapping[str, Any]) -> dict[str, Any]:
-    """Add the counts of this run to those of earlier ones; what is told in words is the newest."""
-    sums = {
-        name: int(before.get(name, 0)) + value
-        for name, value in counts.items()
-        if isinstance(value, int)
-    }
-    return {**before, **counts, **sums}
+def _together(before: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+    """Add counts to earlier ones."""
+    return {**before, **{name: int(before.get(name, 0)) + add for name, add in counts.items()}}
 
 
 def _why(run: _Run) -> str:

@@ -16,7 +16,7 @@ class Session(models.Model):
 
     `taken_through` is the sequence up to which consolidation has looked at the turns; one that
     comes late moves it back. `result` is what came of them. `thread` names the piece of work that
-    several sessions may belong to.
+    several sessions may belong to. `read_by` is the job that reads it, until when at most.
     `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
     """
 
@@ -45,6 +45,8 @@ class Session(models.Model):
     consolidated_at = models.DateTimeField(null=True)
     taken_through = models.PositiveIntegerField(default=0)
     result = models.JSONField(default=dict)
+    read_by = models.UUIDField(null=True)
+    read_until = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "memory_agentsession"  # an index of memories has the shorter name
