@@ -14,7 +14,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.backend import free_texts
-from accounts.caller import Caller, principal
+from accounts.caller import Caller, is_person, principal
 from accounts.errors import TooLarge, wrong_field
 from accounts.identifiers import new_id
 from accounts.sentences import sentence
@@ -23,17 +23,21 @@ from memory.actions.drafts import NewMemory
 from memory.actions.importing import Upload
 from memory.actions.remember import Outcome
 from memory.actions.remember_all import MOST, remember_all
+from memory.actions.revise import check_agent_may_change
+from memory.errors import ProtectedMemory
 from memory.exchange import notes as reader
 from memory.exchange.candidates import Candidate
 from memory.models import Memory, NoteVersion
 from memory.queries import notes
 from memory.queries.notes import NoteView
+from memory.sql import paths
 from memory.taxonomy import Source, Verification
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act
 
 LARGEST: Final = 1_000_000  # characters of a note, ours
+MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
 LONGEST_PATH: Final = 400  # characters, the column's
 GONE: Final = "its statement is no longer in the note"
 REMOVED: Final = "its note was removed"
@@ -74,9 +78,10 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
     """Bring a note to this text. Raises InvalidInput, NotFound, TooLarge."""
     require(caller=caller, act=Act.WRITE)
     _check(new)
-    found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
+    found = _read(new)
     with tenancy.unit():
         row = _written(caller, new, now)
+        paths.hold(audience=row.audience, project_id=row.project_id, path=row.path)
         before = _last(row)
         if before is not None and before.digest == row.digest and before.is_current:
             return Pushed(
@@ -87,17 +92,16 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
             memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
         }
         _follow(caller, kept, found, row, now)
-        gone = {one.external_id for one in notes.statements(row=before)} if before else set()
-        stale = _make_stale(caller, row, gone - set(found), GONE, now)
-        outcomes = _remember(
-            caller, new, tuple(one for id, one in found.items() if id not in kept), now
-        )
+        said = {one.external_id for one in notes.statements(row=before)} if before else set()
+        stale, left = _make_stale(caller, row, said - set(found), GONE, now)
+        fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
+        outcomes = _remember(caller, new, fresh, now)
         if not any(outcome.done for _, outcome in outcomes):  # the door has told of what it wrote
             _record(caller, row, "note.pushed")
         return Pushed(
             note=notes.view_of(row=row),
             added=sum(outcome.outcome == "added" for _, outcome in outcomes),
-            kept=len(kept),
+            kept=len(kept) + left,
             stale=stale,
             refused=tuple(
                 Refused(line=one.line, gate=outcome.gate, reason=outcome.reason)
@@ -116,11 +120,22 @@ def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> int:
     with tenancy.unit():
         row = notes.lock_note(caller=caller, note_id=note_id)
         said = {one.external_id for one in notes.statements(row=row)}
-        count = _make_stale(caller, row, said, REMOVED, now)
+        count, _ = _make_stale(caller, row, said, REMOVED, now)
         row.is_current = False
         row.save(update_fields=["is_current"])
         _record(caller, row, "note.removed")
         return count
+
+
+def _read(new: NewNote) -> dict[str, Candidate]:
+    """Return what a note says, by the ids of its statements. Raises TooLarge."""
+    found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
+    if len(found) > MOST_STATEMENTS:
+        raise TooLarge(
+            detail=sentence("The note makes {count} statements.", count=len(found)),
+            hint=sentence("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
+        )
+    return found
 
 
 def _check(new: NewNote) -> None:
@@ -188,7 +203,9 @@ def _follow(
         memory.source_line, memory.source_hash = line, row.digest
         if is_back:
             memory.stale_at, memory.archived_reason = None, ""
-            memory.verification = Verification.UNVERIFIED.value
+            if memory.verification == Verification.STALE:
+                was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
+                memory.verification = was.value
             fields += BELIEF
         store.save(row=memory, fields=fields, now=now)
         store.announce(caller=caller, kind="memory.changed", rows=(memory,))
@@ -196,15 +213,30 @@ def _follow(
 
 def _make_stale(
     caller: Caller, row: NoteVersion, external_ids: set[str], reason: str, now: datetime
-) -> int:
+) -> tuple[int, int]:
+    """Make memories stale; return how many, and how many stay since an agent may not do that."""
     rows = tuple(notes.memories_of(row=row, external_ids=external_ids))
-    fresh = tuple(memory for memory in rows if memory.stale_at is None)
+    current = tuple(memory for memory in rows if memory.stale_at is None)
+    fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:
         memory.stale_at, memory.archived_reason = now, reason
-        memory.verification = Verification.STALE.value
+        if memory.verification != Verification.CONTRADICTED:  # what people found stays known
+            memory.verification = Verification.STALE.value
         store.save(row=memory, fields=BELIEF, now=now)
     store.announce(caller=caller, kind="memory.changed", rows=fresh)
-    return len(fresh)
+    return len(fresh), len(current) - len(fresh)
+
+
+def _may_make_stale(caller: Caller, memory: Memory) -> bool:
+    if is_person(caller=caller):
+        return True
+    if memory.pinned or memory.user_verified:
+        return False
+    try:
+        check_agent_may_change(caller=caller, row=memory)
+    except ProtectedMemory:
+        return False
+    return True
 
 
 def _remember(

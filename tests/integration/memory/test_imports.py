@@ -357,6 +357,7 @@ def test_undoing_leaves_what_people_have_decided(
                 cause="same", found_at=now, verdict="keep_newer", settled_at=later,
             )  # fmt: skip
         else:
+            assert chosen.author_user is not None
             ReviewVerdict.objects.create(
                 memory=chosen, verdict="keep", decided_by=chosen.author_user, decided_at=later
             )

@@ -1,6 +1,8 @@
 """Source notes: only what changed is taken out again, and what is gone makes memories stale."""
 
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -11,6 +13,7 @@ from memory.actions.push_note import GONE, LARGEST, REMOVED, NewNote, Pushed, pu
 from memory.models import Memory, NoteVersion
 from memory.queries import notes
 from teams.actions.projects import create_project
+from tests.support.memories import as_agent
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -132,3 +135,63 @@ def test_notes_of_others_are_not_there(
             remove_note(caller=member_caller, note_id=note.id, now=now)
     assert notes.page(caller=member_caller, project=store, limit=9) == ()
     assert push(member_caller, now).added == 2
+
+
+def test_note_of_very_many_statements_is_refused(caller: Caller, store: str, now: datetime) -> None:
+    text = "".join(f"- The wheel {number} of the mill turns left.\n" for number in range(2_001))
+
+    with pytest.raises(TooLarge) as refused:
+        push(caller, now, text)
+
+    assert "2000" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"pinned": True}, {"user_verified": True}, {"governance": 2, "author_user": UUID(int=9)}],
+)
+def test_agent_makes_nothing_stale_that_people_hold(
+    caller: Caller, store: str, now: datetime, given: dict[str, Any]
+) -> None:
+    push(caller, now)
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(**given)
+
+    done = push(as_agent(caller), now, "# Mill\n\nThe wheel turns left.\n")
+
+    assert (done.stale, done.kept) == (1, 1)
+    assert memory("gate").stale_at is None
+    push(caller, now)
+    assert push(caller, now, LATER).stale == 1
+
+
+@pytest.mark.parametrize("verification", ["verified", "contradicted"])
+def test_what_people_found_is_known_when_the_statement_comes_back(
+    caller: Caller, store: str, now: datetime, verification: str
+) -> None:
+    push(caller, now)
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(
+            verification=verification, verified_at=now if verification == "verified" else None
+        )
+
+    push(caller, now, LATER)
+    gone = memory("gate").stale_at
+    push(caller, now)
+
+    assert gone == now
+    assert (memory("gate").verification, memory("gate").stale_at) == (verification, None)
+
+
+@pytest.mark.parametrize("status", ["archived", "superseded"])
+def test_statement_that_did_not_change_is_not_proposed_again(
+    caller: Caller, store: str, now: datetime, status: str
+) -> None:
+    push(caller, now)
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(status=status)
+
+    done = push(caller, now, f"{TEXT}\nThe wheel turns left.\n")
+
+    assert (done.added, done.kept) == (1, 1)
+    assert memory("gate").status == status

@@ -12,6 +12,7 @@ from accounts.caller import Caller
 from accounts.errors import PreconditionFailed
 from accounts.models import Organization
 from memory.actions.confirm import confirm
+from memory.actions.push_note import NewNote, push_note
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
 from memory.queries import memories as queries
@@ -199,3 +200,16 @@ def test_batches_are_inserted_in_the_order_of_their_hashes(
         cursor.execute("SELECT content_hash FROM memory_memory ORDER BY ctid")
         hashes = [row[0] for row in cursor.fetchall()]
     assert hashes == sorted(hashes)
+
+
+def test_those_who_push_the_first_version_of_a_note_wait_for_each_other(
+    organization: Organization, caller: Caller, store: str, now: datetime
+) -> None:
+    note = NewNote(project=store, path="docs/mill.md", text="The gate of the mill opens at nine.\n")
+
+    pushed = race_inside(
+        organization, lambda _: push_note(caller=caller, new=note, now=now), times=7
+    )
+
+    assert sorted(one.added for one in pushed) == [0] * 6 + [1]
+    assert len({one.note.id for one in pushed}) == 1
