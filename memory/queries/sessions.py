@@ -93,7 +93,9 @@ def sessions(
                 Q(opened_at__lt=after.opened_at)
                 | Q(opened_at=after.opened_at, id__gt=after.session_id)
             )
-        found = [to_view(row) for row in _counted(rows).order_by("-opened_at", "id")[: limit + 1]]
+        here = rows.order_by("-opened_at", "id").values("id")[: limit + 1]
+        page = Session.objects.filter(id__in=here).select_related("project")  # counted are these
+        found = [to_view(row) for row in _counted(page).order_by("-opened_at", "id")]
     items = tuple(found[:limit])
     place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
     return SessionPage(items=items, next_place=place if len(found) > limit else None)

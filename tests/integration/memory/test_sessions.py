@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -168,6 +170,25 @@ def test_a_new_session_of_the_same_agent_ends_the_one_before(
 
     assert sessions.session(caller=agent, session_id=first.id).state == "ended"
     assert Job.objects.filter(name="memory.consolidate", key=first.id.hex).count() == 1
+
+
+def test_only_the_turns_of_a_page_are_counted(agent: Caller, store: str, now: datetime) -> None:
+    made = [
+        opened(agent, now + timedelta(minutes=number), project=store, agent=str(number))
+        for number in range(5)
+    ]
+    for number, session in enumerate(made):
+        told(agent, now, session, TALK[:number])
+
+    with CaptureQueriesContext(connection) as asked:
+        page = sessions.sessions(caller=agent, project=None, state=None, after=None, limit=2)
+
+    assert [(one.id, one.turns, one.last_sequence) for one in page.items] == [
+        (made[4].id, 3, 3),
+        (made[3].id, 3, 3),
+    ]
+    (counting,) = (one["sql"] for one in asked if "COUNT" in one["sql"])
+    assert "LIMIT 3)" in counting
 
 
 def test_turns_open_an_ended_session_again(agent: Caller, store: str, now: datetime) -> None:
