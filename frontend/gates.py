@@ -35,6 +35,24 @@ ENDS: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # outcome, gate, its n
         gettext_lazy("Nearly the same was there, so that memory was confirmed."),
     ),
     (
+        "known",
+        "",
+        gettext_lazy("Told just before"),
+        gettext_lazy("An agent said again what it had been told, which confirms nothing."),
+    ),
+    (
+        "updated",
+        "",
+        gettext_lazy("Sent again"),
+        gettext_lazy("It came under an external id that was known, and got a new version."),
+    ),
+    (
+        "extended",
+        "",
+        gettext_lazy("Adds to one"),
+        gettext_lazy("Stored beside the one it adds to, with a link."),
+    ),
+    (
         "superseded",
         "",
         gettext_lazy("Replaced an older one"),

@@ -20,7 +20,7 @@ from teams import visibility
 
 LARGEST_PAGE: Final = 200  # spec 10.5
 OUTCOMES: Final = (
-    "added", "confirmed", "updated", "superseded", "contradicted", "extended", "refused",
+    "added", "confirmed", "known", "updated", "superseded", "contradicted", "extended", "refused",
 )  # fmt: skip
 ENDS: Final = ("length", "secrets", "exact_duplicate", "near_duplicate", "input")  # gates that end
 
