@@ -241,8 +241,8 @@ def _carry_out(
     winner = sides.winner(settlement.verdict)
     reason = settlement.reason
     if prepared is not None:
-        winner = _written(caller, sides, prepared, reason, now)
-        return {"memories": before, "successor": str(winner.id)}
+        winner, is_new = _written(caller, sides, prepared, reason, now)
+        return {"memories": before, "successor": str(winner.id), "written": is_new}
     for side in losers:
         integrating.retire(caller=caller, old=side, successor=winner, reason=reason, now=now)
         integrating.link(source=winner, target=side, decision=_replacing(side, reason))
@@ -251,20 +251,29 @@ def _carry_out(
 
 def _written(
     caller: Caller, sides: _Sides, prepared: Prepared, reason: str, now: datetime
-) -> Memory:
-    """Store the text that takes the place of both. Raises RefusedByGate."""
+) -> tuple[Memory, bool]:
+    """Store the text that takes the place of both; say whether it is new.
+
+    Raises RefusedByGate, and Conflict where it would replace yet another memory.
+    """
     losers = (sides.older, sides.newer)
     for side in losers:  # first, so that the new text is compared with neither
         integrating.retire(caller=caller, old=side, successor=side, reason=reason, now=now)
     outcome = decide(caller=caller, prepared=prepared, now=now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+    if outcome.operation == LinkKind.SUPERSEDES:
+        raise Changed(
+            detail="This text would replace yet another memory.",
+            hint="Look for that one, and correct it first; or keep one of the two.",
+        )
     winner = lock_memory(caller=caller, memory_id=outcome.memory.id)
     for side in losers:
         side.superseded_by_id = winner.id
-        side.save(update_fields=["superseded_by"])
+        side.valid_until = max(side.valid_from, winner.valid_from)
+        side.save(update_fields=["superseded_by", "valid_until"])
         integrating.link(source=winner, target=side, decision=_replacing(side, reason))
-    return winner
+    return winner, outcome.outcome == "added"
 
 
 def _close(
@@ -294,6 +303,7 @@ def _save(caller: Caller, row: Conflict, act: str, details: Mapping[str, Any]) -
 def _bring_back(caller: Caller, row: Conflict, now: datetime) -> None:
     """Undo what a verdict wrote. Raises Conflict where something has changed since."""
     successor = row.before.get("successor")
+    _take_away(caller, row, now)
     for memory_id, fields in sorted(row.before.get("memories", {}).items()):
         side = lock_memory(caller=caller, memory_id=UUID(memory_id))
         if side.status != Status.SUPERSEDED or str(side.superseded_by_id) != successor:
@@ -308,11 +318,19 @@ def _bring_back(caller: Caller, row: Conflict, now: datetime) -> None:
             setattr(side, name, datetime.fromisoformat(value) if is_moment else value)
         store.save_unique(row=side, fields=("status", "superseded_by", *KEPT), now=now)
         store.announce(caller=caller, kind="memory.restored", rows=(side,))
-    if row.verdict == Verdict.EDIT.value and successor:
-        written = lock_memory(caller=caller, memory_id=UUID(successor))
-        if written.status == Status.ACTIVE:
-            archive.apply(caller=caller, row=written, reason="Taken back.", now=now)
     _relink(row)
+
+
+def _take_away(caller: Caller, row: Conflict, now: datetime) -> None:
+    """Archive the text of a verdict, unless it was there before or somebody changed it since.
+
+    Before both sides come back: they may have its external id.
+    """
+    if row.verdict != Verdict.EDIT.value or not row.before.get("written", True):
+        return
+    written = lock_memory(caller=caller, memory_id=UUID(row.before["successor"]))
+    if written.status == Status.ACTIVE and written.version == 1:
+        archive.apply(caller=caller, row=written, reason="Taken back.", now=now)
 
 
 def _unlink(sides: _Sides) -> None:

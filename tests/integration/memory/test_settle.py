@@ -17,6 +17,7 @@ from accounts.errors import (
     RoleNotSufficient,
 )
 from memory.actions.archive import archive
+from memory.actions.revise import revise
 from memory.actions.settle import Settlement, Verdict, may_settle, reopen, settle
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.models import Memory, MemoryLink
@@ -270,3 +271,84 @@ def test_a_conflict_is_nothing_to_who_sees_one_side_only(
             settlement=Settlement(verdict=Verdict.BOTH, reason=WHY),
             now=now,
         )
+
+
+def test_taking_back_a_text_that_was_there_before_leaves_that_memory(
+    caller: Caller, steward: Caller, found: ConflictView, store: str, now: datetime
+) -> None:
+    with tenancy.unit():  # neither side is near it any more, so that it stands beside them
+        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="archived")
+    right = sent(caller, now, RIGHT, project=store).memory
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="active")
+    assert right is not None
+    ended = _settled(steward, found, now, Verdict.EDIT)
+    assert _row(found.older.id).superseded_by_id == right.id
+
+    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+
+    assert _row(right.id).status == "active"
+    assert _states(found) == ("active", "active")
+
+
+def test_a_text_that_somebody_changed_since_is_not_archived(
+    caller: Caller, steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    ended = _settled(steward, found, now, Verdict.EDIT)
+    written = _row(found.older.id).superseded_by_id
+    assert written is not None
+    changes = {"tags": ["payments"]}
+    revise(caller=steward, memory_id=written, changes=changes, if_version=None, now=now + LATER)
+
+    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+
+    assert _row(written).status == "active"
+
+
+def test_a_text_that_would_replace_a_fourth_memory_is_refused(
+    caller: Caller, steward: Caller, found: ConflictView, store: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="archived")
+    fourth = sent(
+        as_agent(caller), now, OLD.replace("3 times", "7 times"), project=store,
+        source="agent_explicit",
+    ).memory  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(found.older.id, found.newer.id)).update(status="active")
+    assert fourth is not None
+
+    with pytest.raises(Conflict):
+        _settled(steward, found, now, Verdict.EDIT)
+
+    assert (_row(fourth.id).status, _states(found)) == ("active", ("active", "active"))
+
+
+def test_a_settled_text_with_an_external_id_can_be_taken_back(
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime
+) -> None:
+    sent(as_agent(caller), now, OLD, project=store, source="agent_explicit")
+    outcome = sent(
+        as_agent(member_caller), now, NEW, project=store, source="agent_explicit",
+        external_id="wiki-1",
+    )  # fmt: skip
+    assert outcome.conflict_id is not None
+    one = conflicts.conflict(caller=caller, conflict_id=outcome.conflict_id, now=now)
+    ended = _settled(steward, one, now, Verdict.EDIT)
+
+    reopen(caller=steward, conflict_id=one.id, if_version=ended.version, now=now + LATER)
+
+    assert _states(one) == ("active", "active")
+    assert _row(one.newer.id).external_id == "wiki-1"
+
+
+def test_both_sides_were_true_until_what_is_right_began(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    _settled(steward, found, now, Verdict.EDIT)
+
+    older, newer = _row(found.older.id), _row(found.newer.id)
+    assert older.superseded_by_id is not None
+    began = _row(older.superseded_by_id).valid_from
+    assert (older.valid_until, newer.valid_until) == (began, began)
+    assert older.valid_from < began
