@@ -50,6 +50,8 @@ def preview_import(*, caller: Caller, upload: Upload) -> ImportPreview:
     Raises TooLarge, InvalidInput for an upload of which nothing can be taken, NotFound.
     """
     require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        place_of(caller=caller, upload=upload)  # before anything is read for nothing
     found = importing.read(upload=upload)
     judged = importing.judge(caller=caller, upload=upload, found=found)
     rows = tuple(_rows(caller, upload, judged))

@@ -1,9 +1,9 @@
 """The SQLite file of memory-v3: its table `memories`, read as data and never trusted (spec 8.3).
 
 The bytes are opened in the process's memory, so nothing on a disk can be read or written by them.
-Only SELECT on real tables is let through, functions are not, and a query that runs too long is
-ended. A database in WAL mode says so in two bytes of its head, which are set back: what had not
-been written from its log yet is not in the file, and that is told.
+Only SELECT on columns that are stored is let through, functions are not, and a query that runs too
+long is ended. A database in WAL mode says so in two bytes of its head, which are set back: what had
+not been written from its log yet is not in the file, and that is told.
 """
 
 import json
@@ -21,9 +21,11 @@ MAGIC: Final = b"SQLite format 3\x00"
 WAL: Final = b"\x02\x02"  # bytes 18 and 19 of the head (sqlite.org/fileformat, 1.3.3)
 WAL_AT: Final = 18
 MOST_ROWS: Final = 20_000
+MOST_BYTES: Final = 64 * 1_048_576  # of all texts together
 STEPS: Final = 10_000  # virtual machine steps between looks
 MOST_LOOKS: Final = 20_000  # 200 million steps; 20,000 rows take a hundredth of that
 ALLOWED: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ})
+COLUMNS_TOLD: Final = "table_xinfo"  # the one pragma that is let through
 NEEDED: Final = frozenset({"id", "content"})
 COLUMNS: Final = (
     "id", "content", "content_type", "source_file", "source_line", "author", "confidence",
@@ -82,12 +84,32 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
             raise _Refused(
                 sentence("The database has no table “memories”; only memory-v3's is read.")
             )
-        cursor = database.execute('SELECT * FROM "memories" LIMIT ?', (MOST_ROWS + 1,))
-        names = [str(column[0]) for column in cursor.description]
-        if not set(names) >= NEEDED:
-            raise _Refused(sentence("The table “memories” has no column id or content."))
-        rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-    return rows[:MOST_ROWS], len(rows) > MOST_ROWS
+        names = _columns(database)
+        chosen = ", ".join(f'"{name}"' for name in names)
+        query = f'SELECT {chosen} FROM "memories" LIMIT ?'  # noqa: S608  names of `COLUMNS` alone
+        cursor = database.execute(query, (MOST_ROWS + 1,))
+        rows: list[dict[str, Any]] = []
+        left = MOST_BYTES
+        for row in cursor:
+            left -= sum(len(value) for value in row if isinstance(value, str | bytes))
+            if left < 0 or len(rows) == MOST_ROWS:
+                return rows, True
+            rows.append(dict(zip(names, row, strict=True)))
+    return rows, False
+
+
+def _columns(database: sqlite3.Connection) -> tuple[str, ...]:
+    """Return which known columns the table holds; one that is computed is none of memory-v3's.
+
+    What is computed may be of any size in a file that is small.
+    """
+    told = database.execute(f'PRAGMA {COLUMNS_TOLD}("memories")').fetchall()
+    if any(hidden for *_, hidden in told):
+        raise _Refused(sentence("The table “memories” has computed columns."))
+    held = {str(name) for _, name, *_ in told}
+    if not held >= NEEDED:
+        raise _Refused(sentence("The table “memories” has no column id or content."))
+    return tuple(name for name in COLUMNS if name in held)
 
 
 def _without_wal(data: bytes) -> bytes:
@@ -105,8 +127,9 @@ def _fence(database: sqlite3.Connection) -> None:
     database.set_progress_handler(lambda: 0 if next(looks, None) is not None else 1, STEPS)
 
 
-def _authorize(action: int, *_: object) -> int:
-    return sqlite3.SQLITE_OK if action in ALLOWED else sqlite3.SQLITE_DENY
+def _authorize(action: int, name: object, *_: object) -> int:
+    is_asking = action == sqlite3.SQLITE_PRAGMA and name == COLUMNS_TOLD
+    return sqlite3.SQLITE_OK if is_asking or action in ALLOWED else sqlite3.SQLITE_DENY
 
 
 def _candidate(name: str, row: dict[str, Any]) -> Candidate | Fault | None:
@@ -149,7 +172,7 @@ def _notices(data: bytes, rows: list[dict[str, Any]], is_cut: bool) -> list[Sent
             sentence("What memory-v3 had not yet written from its log is not in this file.")
         )
     if is_cut:
-        told.append(sentence("Only the first {most} memories were read.", most=MOST_ROWS))
+        told.append(sentence("Only the first {most} memories were read.", most=len(rows)))
     return told
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 LONGEST: Final = 2_000_000  # characters looked through for the end; an own memory has its versions
+MOST_ITEMS: Final = 1_000  # of one list, ours
 _OPEN: Final = re.compile(r"\A---[ \t]*\n")
 _CLOSE: Final = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _PAIR: Final = re.compile(r"\A([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
@@ -51,8 +52,10 @@ def _fields(head: str) -> dict[str, Any]:
             name = pair[1].strip().lower()
             found[name] = _value((pair[2] or "").strip())
         elif item is not None and name:
-            before = found[name] if isinstance(found[name], list) else []
-            found[name] = [*before, _unquoted(item[1].strip())]
+            if not isinstance(found[name], list):
+                found[name] = []
+            if len(found[name]) < MOST_ITEMS:
+                found[name].append(_unquoted(item[1].strip()))
     return found
 
 

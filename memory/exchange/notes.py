@@ -24,6 +24,7 @@ from memory.taxonomy import LinkKind, MemoryType
 LONGEST_LINE: Final = 20_000  # characters; what is longer is no text that somebody wrote, ours
 MOST_TAGS: Final = 64  # spec 10.5
 LONGEST_TAG: Final = 64
+LONGEST_CONTEXT: Final = 200  # characters in parentheses at the end of an observation
 CATEGORIES: Final[Mapping[str, MemoryType]] = {  # basic-memory's customary ones
     "decision": MemoryType.DECISION,
     "requirement": MemoryType.REQUIREMENT,
@@ -58,7 +59,6 @@ RELATIONS: Final[Mapping[str, LinkKind]] = {
 }
 _OBSERVATION: Final = re.compile(r"\A[ \t]*[-*] \[([^\[\]\n]{2,40})\][ \t]+(\S.*)\Z")
 _RELATION: Final = re.compile(r"\A[ \t]*[-*] ([A-Za-z][\w -]{0,60}?)[ \t]+\[\[([^\]\n]{1,200})\]\]")
-_CONTEXT: Final = re.compile(r"[ \t]*\(([^()]{1,200})\)[ \t]*\Z")
 _WIKILINK: Final = re.compile(
     r"!?\[\[([^\]\n|#^]{1,200})(?:[#^][^\]\n|]{0,200})?(?:\|([^\]\n]{1,200}))?\]\]"
 )
@@ -127,12 +127,11 @@ def _observed(name: str, note: Note) -> _Observed:
 
 
 def _observation(category: str, said: str, name: str, line: int) -> Candidate:
-    context = _CONTEXT.search(said)
-    bare = said[: context.start()] if context else said
+    bare, context = _without_context(said)
     tags = _tags_in(bare)
     text = _plain(_TAG.sub("", bare)).strip()
     about = f"{PurePosixPath(name).stem}: " if len(text) < len(category) + 20 else ""
-    content = f"{about}{text}" + (f" ({context[1]})" if context else "")
+    content = f"{about}{text}" + (f" ({context})" if context else "")
     word = category.strip().lower()
     return Candidate(
         content=content,
@@ -145,6 +144,16 @@ def _observation(category: str, said: str, name: str, line: int) -> Candidate:
         source_uri=name,
         source_line=line,
     )
+
+
+def _without_context(said: str) -> tuple[str, str]:
+    """Divide an observation from what stands in parentheses at its end; "" where nothing does."""
+    text = said.rstrip(" \t")
+    start = text.rfind("(") if text.endswith(")") else -1
+    context = text[start + 1 : -1]
+    if start < 0 or ")" in context or not 0 < len(context) <= LONGEST_CONTEXT:
+        return said, ""
+    return text[:start].rstrip(" \t"), context
 
 
 def _relation(kind: str, target: str) -> Link:

@@ -382,3 +382,12 @@ def test_undoing_leaves_replaced_what_somebody_has_added_again(
 
     assert (undone.archived, undone.restored, undone.kept) == (1, 0, 1)
     assert active() == [again.content]
+
+
+def test_place_is_looked_for_before_anything_is_read(caller: Caller, now: datetime) -> None:
+    sent = Upload(files=(("a.json", b"no JSON"),), project="nowhere")
+
+    with pytest.raises(NotFound):
+        preview_import(caller=caller, upload=sent)
+    with pytest.raises(NotFound):
+        begin_import(caller=caller, upload=sent, now=now)

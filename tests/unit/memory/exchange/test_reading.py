@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from memory.exchange import archives, reading
+from memory.exchange import archives, databases, front_matter, reading
 from memory.exchange.candidates import Format, Link, Reading
 
 RULES = """# Shop
@@ -191,6 +191,7 @@ def test_memory_v3_is_read_as_data() -> None:
         "CREATE TABLE other (a)",
         "CREATE TABLE memories (a)",
         "CREATE TABLE memories (id, content, h AS (hex(zeroblob(1000000))))",
+        "CREATE TABLE memories (id, content, h AS (printf('%.900000c', 'x')))",
     ],
 )
 def test_a_database_that_is_not_what_it_says_is_refused(script: str) -> None:
@@ -387,3 +388,42 @@ def test_number_of_a_database_that_is_no_line_names_none(number: int) -> None:
     (found,) = reading.read(name="memory.db", data=data).candidates
 
     assert (found.line, found.keys) == (None, (f"memory-v3:{number}",))
+
+
+def test_texts_of_a_database_are_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(databases, "MOST_BYTES", 100)
+    row = ("Deploys happen on Tuesdays.", "fact", "[]", 0.9, None, 0, "[]")
+
+    found = reading.read(
+        name="memory.db", data=database(*((number, *row) for number in range(1, 9)))
+    )
+
+    assert len(found.candidates) == 2
+    assert "first 2 memories" in found.files[0].notices[0]
+
+
+def test_list_at_the_head_of_a_note_is_read_up_to_a_bound() -> None:
+    items = "".join(f"- n{number}\n" for number in range(5_000))
+
+    note = front_matter.read(text=f"---\naliases:\n{items}---\nThe mill.\n")
+
+    assert len(note.fields["aliases"]) == front_matter.MOST_ITEMS
+
+
+@pytest.mark.parametrize(
+    ("said", "context"),
+    [
+        ("We grind fresh for every cup (light roasts)  ", " (light roasts)"),
+        ("We grind fresh for every cup ()", ""),
+        (f"We grind fresh for every cup ({'x' * 201})", ""),
+        ("We grind fresh (always) for every cup (light (roasts))", ""),
+        ("We grind fresh (always) for every cup (light)", " (light)"),
+    ],
+)
+def test_what_stands_in_parentheses_at_the_end_is_the_context(said: str, context: str) -> None:
+    text = f"---\npermalink: a\n---\n- [fact] {said}\n"
+
+    (found,) = reading.read(name="coffee.md", data=text.encode()).candidates
+
+    assert found.content == said.rstrip() if not context else found.content.endswith(context)
+    assert found.content.count("(light)") == said.count("(light)")
