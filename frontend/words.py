@@ -143,6 +143,8 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "read-names": _("Look for memories whose names an older version read"),
     "evict": _("Forget old jobs and sessions"),
     "sort-topics": _("Sort memories into topics"),
+    "tend-sessions": _("End idle sessions, forget old turns"),
+    "forget-actions": _("Forget what became of old candidates"),
 }
 
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target

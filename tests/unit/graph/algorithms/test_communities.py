@@ -86,10 +86,13 @@ def test_neither_the_order_of_edges_nor_their_direction_matters(
 @given(seed=st.integers(0, 1_000))
 def test_planted_groups_are_found(seed: int) -> None:
     graph = weighted.build(nodes=80, edges=planted(groups=4, size=20, seed=seed))
+    groups = [set(range(20 * n, 20 * n + 20)) for n in range(4)]
 
     found = communities.find(graph=graph, seed=seed)
 
-    assert sorted(found) == [tuple(range(20 * n, 20 * n + 20)) for n in range(4)]
+    together = sum(max(len(group & set(one)) for group in groups) for one in found)
+    assert len(found) == 4
+    assert together >= 76  # a node may be drawn with more edges into another group than its own
 
 
 @pytest.mark.parametrize("objective", Objective)
