@@ -11,8 +11,6 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import F, Func, Value
-
 from accounts.caller import Caller, is_person
 from accounts.sentences import sentence
 from memory.actions.drafts import Draft
@@ -28,6 +26,7 @@ from teams import visibility
 JUST_HOURS: Final = 24  # within which an agent was “just” told, ours
 LONG_DAYS: Final = 30  # within which a conversation repeats what was told, ours
 MOST: Final = 300  # memories that are compared, the newest given out; ours
+MOST_SESSIONS: Final = 50  # that said a memory and are told with it, the newest; ours
 SAYS_AGAIN: Final = frozenset({  # what agents say; imports and commits have another origin
     Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
 })  # fmt: skip
@@ -121,13 +120,11 @@ def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
     """Note the session in the memory's provenance, once; its confidence stays as it is."""
     session_id = drafted.new.session_id
     if session_id is not None:
-        Memory.objects.filter(pk=memory_id).exclude(
-            provenance_sessions__contains=[session_id]
-        ).update(
-            provenance_sessions=Func(
-                F("provenance_sessions"), Value(session_id), function="array_append"
-            )
-        )
+        mine = Memory.objects.filter(pk=memory_id)
+        without = mine.exclude(provenance_sessions__contains=[session_id]).select_for_update()
+        known = without.values_list("provenance_sessions", flat=True).first()
+        if known is not None:
+            mine.update(provenance_sessions=[*known, session_id][-MOST_SESSIONS:])
     return Heard(
         memory_id=memory_id,
         reason=sentence("It is known already; a conversation alone confirms nothing."),

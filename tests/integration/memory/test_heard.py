@@ -13,6 +13,7 @@ from memory.actions import upkeep
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.consolidate import consolidate
 from memory.actions.end_session import end_session
+from memory.actions.heard import MOST_SESSIONS
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import Outcome, remember
 from memory.actions.remember_all import remember_all
@@ -222,3 +223,18 @@ def test_what_was_told_and_then_deleted_is_not_named(
         Memory.objects.filter(pk=known.id).update(status="deleted")
 
     assert said(agent, now, QUOTED).outcome == "added"
+
+
+def test_a_memory_keeps_the_newest_sessions_that_said_it(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    before = [uuid4() for _ in range(MOST_SESSIONS)]
+    with tenancy.unit():
+        Memory.objects.update(provenance_sessions=before)
+
+    taken(agent, now, ("user", KNOWN))
+
+    kept = only_one().provenance_sessions
+    assert kept[:-1] == before[1:]
+    assert kept[-1] not in before
