@@ -9,6 +9,7 @@ their subject and contradict nothing. English and French; the words stand in `st
 """
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 
 from memory.intake import statement_words as told
@@ -37,6 +38,41 @@ class Difference(StrEnum):
     NONE = "none"
     POLARITY = "polarity"
     VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """What a text asserts, read once: for comparing it with many others of nearly the same words.
+
+    `stems` are of the telling words, `things` the names and paths.
+    """
+
+    is_negated: bool
+    values: frozenset[str]
+    things: frozenset[str]
+    stems: frozenset[str]
+
+
+def assertion(*, text: str) -> Assertion:
+    """Read what a text asserts."""
+    return Assertion(
+        is_negated=is_negated(text=text),
+        values=hard_values(text=text),
+        things=_things(text),
+        stems=frozenset(_stem(word) for word in _telling(text)),
+    )
+
+
+def asserts_the_same(*, old: Assertion, new: Assertion) -> bool:
+    """Say whether two of nearly the same words differ in nothing, and in no telling word each."""
+    pairs = ((old.values, new.values), (old.things, new.things), (old.stems, new.stems))
+    is_one = all(_exclusive(left, right) is Difference.NONE for left, right in pairs)
+    return is_one and old.is_negated == new.is_negated
+
+
+def have_other_values(*, old: Assertion, new: Assertion) -> bool:
+    """Say whether each of two has a number, version or quoted value that the other lacks."""
+    return not (old.values <= new.values or new.values <= old.values)
 
 
 def words(*, text: str) -> frozenset[str]:
@@ -120,11 +156,6 @@ def difference(*, old: str, new: str) -> Difference:
         return Difference.POLARITY
     values = _exclusive(hard_values(text=old), hard_values(text=new))
     return _exclusive(old_object, new_object) if values is Difference.NONE else values
-
-
-def own_words(*, text: str, other: str) -> frozenset[str]:
-    """Return the telling words of a text that another one lacks, in whatever form."""
-    return _own(_telling(text), _telling(other))
 
 
 def _without_shared_headings(old: str, new: str) -> tuple[str, str]:

@@ -1,5 +1,8 @@
 """Inside a batch the same thing is kept once (spec 2.4)."""
 
+from cProfile import Profile
+from pstats import Stats
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,3 +35,18 @@ def test_a_first_points_at_itself_and_never_forward(contents: list[str]) -> None
 
     assert all(first <= position for position, first in enumerate(firsts))
     assert all(firsts[first] == first for first in firsts)
+
+
+def test_rows_of_one_table_are_each_read_once() -> None:
+    rows = tuple(
+        f"The limit of the endpoint orders on the gateway of region eu-{number} is {number} "
+        "requests per minute"
+        for number in range(200)
+    )
+    profile = Profile()
+
+    firsts = profile.runcall(duplicates.first_of_same, contents=rows)
+
+    stats = Stats(profile).get_stats_profile().func_profiles
+    assert firsts == tuple(range(200))
+    assert int(stats["hard_values"].ncalls) == len(rows)
