@@ -335,6 +335,7 @@ IMPORT_STATES: Final[Mapping[str, Name]] = {
     "running": _("Running"),
     "done": _("Done"),
     "cancelled": _("Cancelled"),
+    "failed": _("Failed"),
     "undone": _("Taken back"),
 }
 FORMATS: Final[Mapping[str, Name]] = {

@@ -14,11 +14,12 @@ from django.db.utils import DatabaseError
 from django.utils import timezone
 
 from accounts import jobs, tenancy
-from accounts.authentication import caller_from_session
-from accounts.caller import Caller, Role, TokenScope
+from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
+from accounts.queries import absent
+from accounts.queries.absent import Beginner
 from memory.actions import (
     action_log,
     embedding,
@@ -31,9 +32,10 @@ from memory.actions import (
 )
 from memory.actions.consolidate import consolidate
 from memory.actions.integrate_stored import integrate_stored, share_of
-from memory.actions.run_import import run_import
+from memory.actions.run_import import fail_import, run_import
 from memory.queries import imports
-from memory.queries.imports import Began
+from teams.permissions import require
+from teams.roles import Act
 
 log = logging.getLogger(__name__)
 
@@ -85,33 +87,23 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
         began = imports.who_began(batch_id=batch_id)
     if began is None:
         return {"rows": 0}
-    caller, tell = _who_began(claim, began), partial(_progress, claim)
+    tell = partial(_progress, claim)
     try:
+        caller = _who_began(began)
         return run_import(caller=caller, batch_id=batch_id, now=timezone.now(), tell=tell)
     except (NotFound, Forbidden, InvalidInput) as error:
-        raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+        reason = f"{error.detail} {error.hint}"
+        fail_import(batch_id=batch_id, reason=reason, now=timezone.now())
+        raise jobs.PermanentFailure(reason) from error
 
 
-def _who_began(claim: Claim, began: Began) -> Caller:
-    """Return who began an import, with the rights they have now. Raises PermanentFailure."""
-    user_id, project_id = began.user_id, began.project_id
-    try:
-        if user_id is not None:
-            caller = caller_from_session(user_id=user_id, organization_slug=claim.tenant.slug)
-            return replace(caller, agent=began.agent)
-    except NotFound as error:
-        raise jobs.PermanentFailure("Who began the import has left the organization.") from error
-    return Caller(
-        user_id=None,
-        organization_id=claim.tenant.organization_id,
-        organization_slug=claim.tenant.slug,
-        schema_name=claim.tenant.schema_name,
-        role=Role.MEMBER,
-        scopes=frozenset({TokenScope.READ, TokenScope.WRITE}),
-        bound_projects=None if project_id is None else (project_id,),
-        source_interface="import",
-        agent=began.agent,
-    )
+def _who_began(began: Beginner) -> Caller:
+    """Return who began an import, with the rights they have now. Raises Forbidden when gone."""
+    now = timezone.now()
+    absent.check_token(beginner=began, now=now)
+    caller = absent.caller_of(beginner=began, now=now)
+    require(caller=caller, act=Act.WRITE)
+    return replace(caller, agent=began.agent)
 
 
 @jobs.handler("memory.drop_vectors")

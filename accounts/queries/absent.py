@@ -56,6 +56,20 @@ def caller_of(*, beginner: Beginner, now: datetime) -> Caller:
     )
 
 
+def check_token(*, beginner: Beginner, now: datetime) -> None:
+    """Check that the token with which something was begun, if one was, is still good.
+
+    Raises Forbidden when it was revoked or has expired.
+    """
+    with tenancy.walled(organization_id=tenancy.current().organization_id):
+        is_good = beginner.token_id is None or _token(beginner.token_id, now) is not None
+    if not is_good:
+        raise Forbidden(
+            detail="The token with which this was begun is not good any more.",
+            hint="Begin it again with a credential of somebody who does.",
+        )
+
+
 def _token(token_id: UUID | None, now: datetime) -> Token | None:
     if token_id is None:
         return None

@@ -69,6 +69,7 @@ def _batch(caller: Caller, upload: Upload, found: Reading, now: datetime) -> Imp
         files=[_told(file) for file in found.files[:MOST_FILES_TOLD]],
         created_by=principal(caller=caller),
         user_id=caller.user_id,
+        token_id=caller.token_id,
         agent=caller.agent,
         source_interface=caller.source_interface,
         created_at=now,

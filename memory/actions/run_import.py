@@ -10,11 +10,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import DataError, IntegrityError, transaction
 from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import importing
+from memory.actions.drafts import NewMemory
 from memory.actions.importing import Upload
 from memory.actions.remember import Outcome
 from memory.actions.remember_all import remember_all
@@ -24,6 +26,14 @@ from memory.models import Import, ImportRow, Memory, MemoryLink
 PART: Final = 200  # rows a transaction; some two seconds
 ENDED: Final = frozenset({"done", "cancelled", "undone"})
 SAVED: Final = ("outcome", "gate", "reason", "hint", "memory_id", "memory_version", "candidate")
+LONGEST_ERROR: Final = 400  # characters, the column's
+_POISON: Final = Outcome(
+    outcome="refused",
+    memory=None,
+    gate=importing.INPUT,
+    reason="The database does not take this row.",
+    hint="Look for characters, numbers or moments that are out of the ordinary.",
+)
 BEFORE: Final = "before"  # in a row: what a confirmation changed
 
 
@@ -51,22 +61,43 @@ def run_import(
         return Counter(rows.exclude(outcome="").values_list("outcome", flat=True))
 
 
+def fail_import(*, batch_id: UUID, reason: str, now: datetime) -> None:
+    """End a batch of which nothing more is taken in, and keep why. One that ended stays as it is.
+
+    What it took in can be taken back; its job can be tried again.
+    """
+    with tenancy.unit():
+        rows = Import.objects.filter(pk=batch_id).exclude(state__in=ENDED)
+        rows.update(state="failed", error=reason[:LONGEST_ERROR], ended_at=now)
+
+
 def _part(importer: Caller, batch: Import, now: datetime) -> int:
     """Send the next rows through the door; return how many there were. In a unit."""
     rows = list(batch.rows.filter(outcome="").order_by("number")[:PART])
     if not rows:
         return 0
     if batch.state != "running":
-        batch.state = "running"
-        batch.save(update_fields=["state"])
+        batch.state, batch.error, batch.ended_at = "running", "", None
+        batch.save(update_fields=["state", "error", "ended_at"])
     upload = upload_of(batch=batch)
     new = tuple(importing.new_memory(upload=upload, given=row.candidate) for row in rows)
     before = _before(batch, tuple(texts.content_hash(content=one.content) for one in new))
-    outcomes = remember_all(caller=importer, new=new, now=now)
+    outcomes = _sent(importer, new, now)
     for row, outcome in zip(rows, outcomes, strict=True):
         _note(row, outcome, before)
     ImportRow.objects.bulk_update(rows, SAVED)
     return len(rows)
+
+
+def _sent(importer: Caller, new: tuple[NewMemory, ...], now: datetime) -> tuple[Outcome, ...]:
+    """Send a part through the door; one that the database refuses row by row, without that row."""
+    try:
+        with transaction.atomic():
+            return remember_all(caller=importer, new=new, now=now)
+    except (DataError, IntegrityError, ValueError):
+        if len(new) == 1:
+            return (_POISON,)
+    return tuple(outcome for one in new for outcome in _sent(importer, (one,), now))
 
 
 def upload_of(*, batch: Import) -> Upload:

@@ -70,6 +70,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         created_by=maybe(ID),
         created_at=MOMENT,
         ended_at=maybe(MOMENT),
+        error=TEXT,
         is_mine=TRUTH,
     ),
     "ImportPage": page_of("Import"),
@@ -116,6 +117,7 @@ _IMPORT: Final[Mapping[str, Any]] = {
     "created_by": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a71",
     "created_at": "2026-11-20T12:00:00Z",
     "ended_at": None,
+    "error": "",
     "is_mine": True,
 }
 _ROW: Final[Mapping[str, Any]] = {

@@ -25,10 +25,12 @@ class Import(models.Model):
     job_id = models.UUIDField(null=True)
     created_by = models.UUIDField(null=True)
     user_id = models.UUIDField(null=True)
+    token_id = models.UUIDField(null=True)
     agent = models.CharField(max_length=120, blank=True)
     source_interface = models.CharField(max_length=20)
     created_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=400, blank=True, default="")
 
     class Meta:
         indexes = (

@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import NotFound
+from accounts.queries.absent import Beginner
 from memory.models import Import, ImportRow
 from memory.queries.views import MemoryView, countable, views_of
 from memory.taxonomy import Status
@@ -23,7 +24,10 @@ WAITING: Final = "waiting"  # rows that have no outcome yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportView:
-    """One batch. `counts` says how many rows ended how; `to_review` how many memories wait."""
+    """One batch. `counts` says how many rows ended how; `to_review` how many memories wait.
+
+    `error` says why one that failed did.
+    """
 
     id: UUID
     name: str
@@ -39,6 +43,7 @@ class ImportView:
     agent: str
     created_at: datetime
     ended_at: datetime | None
+    error: str
     is_mine: bool
 
 
@@ -54,15 +59,6 @@ class RowView:
     reason: str
     hint: str
     memory: MemoryView | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Began:
-    """Who began a batch: a person, None for a token of no person; as which agent, and where."""
-
-    user_id: UUID | None
-    agent: str
-    project_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +138,17 @@ def memories_to_review(
     return tuple(seen[one] for one in ids if one in seen)
 
 
-def who_began(*, batch_id: UUID) -> Began | None:
+def who_began(*, batch_id: UUID) -> Beginner | None:
     """Return who began a batch; for the job alone. In a unit."""
     row = Import.objects.filter(pk=batch_id).first()
     if row is None:
         return None
-    return Began(user_id=row.user_id, agent=row.agent, project_id=row.project_id)
+    return Beginner(
+        user_id=row.user_id,
+        token_id=row.token_id,
+        agent=row.agent,
+        source_interface=row.source_interface,
+    )
 
 
 def view_of(*, caller: Caller, batch: Import) -> ImportView:
@@ -188,7 +189,7 @@ def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...
                 name: getattr(row, name)
                 for name in (
                     "id", "name", "state", "project_id", "scope", "total", "job_id",
-                    "created_by", "agent", "created_at", "ended_at",
+                    "created_by", "agent", "created_at", "ended_at", "error",
                 )
             },
             files=tuple(row.files),

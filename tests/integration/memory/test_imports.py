@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
-from accounts.models import Job
+from accounts.models import Job, Token
 from memory import tasks
 from memory.actions import importing
 from memory.actions.begin_import import begin_import
@@ -391,3 +393,56 @@ def test_place_is_looked_for_before_anything_is_read(caller: Caller, now: dateti
         preview_import(caller=caller, upload=sent)
     with pytest.raises(NotFound):
         begin_import(caller=caller, upload=sent, now=now)
+
+
+@pytest.fixture
+def token(caller: Caller, now: datetime) -> Token:
+    """A token of the owner's that is good."""
+    assert caller.user_id is not None
+    return Token.objects.create(
+        organization_id=caller.organization_id, user_id=caller.user_id, name="ci", kind="personal",
+        lookup="import-test", digest="x", last_four="abcd", scopes=["read", "write"],
+        expires_at=timezone.now() + timedelta(days=9),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
+def test_import_of_a_token_that_has_ended_fails_and_says_so(
+    caller: Caller, store: str, now: datetime, token: Token, end: str
+) -> None:
+    agent = memories.as_agent(caller, token_id=token.id)
+    begun = begin_import(caller=agent, upload=upload(), now=now)
+    Token.objects.filter(pk=token.id).update(**{end: timezone.now() - timedelta(days=1)})
+
+    with pytest.raises(jobs.PermanentFailure):
+        tasks.take_in(work.taken(begun.job_id))
+
+    failed = imports.batch(caller=caller, batch_id=begun.id)
+    assert (failed.state, active()) == ("failed", [])
+    assert "token" in failed.error
+    assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
+
+
+def test_import_of_a_token_that_is_good_goes_on(
+    caller: Caller, store: str, now: datetime, token: Token
+) -> None:
+    done = run(memories.as_agent(caller, token_id=token.id), upload(), now)
+
+    assert (done.state, dict(done.counts)) == ("done", {"added": 3})
+
+
+def test_row_that_the_database_refuses_stops_no_other(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    begun = begin_import(caller=caller, upload=upload(), now=now)
+
+    def no_ledger(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "INSERT" in sql and "Never mock the ledger" in repr(params):
+            return execute("SELECT 'ledger'::integer", None, False, context)
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(no_ledger):
+        tasks.take_in(work.taken(begun.job_id))
+
+    done = imports.batch(caller=caller, batch_id=begun.id)
+    assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})
