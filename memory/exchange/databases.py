@@ -6,6 +6,7 @@ long is ended. A database in WAL mode says so in two bytes of its head, which ar
 not been written from its log yet is not in the file, and that is told.
 """
 
+import hashlib
 import json
 import sqlite3
 from contextlib import closing
@@ -56,8 +57,9 @@ def read(*, name: str, data: bytes) -> Reading:
     except (sqlite3.Error, UnicodeDecodeError, OverflowError):
         return unreadable(name=name, detail="The database is damaged or not memory-v3's.")
     found, faults = [], []
+    source = _source(rows)
     for row in rows:
-        one = _candidate(name, row)
+        one = _candidate(name, source, row)
         if isinstance(one, Fault):
             faults.append(one)
         elif one is not None:
@@ -132,7 +134,18 @@ def _authorize(action: int, name: object, *_: object) -> int:
     return sqlite3.SQLITE_OK if is_asking or action in ALLOWED else sqlite3.SQLITE_DENY
 
 
-def _candidate(name: str, row: dict[str, Any]) -> Candidate | Fault | None:
+def _source(rows: list[dict[str, Any]]) -> str:
+    """Return what tells this database from others: its oldest row. Numbers begin at 1 in each."""
+    numbered = [row for row in rows if isinstance(row["id"], int)]
+    if not numbered:
+        return "memory-v3"
+    oldest = min(numbered, key=lambda row: int(row["id"]))
+    told = repr((oldest["id"], oldest["content"], oldest.get("created_at")))
+    digest = hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
+    return f"memory-v3:{digest[:12]}"
+
+
+def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | Fault | None:
     content, number = row["content"], row["id"]
     line = _line(number)
     if row.get("archived"):
@@ -146,16 +159,16 @@ def _candidate(name: str, row: dict[str, Any]) -> Candidate | Fault | None:
         file=name,
         line=line,
         type=type_ if isinstance(type_, str) and type_ in TYPES else None,
-        external_id=f"memory-v3:{number}",
+        external_id=f"{source}:{number}",
         tags=tuple(one for one in _json_list(row.get("tags")) if isinstance(one, str))[:64],
         confidence=confidence if is_share else None,
         event_at=_moment(row.get("created_at")),
         source_uri=_text(row.get("source_file"), 500),
         source_line=_line(row.get("source_line")),
         source_hash=_text(row.get("source_hash"), 64),
-        keys=(f"memory-v3:{number}",),
+        keys=(f"{source}:{number}",),
         links=tuple(
-            Link(kind=LinkKind.SEE_ALSO.value, target=f"memory-v3:{other}")
+            Link(kind=LinkKind.SEE_ALSO.value, target=f"{source}:{other}")
             for other in _json_list(row.get("linked_memories"))
             if isinstance(other, int)
         ),

@@ -170,7 +170,7 @@ def _of_row(
     tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
     given = {**_given({**about, **row}), "tags": tuple(dict.fromkeys(tags))[:64]}
     said = _text(row.get("id"), 150) or hashlib.sha256(content.encode(errors="replace")).hexdigest()
-    given["external_id"] = given["external_id"] or f"{format.value}:{said[:150]}"
+    given["external_id"] = given["external_id"] or f"{_source(name, format)}:{said[:150]}"
     return Candidate(
         **given,
         content=content,
@@ -180,6 +180,13 @@ def _of_row(
         source_line=_whole(row.get("source_line")),
         keys=(said,),
     )
+
+
+def _source(name: str, format: Format) -> str:
+    """Return where ids are of: mem0's are its own everywhere, others begin anew in each file."""
+    if format is Format.MEM0:
+        return format.value
+    return f"{format.value}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
 
 
 def _given(row: Mapping[str, Any]) -> dict[str, Any]:

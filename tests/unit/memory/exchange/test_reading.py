@@ -178,7 +178,8 @@ def test_memory_v3_is_read_as_data() -> None:
     first, second = found.candidates
     assert one(found) is Format.MEMORY_V3
     assert (first.type, first.tags, first.confidence) == ("decision", ("ops",), 0.9)
-    assert first.links == (Link(kind="see_also", target="memory-v3:2"),)
+    assert first.links == (Link(kind="see_also", target=second.external_id),)
+    assert second.external_id.startswith("memory-v3:")
     assert (second.type, second.confidence, second.event_at) == (None, None, None)
     assert faults(found) == [("memory.db", 4)]
     assert len(found.files[0].notices) == 2
@@ -387,7 +388,8 @@ def test_number_of_a_database_that_is_no_line_names_none(number: int) -> None:
 
     (found,) = reading.read(name="memory.db", data=data).candidates
 
-    assert (found.line, found.keys) == (None, (f"memory-v3:{number}",))
+    assert (found.line, found.keys) == (None, (found.external_id,))
+    assert found.external_id.endswith(f":{number}")
 
 
 def test_texts_of_a_database_are_read_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -427,3 +429,19 @@ def test_what_stands_in_parentheses_at_the_end_is_the_context(said: str, context
 
     assert found.content == said.rstrip() if not context else found.content.endswith(context)
     assert found.content.count("(light)") == said.count("(light)")
+
+
+def test_equal_numbers_of_two_sources_are_two_ids() -> None:
+    rest = ("fact", "[]", 0.9, None, 0, "[]")
+    rows = json.dumps([{"id": "1", "content": "It opens at nine."}]).encode()
+    first = database((1, "Deploys happen on Tuesdays.", *rest), (2, "We test on Mondays.", *rest))
+    grown = database((1, "Deploys happen on Tuesdays.", *rest), (2, "We test at night.", *rest))
+    other = database((1, "The gate opens at nine.", *rest))
+
+    def ids(name: str, data: bytes) -> set[str]:
+        return {one.external_id for one in reading.read(name=name, data=data).candidates}
+
+    assert ids("a.db", first) == ids("b.db", grown)
+    assert ids("a.db", first).isdisjoint(ids("a.db", other))
+    assert ids("a.json", rows) == ids("a.json", rows)
+    assert ids("a.json", rows).isdisjoint(ids("b.json", rows))
