@@ -24,6 +24,8 @@ from memory.exchange.candidates import (
 )
 
 LARGEST_TEXT: Final = 16 * 1_048_576  # bytes of one text, ours
+LARGEST_OWN: Final = 50 * 1_048_576  # bytes of an export of ours, as much as is handed in at once
+OWN: Final = f'{{"format": "{own.FORMAT}"'.encode()  # how it begins
 WORDS: Final = frozenset({
     "", ".md", ".markdown", ".mdown", ".mdx", ".mdc", ".txt", ".rst", ".adoc", ".cursorrules",
     ".windsurfrules", ".clinerules", ".rules", ".text", ".log",
@@ -70,8 +72,9 @@ def _is_of_interest(name: str, data: bytes) -> bool:
 def _read_file(name: str, data: bytes) -> Reading:
     if databases.is_database(data=data):
         return databases.read(name=name, data=data)
-    if len(data) > LARGEST_TEXT:
-        detail = sentence("The file is larger than {most} bytes.", most=LARGEST_TEXT)
+    most = LARGEST_OWN if data.startswith(OWN) else LARGEST_TEXT
+    if len(data) > most:
+        detail = sentence("The file is larger than {most} bytes.", most=most)
         return unreadable(name=name, detail=detail)
     decoded = characters.decode(data=data)
     if decoded.fault:

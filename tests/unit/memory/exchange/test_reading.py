@@ -8,8 +8,9 @@ import zipfile
 
 import pytest
 
-from memory.exchange import archives, databases, front_matter, reading
+from memory.exchange import archives, databases, front_matter, reading, writing
 from memory.exchange.candidates import Format, Link, Reading
+from memory.exchange.writing import ExportFormat
 
 RULES = """# Shop
 
@@ -445,3 +446,35 @@ def test_equal_numbers_of_two_sources_are_two_ids() -> None:
     assert ids("a.db", first).isdisjoint(ids("a.db", other))
     assert ids("a.json", rows) == ids("a.json", rows)
     assert ids("a.json", rows).isdisjoint(ids("b.json", rows))
+
+
+def test_export_of_ours_is_read_beyond_the_bounds_of_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = [
+        {"id": str(number), "content": f"Rule {number} of the mill.", "type": "fact"}
+        for number in range(6)
+    ]
+    monkeypatch.setattr(reading, "LARGEST_TEXT", 100)
+
+    found = [
+        reading.read(
+            name="export", data=writing.write(format=format, records=records, budget_tokens=0)
+        )
+        for format in (ExportFormat.JSON, ExportFormat.LINES)
+    ]
+
+    assert [len(one.candidates) for one in found] == [6, 6]
+
+
+def test_folder_of_ours_is_read_beyond_the_bound_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    head = "---\nformat: cairn-export\nrecord: "
+    files = {
+        f"{number}.md": f'{head}{{"id": "{number}"}}\n---\n\nThe mill is {number}.\n'
+        for number in range(6)
+    }
+
+    found = reading.read(name="a.zip", data=zipped(**files))
+
+    assert (len(found.candidates), found.faults) == (6, ())
