@@ -90,6 +90,12 @@ def own(*, caller: Caller) -> Q:
     return mine
 
 
+def own_token_ids(*, caller: Caller) -> frozenset[UUID]:
+    """Return the tokens that the caller's person has had, within what the credential reaches."""
+    with tenancy.walled(organization_id=caller.organization_id):
+        return frozenset(Token.objects.filter(own(caller=caller)).values_list("id", flat=True))
+
+
 def verify(*, text: str, now: datetime) -> Credential:
     """Check a presented token against what is stored.
 

@@ -65,7 +65,7 @@ def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
         made = ReviewVerdict.objects.create(
             verdict=SAME,
             audience=audience,
-            decided_by=waiting.decider(caller=caller),
+            decided_by=waiting.answering(caller=caller),
             decided_agent=caller.agent,
             decided_at=now,
             before={"first": list(_own(first)), "second": list(_own(second))},

@@ -1,15 +1,20 @@
 """Undo a verdict of the review inbox: all it touched is as it was before (spec 9.2).
 
-Only who decided takes it back, and only while nobody has changed one of the memories since. The
-version goes on, because a version never means two things; every other field is restored.
+Only who decided takes it back: a token what it decided itself, a person in person also what their
+tokens decided, and no agent what its person decided in person; and only while nobody has changed
+one of the memories since. The version goes on, because a version never means two things; every
+other field is restored.
 """
 
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import Q
+
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
+from accounts.queries import credentials
 from accounts.sentences import sentence
 from memory.actions import archive, deciding, store
 from memory.actions.deciding import Decided
@@ -69,7 +74,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
     made.undone_at = now
     made.save(update_fields=["undone_at"])
-    row = lock_memory(caller=caller, memory_id=made.memory_id)
+    row = lock_memory(caller=caller, memory_id=_about(made))
     if made.verdict != Verdict.SNOOZE:
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
     view = to_view(row, now=now)
@@ -78,7 +83,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
 
 def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
     rows = ReviewVerdict.objects.select_for_update().filter(
-        pk=review_id, memory__isnull=False, decided_by=waiting.decider(caller=caller)
+        _of(caller), pk=review_id, memory__isnull=False
     )
     made = rows.first()
     if made is None:
@@ -86,10 +91,24 @@ def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
             detail="There is no such verdict of yours.",
             hint="Who decided takes it back; others decide anew.",
         )
-    lock_memory(caller=caller, memory_id=made.memory_id)
+    lock_memory(caller=caller, memory_id=_about(made))
     if made.undone_at is not None:
         raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
     return made
+
+
+def _about(made: ReviewVerdict) -> UUID:
+    if made.memory_id is None:
+        raise TypeError("a verdict of the inbox is about a memory")
+    return made.memory_id
+
+
+def _of(caller: Caller) -> Q:
+    """Return the condition that a verdict is the caller's to take back."""
+    mine = Q(decided_by=waiting.decider(caller=caller))
+    if is_person(caller=caller):
+        return mine | Q(decided_by__in=credentials.own_token_ids(caller=caller))
+    return mine if caller.token_id is not None else mine & ~Q(decided_agent="")
 
 
 def _restore(caller: Caller, kept: dict[str, object]) -> None:

@@ -18,7 +18,8 @@ from memory.models.memories import Memory
 class ReviewVerdict(models.Model):
     """One decision about one memory, or about two names; then `before` says which.
 
-    `decided_by` is a person, or a token of nobody's.
+    `decided_by` is a token, or a person who decided without one; that two names are one thing is
+    its person's, whichever token they used.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

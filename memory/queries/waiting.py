@@ -25,7 +25,12 @@ NOBODY: Final = UUID(int=0)
 
 
 def decider(*, caller: Caller) -> UUID:
-    """Return whose verdicts the caller's are: a person's, or those of nobody's token."""
+    """Return whose verdicts the caller's are: a token's, or those of a person without one."""
+    return caller.token_id or caller.user_id or NOBODY
+
+
+def answering(*, caller: Caller) -> UUID:
+    """Return who answers for what the caller decides: the person, or nobody's token."""
     return principal(caller=caller) or NOBODY
 
 

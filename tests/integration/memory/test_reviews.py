@@ -1,14 +1,16 @@
 """The review inbox: what waits for whom, what each verdict does, and that undoing restores all."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput, NotFound
+from accounts.models import Token
 from memory.actions.confirm import confirm
 from memory.actions.decide_all import Whole, Words, decide_all
 from memory.actions.keep import keep
@@ -345,3 +347,57 @@ def test_no_agent_retires_a_protected_memory_by_merging_it(
 
     with pytest.raises(ProtectedMemory):
         merge(caller=agent, memory_id=row.id, into=into.id, now=now)
+
+
+def test_a_token_takes_back_no_verdict_that_its_person_gave_in_person(
+    caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    decided = reject(caller=caller, memory_id=due.id, reason="Wrong.", now=now)
+
+    for agent in (as_agent(caller), replace(as_agent(caller), token_id=None)):
+        with pytest.raises(NotFound):
+            undo(caller=agent, review_id=decided.review_id, now=now)
+        with pytest.raises(NotFound):
+            undo_together(caller=agent, review_id=decided.review_id, now=now)
+
+    undo(caller=caller, review_id=decided.review_id, now=now)
+    assert memories.get(caller=caller, memory_id=due.id, now=now).status == "active"
+
+
+def own_token(agent: Caller, until: datetime) -> None:
+    """Write down the token of an agent as its person's."""
+    assert agent.user_id is not None
+    assert agent.token_id is not None
+    with tenancy.walled(organization_id=agent.organization_id):
+        Token.objects.create(
+            id=agent.token_id,
+            organization_id=agent.organization_id,
+            user_id=agent.user_id,
+            name="agent",
+            kind="agent",
+            lookup="x",
+            digest="x",
+            last_four="xxxx",
+            scopes=["read", "write"],
+            expires_at=until,
+        )
+
+
+def test_a_token_snoozes_for_itself_and_it_or_its_person_takes_that_back(
+    caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    agent = as_agent(caller)
+    another = replace(agent, token_id=uuid4())
+    until = now + timedelta(days=1)
+    own_token(agent, until)
+
+    first = snooze(caller=agent, memory_id=due.id, until=until, now=now)
+
+    assert listed(agent, now) == []
+    assert len(listed(caller, now)) == len(listed(another, now)) == 1
+    with pytest.raises(NotFound):
+        undo(caller=another, review_id=first.review_id, now=now)
+    undo(caller=agent, review_id=first.review_id, now=now)
+    second = snooze(caller=agent, memory_id=due.id, until=until, now=now)
+    undo(caller=caller, review_id=second.review_id, now=now)
+    assert len(listed(agent, now)) == 1
