@@ -26,6 +26,7 @@ from memory.models import Conflict as Settled
 from memory.models import ImportRow, Memory, MemoryLink, ReviewVerdict
 from memory.queries import imports
 from memory.queries.imports import ImportView
+from memory.queries.views import MemoryView
 from teams.actions.projects import create_project
 from tests.support import memories, stored, work
 
@@ -344,27 +345,31 @@ def test_row_that_cannot_be_brought_back_can_still_be_changed(
     assert view.content == text["content"]
 
 
+def decide(about: Memory, older: MemoryView, by: str, now: datetime) -> None:
+    """Decide about a memory as people do, in the inbox or between two of them."""
+    if by == "conflict":
+        Settled.objects.create(
+            older_id=older.id, newer=about, audience=about.audience, kind="update",
+            cause="same", found_at=now, verdict="keep_newer", settled_at=now,
+        )  # fmt: skip
+        return
+    assert about.author_user is not None
+    ReviewVerdict.objects.create(
+        memory=about, verdict="keep", decided_by=about.author_user, decided_at=now
+    )
+
+
 @pytest.mark.parametrize("by", ["conflict", "verdict"])
 def test_undoing_leaves_what_people_have_decided(
     caller: Caller, store: str, now: datetime, by: str
 ) -> None:
     older = memories.stored(caller, now, project=store)
     done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
-    later = now + timedelta(hours=1)
     with tenancy.unit():
         chosen = Memory.objects.get(content__contains="gate")
-        if by == "conflict":
-            Settled.objects.create(
-                older_id=older.id, newer=chosen, audience=chosen.audience, kind="update",
-                cause="same", found_at=now, verdict="keep_newer", settled_at=later,
-            )  # fmt: skip
-        else:
-            assert chosen.author_user is not None
-            ReviewVerdict.objects.create(
-                memory=chosen, verdict="keep", decided_by=chosen.author_user, decided_at=later
-            )
+        decide(chosen, older, by, now + timedelta(hours=1))
 
-    undone = undo_import(caller=caller, batch_id=done.id, now=later)
+    undone = undo_import(caller=caller, batch_id=done.id, now=now)
 
     assert (undone.archived, undone.kept) == (0, 1)
     assert chosen.content in active()
