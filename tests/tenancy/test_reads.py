@@ -239,6 +239,7 @@ COMPLETE = {  # reads that tell of every memory, text or citation
 INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
     "memories.find_memory",
     "memories.lock_memory",
+    "memories.matching",  # for exports, which are asked for as every other surface is
     "places.find_project",
     "audit.page",  # ids of everything, for managers alone
 }

@@ -17,7 +17,7 @@ from memory.actions.neighbors import look_around
 from memory.actions.remember import prepare
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
-from memory.intake.integrate import LEAST_SHARE, decide
+from memory.intake.integrate import LEAST_SHARE, Decision, decide
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, MemoryVector
 from memory.queries import conflicts
 from memory.queries.conflicts import State
@@ -379,13 +379,10 @@ def _embed_again(memory_id: UUID) -> None:
     tasks.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
 
 
-def test_what_was_reworded_since_it_was_compared_is_not_replaced(
-    agent: Caller, store: str, now: datetime
-) -> None:
-    old = _agents(agent, now, OLD, store)
-    prepared = prepare(
-        caller=agent, new=new(NEW, project=store, source="agent_explicit", event_at=now)
-    )
+def _compared(agent: Caller, store: str, now: datetime) -> Decision:
+    """Decide about a candidate that replaces what is known, and write nothing yet."""
+    given = new(NEW, project=store, source="agent_explicit", event_at=now)
+    prepared = prepare(caller=agent, new=given)
     with tenancy.unit():
         around = look_around(
             caller=agent,
@@ -394,7 +391,14 @@ def test_what_was_reworded_since_it_was_compared_is_not_replaced(
             embedded=prepared.embedded,
             now=now,
         )
-    decision = decide(candidate=around.statement, known=around.known)
+    return decide(candidate=around.statement, known=around.known)
+
+
+def test_what_was_reworded_since_it_was_compared_is_not_replaced(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+    decision = _compared(agent, store, now)
     with tenancy.unit():
         assert hold(decision=decision) is not None
 
