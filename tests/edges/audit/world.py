@@ -1,7 +1,7 @@
 """An organization in which every way of writing has something to write to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.actions.invitations import invite
-from accounts.actions.tokens import NewToken, create_token
+from accounts.actions.tokens import IssuedToken, NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
@@ -79,14 +79,18 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
         "guest": User.objects.create_user(GUEST, people.PASSWORD),
         "operator": User.objects.create_superuser("ops@cairn.test", people.PASSWORD),
     }
+    writer = _issued(caller, frozenset(TokenScope), now)
     return World(
         caller=caller,
         browsers={name: _browser(user) for name, user in people_here.items()},
         apis={
-            "writer": Api(token=_token(caller, frozenset(TokenScope), now)),
-            "reader": Api(token=_token(caller, frozenset({TokenScope.READ}), now)),
+            "writer": Api(token=writer.text),
+            "reader": Api(token=_issued(caller, frozenset({TokenScope.READ}), now).text),
         },
-        names=_names(caller, people_here, now),
+        names={
+            **_names(caller, people_here, now),
+            **_review(replace(caller, token_id=writer.token.id), people_here["member"], now),
+        },
     )
 
 
@@ -110,7 +114,6 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
     return {
         "memory": str(memory.id),
         "archived": str(gone.id),
-        **_review(caller, who["member"], now),
         **_imports(caller, now),
         "note": _note(caller, now),
         "session": _session(caller, now),
@@ -128,7 +131,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
 
 
 def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
-    """Let two memories of somebody else wait; of one, the caller has decided already."""
+    """Let two memories of somebody else wait; of one, the caller's token has decided already."""
     with entered(caller):
         waits = _memory(caller, now, "Parcels above thirty kilos leave from the north depot only.")
         rests = _memory(caller, now, "Refunds take three days because the bank settles at night.")
@@ -154,8 +157,8 @@ def _browser(user: User) -> Client:
     return client
 
 
-def _token(caller: Caller, scopes: frozenset[TokenScope], now: datetime) -> str:
-    return create_token(caller=caller, new=NewToken(name="agent", scopes=scopes), now=now).text
+def _issued(caller: Caller, scopes: frozenset[TokenScope], now: datetime) -> IssuedToken:
+    return create_token(caller=caller, new=NewToken(name="agent", scopes=scopes), now=now)
 
 
 def _memory(caller: Caller, now: datetime, content: str) -> MemoryView:
