@@ -22,7 +22,6 @@ from memory.actions.heard import merely_repeated
 from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
 from memory.intake.integrate import Cause, Decision, Known, Operation, Statement
-from memory.intake.statements import Difference
 from memory.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.sql import neighbors as rows_near
 from memory.sql.neighbors import KnownRow
@@ -139,7 +138,10 @@ def _twin(row: Memory, known: tuple[Known, ...], thresholds: Thresholds) -> UUID
 
 
 def _says_the_same(old: str, new: str) -> bool:
-    return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
+    """Say whether nothing is lost with one of the two: each may not have a telling word alone."""
+    return statements.asserts_the_same(
+        old=statements.assertion(text=old), new=statements.assertion(text=new)
+    )
 
 
 def _statement(row: Memory, text: KnownRow, share: Share) -> Statement:
