@@ -13,7 +13,7 @@ from django.shortcuts import render
 
 from accounts.api import schemas as accounts_schemas
 from accounts.api import shapes
-from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint
+from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint, Reply
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
 from memory.api import (
@@ -209,18 +209,21 @@ def _request_body(endpoint: Endpoint) -> dict[str, Any]:
 def _successes(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     for reply in endpoint.replies:
-        schema = accounts_schemas.ref(reply.schema) if reply.schema else FILE
-        content: dict[str, Any] = {"schema": schema}
-        if reply.example is not None:
-            content["example"] = reply.example
         links = replies.links_of(reply=reply, endpoints=endpoints)
         answers[str(reply.status)] = {
             "description": reply.says,
             "headers": replies.headers_of(reply=reply, endpoint=endpoint),
-            "content": dict.fromkeys(reply.media or (JSON,), content),
+            "content": {kind: _content(reply, kind) for kind in reply.media or (JSON,)},
             **({"links": links} if links else {}),
         }
     return answers
+
+
+def _content(reply: Reply, kind: str) -> dict[str, Any]:
+    """Describe an answer in one kind of media; a file of JSON may hold anything."""
+    file: dict[str, Any] = {} if kind == JSON else FILE
+    schema = accounts_schemas.ref(reply.schema) if reply.schema else file
+    return {"schema": schema} | ({} if reply.example is None else {"example": reply.example})
 
 
 def _refusals(endpoint: Endpoint) -> dict[str, Any]:

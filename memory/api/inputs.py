@@ -46,6 +46,9 @@ STATUS: Final = Text(
     largest=12, choices=tuple(item.value for item in Status if item is not Status.DELETED)
 )
 SCOPE: Final = Text(largest=12, choices=tuple(item.value for item in Scope))
+NEW_SCOPE: Final = Text(  # a team is named where a memory is moved to it
+    largest=12, choices=tuple(item.value for item in Scope if item is not Scope.TEAM)
+)
 TAGS: Final = Several(of=Text(largest=64, smallest=1), largest=64)  # spec 10.5
 FILES: Final = Several(of=Text(largest=400, smallest=1), largest=64)
 MODULES: Final = Several(of=Text(largest=200, smallest=1), largest=64)
@@ -131,7 +134,9 @@ CORRECTION: Final = Record(
         Field(name="content", shape=CONTENT, says="What is right.", required=True),
         _optional("kind", Text(largest=12, choices=KINDS), "What was wrong.", "wrong"),
         REASON,
-        _optional("scope", SCOPE, "Who sees the corrected one; else whoever saw the wrong one."),
+        _optional(
+            "scope", NEW_SCOPE, "Who sees the corrected one; else whoever saw the wrong one."
+        ),
     ),
 )
 PIN: Final = Record(name="Pin", fields=(_optional("pinned", Truth(), "Or let go.", True),))

@@ -66,6 +66,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "name@/phases": "the document says once for all texts that they hold no NUL",
     "too_many@/name": "only the store knows how many methodologies there are",
     "wrong@/until": "no schema compares two fields",
+    "range@/turns": "only the store knows which turn was the last",
+    "range@/until": "the document cannot say which moments are still to come",
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
 }
 
