@@ -29,6 +29,7 @@ AREAS: Final = (
     "project",
     "team",
     "memory",
+    "entity",
     "session",
     "import",
     "note",

@@ -1,6 +1,7 @@
 """What belongs to another organization is answered exactly like what does not exist (spec 7.1)."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,6 +21,8 @@ LISTS = ("memories", "projects", "teams", "jobs", "tokens", "changes", "me")
 BODIES: dict[str, Any] = {
     "edit_memory": {"tags": ["mine"]},
     "correct_memory": {"content": "It keeps its master key in the office now."},
+    "merge_memory": {"into": "0193a7c0-0000-7000-8000-000000000000"},
+    "snooze_memory": {"until": (datetime.now(UTC) + timedelta(days=2)).isoformat()},
     "edit_project": {"name": "Mine"},
     "rename_team": {"name": "Mine"},
     "add_project_member": {"person": "owner@acme.test"},

@@ -19,8 +19,9 @@ VISIBILITY: Final = (
         "tests/edges/api/test_strangers.py::test_a_token_bound_to_a_project_reaches_nothing_else",
     ),
     guard(
-        "chosen memories are read with the audience", "memory/migrations/0002_search.sql",
-        "AND m.status <> 'deleted' AND m.audience = ANY (audiences)", "AND m.status <> 'deleted'",
+        "chosen memories are read with the audience",
+        "memory/migrations/0010_sessions_and_turns.sql",
+        "AND m.audience = ANY (audiences) AND m.status <> 'deleted'", "AND m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
@@ -77,13 +78,16 @@ VISIBILITY: Final = (
     ),
     guard(
         "how rare a word is in a project asks for the audience",
-        "memory/migrations/0011_rare_here.sql", "AND l.audience = ANY (audiences)", "AND true",
+        "memory/migrations/0011_rare_here.sql",
+        "(given.lexemes || ''::text) AND l.audience = ANY (audiences)",
+        "(given.lexemes || ''::text)",
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     guard(
         "how rare a word is in a project keeps to the projects of a credential",
         "memory/migrations/0011_rare_here.sql",
-        "(bound IS NULL OR l.project_id = ANY (bound))", "true",
+        "AND (bound IS NULL OR l.project_id = ANY (bound))\n            GROUP BY 1)",
+        "GROUP BY 1)",
         "tests/tenancy/test_word_counts.py"
         "::test_words_of_other_projects_change_no_score_of_a_bound_token",
     ),
