@@ -47,8 +47,7 @@ SELECT * FROM unnest(%(same_types)s::smallint[], %(same_keys)s::text[], %(same_g
 seen AS (
 SELECT coalesce(s.number::text, n.type_code || ' ' || n.key) AS thing, n.type_code, n.key, n.name, n.memory_id
 FROM memory_mention AS n LEFT JOIN same AS s ON s.key = n.key AND s.type_code = n.type_code
-WHERE NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.memory_id AND NOT k.live)
-  AND {visible}
+WHERE NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.memory_id AND NOT k.live) AND {visible}
   AND (%(within)s::uuid[] IS NULL OR n.project_id IS NULL OR n.project_id = ANY (%(within)s::uuid[]))
   AND (%(type)s::smallint IS NULL OR n.type_code = %(type)s::smallint)
   AND (%(near)s::text[] IS NULL OR n.key = ANY (%(near)s::text[]))),

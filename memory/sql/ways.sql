@@ -28,7 +28,7 @@ CROSS JOIN LATERAL (
           SELECT source_id FROM memory_memorylink
           WHERE target_id = hit.id AND kind = ANY (%(kinds)s::text[])) AS e
     JOIN memory_memory AS m ON m.id = e.other
-    WHERE m.status = 'active' AND {visible}
+    WHERE {visible} AND m.status = 'active'
     ORDER BY m.id LIMIT 10) AS l
 ORDER BY hit.id, l.other_id
 
