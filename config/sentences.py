@@ -3,7 +3,7 @@
 Whatever is called `detail` or `hint`, the titles of errors, and what `sentence` is given may stand
 on a page. Each is a constant, or `sentence` of one with its values: a text put together where it is
 raised has no place in a catalog, and is a fault. What only programs are told, by REST, MCP and the
-command line, stays English and is not looked at.
+command lines, stays English and is not looked at.
 """
 
 import ast
@@ -14,7 +14,9 @@ from pathlib import PurePosixPath
 from string import Formatter
 from typing import Final
 
-PROGRAMS: Final = frozenset({"api", "mcp", "config", "evaluation", "management"})  # folders
+PROGRAMS: Final = frozenset(  # folders
+    {"api", "client", "config", "evaluation", "management", "mcp"}
+)
 KEYWORD: Final = re.compile(r"_*(?:\w+_)?(?:detail|hint)\Z", re.IGNORECASE)
 SENTENCE: Final = "sentence"
 TITLE: Final = "title"
