@@ -1,20 +1,21 @@
 """Which format a file has, and what it holds: the one way from bytes to candidates (spec 8.3).
 
 Content decides before the name does: a zip and a database by their first bytes, JSON by its first
-character, everything else is words. So a file with a wrong ending is read for what it is.
+character, everything else is words. So a file with a wrong ending is read for what it is. File
+follows file until an upload has as many statements as are taken; the rest is not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from accounts.sentences import sentence
 from memory.exchange import archives, characters, databases, front_matter, notes, own, records
+from memory.exchange.archives import Member
 from memory.exchange.candidates import (
     LONGEST_NAME,
     MOST_CANDIDATES,
-    Candidate,
     Fault,
     Format,
     Reading,
@@ -35,32 +36,42 @@ RECORDS: Final = frozenset({".json", ".jsonl", ".ndjson"})
 
 def read(*, name: str, data: bytes) -> Reading:
     """Read one upload, a file or a zip of files."""
-    name = _clean(name)
-    if archives.is_archive(data=data):
-        return _bounded(_read_archive(name, data))
-    return _bounded(_read_file(name, data))
+    return _bounded(_readings(_clean(name), data))
 
 
 def read_all(*, files: tuple[tuple[str, bytes], ...]) -> Reading:
     """Read several uploads as one."""
-    return _bounded(together(readings=tuple(read(name=name, data=data) for name, data in files)))
+    return _bounded(one for name, data in files for one in _readings(_clean(name), data))
 
 
-def _read_archive(name: str, data: bytes) -> Reading:
-    readings = []
+def _readings(name: str, data: bytes) -> Iterator[Reading]:
+    """Read file after file, each when it is asked for."""
+    if archives.is_archive(data=data):
+        yield from _read_archive(name, data)
+    else:
+        yield _read_file(name, data)
+
+
+def _read_archive(name: str, data: bytes) -> Iterator[Reading]:
+    is_empty = True
     for member in archives.members(data=data):
-        if member.fault:
-            fault = Fault(file=member.name or name, line=None, detail=member.fault)
-            readings.append(Reading(files=(), candidates=(), faults=(fault,)))
-        elif archives.is_archive(data=member.data):
-            readings.append(
-                unreadable(name=member.name, detail="A zip inside of a zip is not read.")
-            )
-        elif _is_of_interest(member.name, member.data):
-            readings.append(_read_file(member.name, member.data))
-    if not readings:
-        return unreadable(name=name, detail="The zip holds nothing that can be imported.")
-    return together(readings=tuple(readings))
+        found = _read_member(name, member)
+        if found is not None:
+            is_empty = False
+            yield found
+    if is_empty:
+        yield unreadable(name=name, detail="The zip holds nothing that can be imported.")
+
+
+def _read_member(name: str, member: Member) -> Reading | None:
+    if member.fault:
+        fault = Fault(file=member.name or name, line=None, detail=member.fault)
+        return Reading(files=(), candidates=(), faults=(fault,))
+    if archives.is_archive(data=member.data):
+        return unreadable(name=member.name, detail="A zip inside of a zip is not read.")
+    if _is_of_interest(member.name, member.data):
+        return _read_file(member.name, member.data)
+    return None
 
 
 def _is_of_interest(name: str, data: bytes) -> bool:
@@ -121,16 +132,32 @@ def _own_reading(name: str, record: Mapping[str, Any]) -> Reading:
     return of_file(name=name, format=Format.OWN_MARKDOWN, candidates=(found,))
 
 
-def _bounded(found: Reading) -> Reading:
-    if len(found.candidates) <= MOST_CANDIDATES:
-        return found
-    dropped: tuple[Candidate, ...] = found.candidates[MOST_CANDIDATES:]
-    detail = sentence(
-        "Only the first {most} statements are taken; divide what is left.", most=MOST_CANDIDATES
-    )
-    fault = Fault(file=dropped[0].file, line=dropped[0].line, detail=detail)
-    kept = found.candidates[:MOST_CANDIDATES]
-    return replace(found, candidates=kept, faults=(*found.faults, fault))
+def _bounded(readings: Iterable[Reading]) -> Reading:
+    """Join readings until an upload's measure is full; what comes after is not read at all."""
+    taken: list[Reading] = []
+    found = faults = 0
+    for one in readings:
+        taken.append(one)
+        found, faults = found + len(one.candidates), faults + len(one.faults)
+        if max(found, faults) > MOST_CANDIDATES:
+            break
+    return _cut(together(readings=tuple(taken)))
+
+
+def _cut(found: Reading) -> Reading:
+    most = MOST_CANDIDATES
+    told = found.faults[:most]
+    if len(found.faults) > most:
+        beyond = found.faults[most]
+        detail = sentence("More than {most} rows cannot be read; the rest was left.", most=most)
+        told = (*told, Fault(file=beyond.file, line=beyond.line, detail=detail))
+    if len(found.candidates) > most:
+        dropped = found.candidates[most]
+        detail = sentence(
+            "Only the first {most} statements are taken; divide what is left.", most=most
+        )
+        told = (*told, Fault(file=dropped.file, line=dropped.line, detail=detail))
+    return replace(found, candidates=found.candidates[:most], faults=told)
 
 
 def _clean(name: str) -> str:

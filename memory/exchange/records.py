@@ -8,15 +8,27 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from io import StringIO
+from itertools import chain, islice
 from typing import Any, Final
 
 from accounts.sentences import Sentence, sentence
 from memory.exchange import own
-from memory.exchange.candidates import Candidate, Fault, Format, Link, Reading, of_file, unreadable
+from memory.exchange.candidates import (
+    MOST_CANDIDATES,
+    Candidate,
+    Fault,
+    Format,
+    Link,
+    Reading,
+    of_file,
+    unreadable,
+)
 from memory.taxonomy import LinkKind, MemoryType
 
 TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a row's text, in order
 LISTS: Final = ("memories", "results", "items", "data")  # names of the rows in a document
+LOOKED_AT: Final = 50  # rows from which a format is told
 LONGEST_ROW: Final = 1_000_000  # characters of one line
 DEEPEST: Final = 32  # levels, spec 10.5
 TYPES: Final = frozenset(one.value for one in MemoryType)
@@ -48,13 +60,13 @@ def read_document(*, name: str, text: str) -> Reading:
 
 def read_lines(*, name: str, text: str) -> Reading:
     """Read a JSON object a line."""
-    rows = tuple(_parsed(text))
-    first = rows[0][1] if rows else None
-    is_ours = own.is_header(value=first)
-    told = rows[1:] if is_ours else rows
-    format = Format.OWN_LINES if is_ours else _format_of(None, [row for _, row in told[:50]])
-    kind = format if format in {Format.MEM0, Format.OWN_LINES} else Format.JSON_LINES
-    return _reading(name, kind, told)
+    rows = _parsed(text)
+    head = list(islice(rows, LOOKED_AT))
+    if head and own.is_header(value=head[0][1]):
+        return _reading(name, Format.OWN_LINES, chain(head[1:], rows))
+    format = _format_of(None, [row for _, row in head])
+    kind = format if format is Format.MEM0 else Format.JSON_LINES
+    return _reading(name, kind, chain(head, rows))
 
 
 def looks_like_lines(*, text: str) -> bool:
@@ -92,7 +104,7 @@ def of_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Cand
 
 
 def _parsed(text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(StringIO(text, newline="\n"), start=1):
         if not line.strip():
             continue
         if len(line) > LONGEST_ROW:
@@ -125,7 +137,7 @@ def _rows_of(value: Any) -> list[Any] | None:
 def _format_of(value: Any, rows: list[Any]) -> Format:
     if own.is_header(value=value):
         return Format.OWN_JSON
-    objects = [row for row in rows[:50] if isinstance(row, dict)]
+    objects = [row for row in rows[:LOOKED_AT] if isinstance(row, dict)]
     is_mem0 = bool(objects) and all(
         isinstance(row.get("memory"), str) and "content" not in row for row in objects
     )
@@ -141,6 +153,8 @@ def _reading(name: str, format: Format, rows: Iterable[tuple[int | None, Any]]) 
             detail = error.detail
             place = line if line is not None else number
             faults.append(Fault(file=name, line=place, detail=detail))
+        if max(len(found), len(faults)) > MOST_CANDIDATES:
+            break  # one more than is taken, so that it is told
     return of_file(name=name, format=format, candidates=tuple(found), faults=tuple(faults))
 
 
