@@ -1,32 +1,40 @@
 """Book what a call of a text model cost, by day, model and project (spec 2.3)."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F
 
+from accounts import tenancy
 from memory.actions.extraction import Spent
-from memory.models import ModelUse
+from memory.sql import statistics
 
+KIND: Final = "model_use"  # of statistics
 PER: Final = Decimal(1_000_000)  # tokens that a price is for
 
 
-def book_use(*, spent: Spent, project_id: UUID | None, day: date) -> None:
+def book_use(*, spent: Spent, project_id: UUID | None, now: datetime) -> None:
     """Add to the day's sums of a model. In a unit."""
     if not spent.calls:
         return
-    row, _ = ModelUse.objects.get_or_create(day=day, model=spent.model, project_id=project_id)
-    ModelUse.objects.filter(pk=row.pk).update(
-        calls=F("calls") + spent.calls,
-        fallbacks=F("fallbacks") + spent.fallbacks,
-        input_tokens=F("input_tokens") + spent.input_tokens,
-        output_tokens=F("output_tokens") + spent.output_tokens,
-        cost=F("cost") + cost_of(spent=spent),
+    counts: dict[str, int | Decimal] = {
+        "calls": spent.calls,
+        "fallbacks": spent.fallbacks,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": cost_of(spent=spent),
+    }
+    addition = statistics.Addition(
+        audience=project_id or tenancy.current().organization_id,
+        project_id=project_id,
+        day=now.date(),
+        key=spent.model,
+        counts=counts,
     )
+    statistics.add(kind=KIND, additions=(addition,), now=now)
 
 
 def cost_of(*, spent: Spent) -> Decimal:

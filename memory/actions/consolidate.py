@@ -183,7 +183,7 @@ def _take(run: _Run, found: Extracted) -> None:
     if found.degraded:
         run.degraded[found.degraded] += 1
     with tenancy.unit():
-        book_use(spent=found.spent, project_id=run.session.project_id, day=run.now.date())
+        book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
         row = _hold(run)
         _note(run, row)
         _save(row, "result")

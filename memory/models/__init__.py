@@ -15,7 +15,8 @@ from memory.models.search import (
     MemoryUsage,
     MemoryVector,
 )
-from memory.models.sessions import GivenOut, ModelUse, Session, Turn
+from memory.models.sessions import GivenOut, Session, Turn
+from memory.models.statistics import Statistic
 from memory.models.topics import Topic, TopicMember
 
 __all__ = [
@@ -35,10 +36,10 @@ __all__ = [
     "MemoryVersion",
     "Mention",
     "Methodology",
-    "ModelUse",
     "NoteVersion",
     "ReviewVerdict",
     "Session",
+    "Statistic",
     "Topic",
     "TopicMember",
     "Turn",

@@ -1,4 +1,4 @@
-"""Sessions of agents and their turns, what was given out to whom, and what models cost (spec 2.7).
+"""Sessions of agents and their turns, and what was given out to whom (spec 2.7).
 
 A session belongs to who opened it: its audience is that person, or its project when it is shared.
 Turns stand under their session and have no audience of their own; they are kept for a while after
@@ -113,26 +113,3 @@ class GivenOut(models.Model):
             models.Index(fields=("at",), name="memory_given_at"),
         )
         ordering = ("id",)
-
-
-class ModelUse(models.Model):
-    """What a text model was asked for a project on one day, in calls, tokens and money."""
-
-    day = models.DateField()
-    model = models.CharField(max_length=120)
-    project_id = models.UUIDField(null=True)
-    calls = models.PositiveIntegerField(default=0)
-    fallbacks = models.PositiveIntegerField(default=0)
-    input_tokens = models.PositiveBigIntegerField(default=0)
-    output_tokens = models.PositiveBigIntegerField(default=0)
-    cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
-
-    class Meta:
-        constraints = (
-            models.UniqueConstraint(
-                fields=("day", "model", "project_id"),
-                nulls_distinct=False,
-                name="memory_model_use_once",
-            ),
-        )
-        ordering = ("-day", "model", "id")

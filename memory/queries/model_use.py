@@ -1,13 +1,12 @@
-"""What text models have cost: by day and model, and this month's sums (spec 2.3, 10.3)."""
+"""What text models have cost: this month's sums (spec 2.3, 10.3)."""
 
+from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from uuid import UUID
 
-from django.db.models import QuerySet, Sum
-
-from memory.models import ModelUse
+from memory.sql import named, statistics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,17 +27,29 @@ class MonthOfUse:
 
 def month(*, day: date) -> MonthOfUse:
     """Return the organization's use in the month of a day. In a unit."""
-    return _sum(ModelUse.objects.filter(day__year=day.year, day__month=day.month))
+    return _sum(day, everywhere=True, project_id=None)
 
 
 def month_of_project(*, project_id: UUID | None, day: date) -> MonthOfUse:
     """Return a project's use in the month of a day. In a unit."""
-    rows = ModelUse.objects.filter(day__year=day.year, day__month=day.month)
-    return _sum(rows.filter(project_id=project_id))
+    return _sum(day, everywhere=False, project_id=project_id)
 
 
-def _sum(rows: QuerySet[ModelUse]) -> MonthOfUse:
-    names = ("calls", "fallbacks", "input_tokens", "output_tokens", "cost")
-    found = rows.aggregate(**{name: Sum(name) for name in names})
-    whole = {name: int(found[name] or 0) for name in names[:-1]}
-    return MonthOfUse(**whole, cost=found["cost"] or Decimal(0))
+def _sum(day: date, *, everywhere: bool, project_id: UUID | None) -> MonthOfUse:
+    rows = named.rows(
+        "model_use",
+        file=statistics.FILE,
+        since=day.replace(day=1),
+        until=day.replace(day=monthrange(day.year, day.month)[1]),
+        everywhere=everywhere,
+        project=project_id,
+    )
+    *whole, cost = rows[0]
+    calls, fallbacks, tokens_in, tokens_out = (int(number) for number in whole)
+    return MonthOfUse(
+        calls=calls,
+        fallbacks=fallbacks,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost=Decimal(cost),
+    )

@@ -1,0 +1,32 @@
+-- name: add
+-- Add to many sums in one statement, by the index memory_statistic_once; a row a place, day and key.
+-- Numbers add up, decimals that are written as text too and stay exact; of `notes` the newer stands.
+-- Who adds to the same row waits for it, and rows come in one order, so nothing is lost or locked up.
+INSERT INTO memory_statistic AS s (kind, audience, project_id, day, key, counts, updated_at)
+SELECT %(kind)s, r.audience, r.project_id, r.day, r.key, r.counts, %(now)s
+FROM jsonb_to_recordset(%(rows)s::jsonb)
+    AS r(audience uuid, project_id uuid, day date, key text, counts jsonb)
+ORDER BY r.audience, r.project_id, r.day, r.key COLLATE "C"
+ON CONFLICT (kind, audience, project_id, day, key) DO UPDATE
+SET updated_at = greatest(s.updated_at, excluded.updated_at),
+    counts = s.counts || coalesce((
+        SELECT jsonb_object_agg(n.key, CASE
+            WHEN jsonb_typeof(n.value) = 'number' AND jsonb_typeof(s.counts -> n.key) = 'number'
+                THEN to_jsonb((s.counts ->> n.key)::numeric + (n.value #>> '{}')::numeric)
+            WHEN jsonb_typeof(n.value) = 'string' AND jsonb_typeof(s.counts -> n.key) = 'string'
+                THEN to_jsonb(
+                    trim_scale((s.counts ->> n.key)::numeric + (n.value #>> '{}')::numeric)::text)
+            ELSE n.value END)
+        FROM jsonb_each(excluded.counts) AS n), '{}')
+
+-- name: model_use
+-- What text models cost in some days, of one project or of all: by the index memory_statistic_kind; a
+-- row. Sums only: whom they are told is decided by who asks.
+SELECT coalesce(sum((s.counts ->> 'calls')::bigint), 0),
+       coalesce(sum((s.counts ->> 'fallbacks')::bigint), 0),
+       coalesce(sum((s.counts ->> 'input_tokens')::bigint), 0),
+       coalesce(sum((s.counts ->> 'output_tokens')::bigint), 0),
+       coalesce(sum((s.counts ->> 'cost')::numeric), 0)
+FROM memory_statistic AS s
+WHERE s.kind = 'model_use' AND s.day BETWEEN %(since)s AND %(until)s
+  AND (%(everywhere)s OR s.project_id IS NOT DISTINCT FROM %(project)s::uuid)
