@@ -37,6 +37,6 @@ def forget(*, now: datetime) -> int:
         session__state="ended", session__ended_at__lt=old
     )  # one that is still “ended” so long after is not to be kept, or its job has failed
     with tenancy.unit():
-        turns, _ = Turn.objects.filter(is_past).delete()
+        turns, _ = Turn.all_streams.filter(is_past).delete()
         given, _ = GivenOut.objects.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
     return turns + given

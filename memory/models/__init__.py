@@ -15,7 +15,7 @@ from memory.models.search import (
     MemoryUsage,
     MemoryVector,
 )
-from memory.models.sessions import GivenOut, Session, Turn
+from memory.models.sessions import GivenOut, Session, Stream, Turn
 from memory.models.statistics import Statistic
 from memory.models.topics import Topic, TopicMember
 
@@ -40,6 +40,7 @@ __all__ = [
     "ReviewVerdict",
     "Session",
     "Statistic",
+    "Stream",
     "Topic",
     "TopicMember",
     "Turn",

@@ -2,11 +2,12 @@
 
 A session belongs to who opened it: its audience is that person, or its project when it is shared.
 Turns stand under their session and have no audience of their own; they are kept for a while after
-what is worth keeping was taken from them.
+what is worth keeping was taken from them. They come in streams: what was said, and beside it what
+the agent did (spec 4.1). Whoever asks for turns is given what was said, and nothing else.
 """
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.identifiers import new_id
 
@@ -18,6 +19,9 @@ class Session(models.Model):
     comes late moves it back. `result` is what came of them. `thread` names the piece of work that
     several sessions may belong to. `read_by` is the job that reads it, until when at most.
     `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
+    `cwd` is the folder of its repository, `plan` the steps that were planned. `events` counts what
+    the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
+    came to, and `finalized_at` when that was decided last.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -47,6 +51,14 @@ class Session(models.Model):
     result = models.JSONField(default=dict)
     read_by = models.UUIDField(null=True)
     read_until = models.DateTimeField(null=True)
+    cwd = models.CharField(max_length=400, blank=True, default="", db_default="")
+    branch = models.CharField(max_length=200, blank=True, default="", db_default="")
+    commit = models.CharField(max_length=64, blank=True, default="", db_default="")
+    plan = models.JSONField(null=True)
+    events = models.PositiveIntegerField(default=0, db_default=0)
+    folded = models.PositiveIntegerField(default=0, db_default=0)
+    observed = models.JSONField(null=True)
+    finalized_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "memory_agentsession"  # an index of memories has the shorter name
@@ -68,23 +80,70 @@ class Session(models.Model):
         ordering = ("-opened_at", "id")
 
 
+class Stream(models.IntegerChoices):
+    """What a turn tells: what somebody said, what the agent did, or what its doing came to."""
+
+    SAID = 0
+    DONE = 1
+    CHECKPOINT = 2
+
+
+class SaidTurns(models.Manager["Turn"]):
+    """What was said: all that most readers know of."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was said."""
+        return super().get_queryset().filter(stream=Stream.SAID)
+
+
+class DoneTurns(models.Manager["Turn"]):
+    """What the agent did, for the observer."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was done."""
+        return super().get_queryset().filter(stream=Stream.DONE)
+
+
+class Checkpoints(models.Manager["Turn"]):
+    """The scratchpads that spare reading a session's events again, one a session."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return the checkpoints."""
+        return super().get_queryset().filter(stream=Stream.CHECKPOINT)
+
+
 class Turn(models.Model):
-    """What one side said; `masked` counts the secrets that were taken out before it was stored."""
+    """What one side said; `masked` counts the secrets that were taken out before it was stored.
+
+    In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
+    as JSON, and its sequence the last event that is in it.
+    """
 
     session = models.ForeignKey(
         Session, on_delete=models.CASCADE, db_index=False, related_name="turns"
     )
+    stream = models.PositiveSmallIntegerField(
+        choices=Stream.choices, default=Stream.SAID, db_default=Stream.SAID
+    )
     sequence = models.PositiveIntegerField()
     role = models.CharField(max_length=12)
     text = models.TextField()
+    body = models.JSONField(null=True)
     masked = models.PositiveSmallIntegerField(default=0)
     at = models.DateTimeField()
 
+    objects = SaidTurns()
+    done = DoneTurns()
+    checkpoints = Checkpoints()
+    all_streams = models.Manager["Turn"]()
+
     class Meta:
         constraints = (
-            models.UniqueConstraint(fields=("session", "sequence"), name="memory_turn_once"),
+            models.UniqueConstraint(
+                fields=("session", "stream", "sequence"), name="memory_turn_once"
+            ),
         )
-        ordering = ("session", "sequence")
+        ordering = ("session", "stream", "sequence")
 
 
 class GivenOut(models.Model):

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -105,7 +105,7 @@ def find(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session with its counts, for views. In a unit. Raises NotFound."""
     row = _counted(_visible(caller)).filter(pk=session_id).first()
     if row is None:
-        raise _missing()
+        raise missing()
     return row
 
 
@@ -113,7 +113,7 @@ def hold(*, caller: Caller, session_id: UUID) -> Session:
     """Return the row of a session locked until the unit ends. Raises NotFound."""
     row = _visible(caller).select_for_update(of=("self",)).filter(pk=session_id).first()
     if row is None:
-        raise _missing()
+        raise missing()
     return row
 
 
@@ -159,10 +159,16 @@ def _visible(caller: Caller) -> QuerySet[Session]:
 
 
 def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
-    return rows.annotate(turn_count=Count("turns"), last_sequence=Max("turns__sequence"))
+    """Add how many turns were said; what its agent did is counted by the session itself."""
+    said = Turn.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    return rows.annotate(
+        turn_count=Subquery(said.annotate(count=Count("pk")).values("count")),
+        last_sequence=Subquery(said.annotate(last=Max("sequence")).values("last")),
+    )
 
 
-def _missing() -> NotFound:
+def missing() -> NotFound:
+    """Return the refusal of a session that is not there, or not for this caller."""
     return NotFound(
         detail="There is no such session.", hint="GET /api/v1/sessions lists those you can see."
     )

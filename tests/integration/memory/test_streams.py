@@ -1,0 +1,63 @@
+"""Sessions keep what agents did beside what was said; readers of turns see what was said alone."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import session_upkeep
+from memory.actions.append_turns import NewTurn, append_turns
+from memory.actions.open_session import NewSession, open_session
+from memory.models import Session, Stream, Turn
+from memory.queries import sessions
+from memory.queries.sessions import SessionView
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def session(agent: Caller, now: datetime) -> SessionView:
+    """A session in which two turns were said and three things done."""
+    view = open_session(caller=agent, new=NewSession(), now=now).session
+    turns = tuple(NewTurn(role="user", text=text) for text in ("First.", "Second."))
+    append_turns(caller=agent, session_id=view.id, turns=turns, now=now)
+    with tenancy.unit():
+        row = Session.objects.get(pk=view.id)
+        for stream, sequence in ((1, 1), (1, 2), (1, 9), (2, 9)):
+            Turn.all_streams.create(
+                session=row, stream=Stream(stream), sequence=sequence, body={}, text="{}", at=now
+            )
+    return view
+
+
+def test_what_was_done_is_no_turn(agent: Caller, session: SessionView) -> None:
+    with tenancy.unit():
+        spoken = sessions.spoken(session_id=session.id, after=0, limit=10)
+        row = Session.objects.get(pk=session.id)
+        related = row.turns.count()
+
+    seen = sessions.session(caller=agent, session_id=session.id)
+
+    assert [turn.text for turn in spoken] == ["First.", "Second."]
+    assert (related, seen.turns, seen.last_sequence) == (2, 2, 2)
+
+
+def test_a_turn_and_an_event_of_one_sequence_are_two(
+    agent: Caller, session: SessionView, now: datetime
+) -> None:
+    third = NewTurn(role="user", text="Third.")
+
+    done = append_turns(caller=agent, session_id=session.id, turns=(third,), now=now)
+
+    assert (done.stored, done.last_sequence) == (1, 3)
+
+
+def test_what_was_done_is_forgotten_with_what_was_said(session: SessionView, now: datetime) -> None:
+    with tenancy.unit():
+        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
+
+    session_upkeep.forget(now=now + timedelta(days=session_upkeep.KEEP_TURNS_DAYS + 1))
+
+    with tenancy.unit():
+        assert Turn.all_streams.filter(session=session.id).count() == 0
