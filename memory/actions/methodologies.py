@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from django.db.models import QuerySet
+
 from accounts import tenancy
 from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.sentences import sentence
-from memory.models import Methodology as Row
+from memory.models import Definition
+from memory.queries.definitions import Kind
 from memory.queries.methodologies import MethodologyView
 from memory.retrieval import methodology
 from teams import audit
@@ -32,10 +35,16 @@ def define(
     written = {key: phase.value for key, phase in checked.items()}
     free_texts.check(texts={"/name": name, "/phases": "\n".join(written)})
     with tenancy.unit():
-        _check_room(name)
-        Row.objects.update_or_create(
+        _check_room(caller, name)
+        Definition.objects.update_or_create(
+            audience=caller.organization_id,
+            kind=Kind.METHODOLOGY,
             name=name,
-            defaults={"phases": written, "defined_by": caller.user_id, "defined_at": now},
+            defaults={
+                "body": {"phases": written},
+                "defined_by": caller.user_id,
+                "defined_at": now,
+            },
         )
         _note(caller, "organization.methodology_defined", name)
     return MethodologyView(name=name, phases=checked, is_own=True)
@@ -48,7 +57,7 @@ def remove(*, caller: Caller, name: str) -> None:
     """
     _check_manages(caller)
     with tenancy.unit():
-        gone, _ = Row.objects.filter(name=name).delete()
+        gone, _ = _own(caller).filter(name=name).delete()
         if not gone:
             raise NotFound(
                 detail="The organization has no such methodology of its own.",
@@ -66,8 +75,12 @@ def _check_manages(caller: Caller) -> None:
         )
 
 
-def _check_room(name: str) -> None:
-    if Row.objects.exclude(name=name).count() < MOST:
+def _own(caller: Caller) -> QuerySet[Definition]:
+    return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
+
+
+def _check_room(caller: Caller, name: str) -> None:
+    if _own(caller).exclude(name=name).count() < MOST:
         return
     raise wrong_field(
         pointer="/name",

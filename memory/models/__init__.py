@@ -2,10 +2,10 @@
 
 from memory.models.action_log import ActionLog
 from memory.models.conflicts import Conflict
+from memory.models.definitions import Definition
 from memory.models.exchange import Import, ImportRow, NoteVersion
 from memory.models.memories import Memory, MemoryLink, MemoryVersion
 from memory.models.mentions import Mention
-from memory.models.methodologies import Methodology
 from memory.models.reviews import ReviewVerdict
 from memory.models.search import (
     AccessLog,
@@ -23,6 +23,7 @@ __all__ = [
     "AccessLog",
     "ActionLog",
     "Conflict",
+    "Definition",
     "EmbeddingModel",
     "GivenOut",
     "Import",
@@ -35,7 +36,6 @@ __all__ = [
     "MemoryVector",
     "MemoryVersion",
     "Mention",
-    "Methodology",
     "NoteVersion",
     "ReviewVerdict",
     "Session",

@@ -1,14 +1,14 @@
 """The methodologies an organization works by: ours and its own, which come first (spec 3.1)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.models import Methodology as Row
+from memory.queries import definitions
+from memory.queries.definitions import Kind
 from memory.retrieval.methodology import Methodology
 from memory.retrieval.phases import METHODOLOGIES, Phase
-from teams.permissions import require
-from teams.roles import Act
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +22,9 @@ class MethodologyView:
 
 def own(*, caller: Caller) -> dict[str, Methodology]:
     """Return the organization's own methodologies by name."""
-    require(caller=caller, act=Act.READ)
     with tenancy.unit():
-        rows = tuple(Row.objects.order_by("name"))
-    return {row.name: {key: Phase(value) for key, value in row.phases.items()} for row in rows}
+        rows = tuple(definitions.seen(caller=caller, kind=Kind.METHODOLOGY).order_by("name", "id"))
+    return {row.name: _phases(row.body["phases"]) for row in rows}
 
 
 def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
@@ -35,3 +34,7 @@ def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
     return tuple(
         MethodologyView(name=name, phases=both[name], is_own=name in mine) for name in sorted(both)
     )
+
+
+def _phases(kept: Mapping[str, str]) -> Methodology:
+    return {key: Phase(value) for key, value in kept.items()}

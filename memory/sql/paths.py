@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import connection
 
 
-def hold(*, audience: UUID, project_id: UUID, path: str) -> None:
+def hold(*, audience: UUID, project_id: UUID | None, path: str) -> None:
     """Wait for whoever writes at this path of a place; others wait until the unit ends. In a unit.
 
     A row that is not there cannot be locked; two who write the first one would.
