@@ -1,66 +1,26 @@
 """Memories that contradict each other, side by side, and what a person decides (spec 7.3, 9.2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext_lazy
 
-from accounts.caller import Caller
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.queries import people
+from frontend import conflicts as cards
 from frontend.views import base
 from frontend.views.base import Frame
-from frontend.words import Name
-from memory.actions.settle import Settlement, Verdict, may_settle, reopen, settle
+from memory.actions.settle import Settlement, reopen, settle
+from memory.lifecycle.settling import Verdict
 from memory.queries import conflicts as queries
 from memory.queries import overview
 from memory.queries.conflicts import ConflictView, State
-from memory.queries.views import MemoryView
 
 LIST: Final = "pages/conflicts.html"
 ONE: Final = "pages/conflict.html"
 PAGE_SIZE: Final = 20
 LARGEST_VERSION: Final = 9  # digits
-CAUSES: Final[Mapping[str, Name]] = {
-    "equal": gettext_lazy("Both have the same standing."),
-    "outranked": gettext_lazy(
-        "The newer one comes from an agent, the older one from somebody above it."
-    ),
-    "protected": gettext_lazy("The older one is protected, so no agent replaces it."),
-    "elsewhere": gettext_lazy("One of them is yours alone, others see the other one."),
-    "older": gettext_lazy("The one that came later tells of an earlier time."),
-    "unreviewed": gettext_lazy("The newer one still waits for review."),
-    "share": gettext_lazy("The call that brought it had replaced its share already."),
-}
-VERDICTS: Final[Mapping[str, Name]] = {
-    Verdict.KEEP_OLDER.value: gettext_lazy("Keep the older one"),
-    Verdict.KEEP_NEWER.value: gettext_lazy("Keep the newer one"),
-    Verdict.BOTH.value: gettext_lazy("Both are true, each in its own case"),
-    Verdict.EDIT.value: gettext_lazy("Neither: write what is right"),
-}
-ENDED: Final[Mapping[str, Name]] = {
-    Verdict.KEEP_OLDER.value: gettext_lazy("The older one was kept."),
-    Verdict.KEEP_NEWER.value: gettext_lazy("The newer one was kept."),
-    Verdict.BOTH.value: gettext_lazy("Both are true, each in its own case."),
-    Verdict.EDIT.value: gettext_lazy("Another text took the place of both."),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
-    """A conflict as its page shows it: who wrote what, why a person decides, and what they may."""
-
-    view: ConflictView
-    older_by: str
-    newer_by: str
-    settled_by: str
-    cause: Name
-    verdicts: tuple[tuple[str, Name], ...]
-    ended: Name
 
 
 @base.reader
@@ -77,7 +37,7 @@ def conflicts(request: HttpRequest, frame: Frame) -> HttpResponse:
     )
     context = {
         **_around(frame),
-        "cards": _cards(frame.caller, page.items),
+        "cards": cards.of(caller=frame.caller, views=page.items),
         "state": state.value,
         "next": page.next_after,
     }
@@ -113,7 +73,7 @@ def _decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
     if verdict == "reopen":
         reopen(caller=frame.caller, conflict_id=conflict_id, if_version=if_version, now=frame.now)
         return
-    if verdict not in VERDICTS:
+    if verdict not in set(Verdict):
         raise wrong_field(
             pointer="/verdict",
             detail="Choose what is kept.",
@@ -139,7 +99,7 @@ def _here(frame: Frame, conflict_id: UUID) -> ConflictView:
 
 
 def _of_one(frame: Frame, view: ConflictView) -> dict[str, Any]:
-    return {**_around(frame), "card": _cards(frame.caller, (view,))[0]}
+    return {**_around(frame), "card": cards.of(caller=frame.caller, views=(view,))[0]}
 
 
 def _around(frame: Frame) -> dict[str, Any]:
@@ -147,44 +107,10 @@ def _around(frame: Frame) -> dict[str, Any]:
     return {
         "section": "conflicts",
         "open": queries.count_open(caller=frame.caller, project=slug),
+        "standing": " ".join(queries.standing(caller=frame.caller, project=slug)),
         "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
         "now": frame.now,
     }
-
-
-def _cards(caller: Caller, views: tuple[ConflictView, ...]) -> tuple[Card, ...]:
-    ids = {
-        id
-        for view in views
-        for id in (view.older.author_user, view.newer.author_user, view.settled_by)
-        if id is not None
-    }
-    names = people(caller=caller, ids=ids) if ids else {}
-    return tuple(_card(caller, view, names) for view in views)
-
-
-def _card(caller: Caller, view: ConflictView, names: Mapping[UUID, str]) -> Card:
-    sides = (view.older, view.newer)
-    wrote = (_wrote(caller, view.older), _wrote(caller, view.newer))
-    allowed = may_settle(caller=caller, wrote=wrote)
-    return Card(
-        view=view,
-        older_by=_by(sides[0], names),
-        newer_by=_by(sides[1], names),
-        settled_by=names.get(view.settled_by, "") if view.settled_by else "",
-        cause=CAUSES.get(view.cause, view.cause),
-        verdicts=tuple((one.value, VERDICTS[one.value]) for one in allowed),
-        ended=ENDED.get(view.verdict, ""),
-    )
-
-
-def _wrote(caller: Caller, memory: MemoryView) -> bool:
-    return caller.user_id is not None and memory.author_user == caller.user_id
-
-
-def _by(memory: MemoryView, names: Mapping[UUID, str]) -> str:
-    person = names.get(memory.author_user, "") if memory.author_user else ""
-    return " · ".join(part for part in (memory.author_agent, person) if part)
 
 
 def _slug(frame: Frame) -> str:

@@ -9,7 +9,6 @@ when the settlement is taken back.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -22,27 +21,18 @@ from memory.actions import archive, integrating, store
 from memory.actions.correct import successor_of
 from memory.actions.fields import check_reason
 from memory.actions.remember import Prepared, decide, prepare
-from memory.actions.revise import is_author
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.integrate import Decision, Operation
+from memory.lifecycle.settling import Bar, Verdict
 from memory.models import Conflict, Memory
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
 from memory.queries.memories import find_memory, lock_memory
-from memory.taxonomy import LinkKind, Scope, Status
+from memory.taxonomy import LinkKind, Status
 from teams.permissions import require
-from teams.roles import Act, allows
+from teams.roles import Act
 
 KEPT = ("confidence", "archived_reason", "valid_until")  # of what leaves, to take it back
-
-
-class Verdict(StrEnum):
-    """How a conflict ends."""
-
-    KEEP_OLDER = "keep_older"
-    KEEP_NEWER = "keep_newer"
-    BOTH = "both"
-    EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +80,8 @@ def settle(
     prepared = _prepared(caller, conflict_id, settlement)
     with tenancy.unit():
         sides = _hold(caller, conflict_id, settlement.if_version)
-        check_may(caller=caller, sides=(sides.older, sides.newer), verdict=settlement.verdict)
+        both, verdict = (sides.older, sides.newer), settlement.verdict
+        check_may(caller=caller, row=sides.row, sides=both, verdict=verdict)
         before = _carry_out(caller, sides, settlement, prepared, now)
         _close(caller, sides, settlement, before, now)
         return conflicts.view_of(caller=caller, row=sides.row, now=now)
@@ -106,11 +97,12 @@ def reopen(
     """
     _check_settles(caller)
     with tenancy.unit():
-        row = conflicts.lock(caller=caller, conflict_id=conflict_id)
-        _check_version(row, if_version)
-        if not row.verdict:
+        sides = _hold(caller, conflict_id, if_version)
+        row = sides.row
+        why = conflicts.rights_of(caller=caller, row=row, sides=(sides.older, sides.newer)).reopen
+        if why is Bar.OPEN:
             raise NotActive(detail="This conflict is open.", hint="Settle it first.")
-        if row.settled_by != caller.user_id:
+        if why is Bar.STEWARD:
             require(caller=caller, act=Act.SETTLE)
         _bring_back(caller, row, now)
         row.verdict, row.reason, row.before = "", "", {}
@@ -119,31 +111,29 @@ def reopen(
         return conflicts.view_of(caller=caller, row=row, now=now)
 
 
-def check_may(*, caller: Caller, sides: tuple[Memory, Memory], verdict: Verdict) -> None:
-    """Check who settles what. Raises RoleNotSufficient, SelfApproval, Forbidden."""
-    older, newer = sides
-    leaving = {Verdict.KEEP_OLDER: (newer,), Verdict.KEEP_NEWER: (older,)}.get(verdict, sides)
-    wrote = [is_author(caller=caller, row=side) for side in sides]
-    withdraws = all(is_author(caller=caller, row=side) for side in leaving)
-    if not withdraws and any(wrote):
+def check_may(
+    *, caller: Caller, row: Conflict, sides: tuple[Memory, Memory], verdict: Verdict
+) -> None:
+    """Check who settles what. Raises RoleNotSufficient, SelfApproval, Forbidden, NotActive."""
+    _check_settles(caller)
+    why = dict(conflicts.rights_of(caller=caller, row=row, sides=sides).verdicts)[verdict]
+    if why is Bar.OWN:
         raise SelfApproval(
             detail="You wrote one of the two, so somebody else decides between them.",
             hint="Withdraw yours by keeping the other one, or ask a steward.",
         )
-    if not withdraws:
+    if why is Bar.STEWARD:
         require(caller=caller, act=Act.SETTLE)
-    _check_reach(older, newer, verdict)
-
-
-def may_settle(*, caller: Caller, wrote: tuple[bool, bool]) -> tuple[Verdict, ...]:
-    """Return the verdicts that the caller may give, knowing which of the two they wrote."""
-    if not is_person(caller=caller):
-        return ()
-    if all(wrote) or (not any(wrote) and allows(role=caller.role, act=Act.SETTLE)):
-        return tuple(Verdict)
-    if wrote[0]:
-        return (Verdict.KEEP_NEWER,)
-    return (Verdict.KEEP_OLDER,) if wrote[1] else ()
+    if why is Bar.PERSONAL:
+        raise Forbidden(
+            detail="A personal memory does not take the place of one that others see.",
+            hint="Share it with the project first, keep both, or keep the other one.",
+        )
+    if why is Bar.OVER:
+        raise NotActive(
+            detail="This conflict is over.",
+            hint="It was settled, or one of the memories has left. Take that back first.",
+        )
 
 
 def _check_settles(caller: Caller) -> None:
@@ -167,30 +157,19 @@ def _check_reason(reason: str) -> None:
         )
 
 
-def _check_reach(older: Memory, newer: Memory, verdict: Verdict) -> None:
-    """Check that nothing shared leaves for what fewer people see."""
-    if older.audience == newer.audience or verdict is Verdict.BOTH:
+def _check_version(row: Conflict, sides: tuple[Memory, Memory], if_version: int | None) -> None:
+    if if_version in {None, conflicts.version_of(row=row, sides=sides)}:
         return
-    kept = {Verdict.KEEP_OLDER: older, Verdict.KEEP_NEWER: newer}.get(verdict)
-    if kept is not None and kept.scope != Scope.PERSONAL:
-        return
-    raise Forbidden(
-        detail="A personal memory does not take the place of one that others see.",
-        hint="Share it with the project first, keep both, or keep the other one.",
-    )
+    raise PreconditionFailed(detail=_happened(row, sides), hint="Look at it again, then decide.")
 
 
-def _check_version(row: Conflict, if_version: int | None) -> None:
-    if if_version is None or row.version == if_version:
-        return
-    raise PreconditionFailed(
-        detail=sentence(
-            "The conflict is at version {number}, not {asked}.",
-            number=row.version,
-            asked=if_version,
-        ),
-        hint="Look at it again: somebody else was faster.",
-    )
+def _happened(row: Conflict, sides: tuple[Memory, Memory]) -> str:
+    """Say what somebody else did since the caller looked."""
+    if row.verdict:
+        return sentence("This conflict was settled meanwhile.")
+    if any(side.status != Status.ACTIVE for side in sides):
+        return sentence("One of the two memories has left meanwhile.")
+    return sentence("One of the two memories, or the conflict, was changed meanwhile.")
 
 
 def _prepared(caller: Caller, conflict_id: UUID, settlement: Settlement) -> Prepared | None:
@@ -213,15 +192,10 @@ def _prepared(caller: Caller, conflict_id: UUID, settlement: Settlement) -> Prep
 
 def _hold(caller: Caller, conflict_id: UUID, if_version: int | None) -> _Sides:
     row = conflicts.lock(caller=caller, conflict_id=conflict_id)
-    _check_version(row, if_version)
     ids = sorted((row.older_id, row.newer_id))
     held = {id: lock_memory(caller=caller, memory_id=id) for id in ids}
     sides = _Sides(row=row, older=held[row.older_id], newer=held[row.newer_id])
-    if row.verdict or any(side.status != Status.ACTIVE for side in held.values()):
-        raise NotActive(
-            detail="This conflict is over.",
-            hint="It was settled, or one of the memories has left. Take that back first.",
-        )
+    _check_version(row, (sides.older, sides.newer), if_version)
     return sides
 
 

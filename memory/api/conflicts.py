@@ -9,11 +9,16 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, WHOLE, maybe, page_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.identifiers import as_uuid
-from memory.actions.settle import Settlement, Verdict, reopen, settle
+from memory.actions.settle import Settlement, reopen, settle
 from memory.api import examples, inputs, output
+from memory.lifecycle.settling import Bar, Rights, Verdict
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView, State
 
+SAME_NAME: Final = (
+    "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",
+    "version",
+)  # fmt: skip
 _EXAMPLE: Final[Mapping[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a7c",
     "older": examples.MEMORY,
@@ -27,7 +32,15 @@ _EXAMPLE: Final[Mapping[str, Any]] = {
     "settled_by": None,
     "settled_at": None,
     "version": 1,
+    "barred": {
+        "keep_older": "own",
+        "keep_newer": "",
+        "both": "own",
+        "edit": "own",
+        "reopen": "open",
+    },
 }
+_BAR: Final = {"type": "string", "enum": ["", *Bar]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Conflict": record(
         id=ID,
@@ -42,6 +55,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         settled_by=maybe(ID),
         settled_at=maybe(MOMENT),
         version=WHOLE,
+        barred=record(**dict.fromkeys((*Verdict, "reopen"), _BAR)),
     ),
     "ConflictPage": page_of("Conflict"),
 }
@@ -118,8 +132,19 @@ def undo(ask: Ask) -> Answer:
 
 def shown(view: ConflictView) -> dict[str, Any]:
     """Return a conflict as callers see it."""
-    given = {name: getattr(view, name) for name in ConflictView.__dataclass_fields__}
-    return {**given, "older": output.memory(view.older), "newer": output.memory(view.newer)}
+    given = {name: getattr(view, name) for name in SAME_NAME}
+    return {
+        **given,
+        "older": output.memory(view.older),
+        "newer": output.memory(view.newer),
+        "barred": _barred(view.rights),
+    }
+
+
+def _barred(rights: Rights) -> dict[str, str]:
+    """Return why the caller may not do something, empty where they may."""
+    named = (*((verdict.value, why) for verdict, why in rights.verdicts), ("reopen", rights.reopen))
+    return {name: "" if why is None else why.value for name, why in named}
 
 
 def _answer(view: ConflictView) -> Answer:
@@ -136,7 +161,9 @@ ENDPOINTS: Final = (
         says=(
             "Pairs of which you may see both, the newest first. `kind` is what the newer one would "
             "have done, `cause` why a person decides: equal, outranked, protected, elsewhere "
-            "(others see it), older, unreviewed, share (one run replaces few)."
+            "(others see it), older, unreviewed, share (one run replaces few). `barred` says why "
+            "you may not do something with it, and is empty where you may. `version` also grows "
+            "when a side changes."
         ),
         scope=TokenScope.READ,
         run=index,
@@ -169,7 +196,8 @@ ENDPOINTS: Final = (
         summary="Settle a conflict",
         says=(
             "For stewards; others withdraw what they wrote. Who wrote one of the two does not "
-            "decide for it. What leaves is superseded, with the reason. An agent's token needs the "
+            "decide for it; one with your personal memory is yours alone, and may end in both. "
+            "What leaves is superseded, with the reason. An agent's token needs the "
             "scope admin."
         ),
         scope=TokenScope.WRITE,

@@ -30,6 +30,7 @@ def _told(view: ConflictView) -> dict[str, Any]:
         "newer": shown(view=view.newer),
         "cause": view.cause,
         "found_at": view.found_at,
+        "may_settle": tuple(verdict.value for verdict in view.rights.allowed()),
     }
 
 
@@ -39,13 +40,22 @@ CHECK_CONFLICTS: Final = Tool(
     says=(
         "Pairs of the team's memories that contradict each other and wait for a person, each with "
         "both sides. Look before you rely on one of them, and say which one you went by. People "
-        "settle them, not agents."
+        "settle them, not agents: `may_settle` is empty unless your credential decides."
     ),
     scope=TokenScope.READ,
     takes=Record(name="check_conflicts", fields=(PROJECT, limit(default=20))),
     gives=record(
         notice=TEXT,
-        conflicts=several(record(id=ID, older=MEMORY, newer=MEMORY, cause=TEXT, found_at=MOMENT)),
+        conflicts=several(
+            record(
+                id=ID,
+                older=MEMORY,
+                newer=MEMORY,
+                cause=TEXT,
+                found_at=MOMENT,
+                may_settle=several(TEXT),
+            )
+        ),
     ),
     run=listed,
 )

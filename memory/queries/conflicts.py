@@ -13,15 +13,19 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, TokenScope, is_person, may
 from accounts.errors import NotFound
-from memory.models import Conflict
+from memory.lifecycle import settling
+from memory.lifecycle.settling import Decider, Pair, Rights
+from memory.models import Conflict, Memory
 from memory.queries.views import MemoryView, countable, give_out, views_of
-from memory.taxonomy import Status
+from memory.taxonomy import Scope, Status
 from teams import queries as places
 from teams import visibility
+from teams.roles import Act, allows
 
 LARGEST_PAGE = 200  # spec 10.5
+Side = Memory | MemoryView
 OPEN = Q(verdict="", older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
 
 
@@ -37,7 +41,8 @@ class ConflictView:
     """Two memories that say different things.
 
     `kind` is what the newer one would have done to the older one, `cause` why a person decides.
-    `verdict` is empty while it is open.
+    `verdict` is empty while it is open. `rights` says what the reader may do with it. `version` is
+    raised whenever it or one of its sides changes.
     """
 
     id: UUID
@@ -52,6 +57,7 @@ class ConflictView:
     settled_by: UUID | None
     settled_at: datetime | None
     version: int
+    rights: Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +104,21 @@ def count_open(*, caller: Caller, project: str | None) -> int:
         return rows.count()
 
 
+def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
+    """Return each open conflict of a project with its version; nothing where there are too many.
+
+    By this a page learns that what it shows was decided or has changed. Raises NotFound.
+    """
+    with tenancy.unit():
+        rows = _visible(caller).filter(OPEN)
+        rows = rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+        columns = ("id", "version", "older__version", "newer__version")
+        found = tuple(rows.order_by("-id").values_list(*columns)[: LARGEST_PAGE + 1])
+    if len(found) > LARGEST_PAGE:
+        return ()
+    return tuple(f"{one[0]}:{one[1] + one[2] + one[3] - 2}" for one in found)
+
+
 def conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> ConflictView:
     """Return one conflict. Raises NotFound, also where a side may not be seen."""
     with tenancy.unit():
@@ -117,6 +138,43 @@ def lock(*, caller: Caller, conflict_id: UUID) -> Conflict:
 def view_of(*, caller: Caller, row: Conflict, now: datetime) -> ConflictView:
     """Turn a row whose sides the caller sees into a view. In a unit."""
     return _views(caller, (row,), now)[0]
+
+
+def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
+    """Return the version of a conflict: nobody settles over a text that has changed since."""
+    return row.version + sum(side.version - 1 for side in sides)
+
+
+def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> Rights:
+    """Return what a caller may do with a conflict whose sides they see, the older one first."""
+    pair = Pair(
+        wrote=(_wrote(caller, sides[0]), _wrote(caller, sides[1])),
+        personal=(sides[0].scope == Scope.PERSONAL, sides[1].scope == Scope.PERSONAL),
+        is_same_place=_place(sides[0]) == _place(sides[1]),
+        is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
+    )
+    settled_it = row.settled_by == caller.user_id if row.verdict else None
+    return settling.rights(decider=decider_of(caller=caller), pair=pair, settled_it=settled_it)
+
+
+def decider_of(*, caller: Caller) -> Decider:
+    """Return a caller as settling sees them."""
+    writes = may(caller=caller, scope=TokenScope.WRITE)
+    return Decider(
+        may_write=writes and allows(role=caller.role, act=Act.WRITE),
+        decides=is_person(caller=caller) or TokenScope.ADMIN in caller.scopes,
+        is_steward=allows(role=caller.role, act=Act.SETTLE),
+    )
+
+
+def _wrote(caller: Caller, side: Side) -> bool:
+    return caller.user_id is not None and side.author_user == caller.user_id
+
+
+def _place(side: Side) -> tuple[str, UUID | None]:
+    """Return who sees a memory: two of one place are seen by the same people."""
+    owners = {Scope.PERSONAL: side.author_user, Scope.TEAM: side.team_id}
+    return side.scope, owners.get(Scope(side.scope), side.project_id)
 
 
 def _visible(caller: Caller) -> QuerySet[Conflict]:
@@ -144,15 +202,16 @@ def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[C
     read = views_of if is_person(caller=caller) else give_out
     sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
     return tuple(
-        _view(row, sides) for row in rows if row.older_id in sides and row.newer_id in sides
+        _view(caller, row, sides) for row in rows if row.older_id in sides and row.newer_id in sides
     )
 
 
-def _view(row: Conflict, sides: Mapping[UUID, MemoryView]) -> ConflictView:
+def _view(caller: Caller, row: Conflict, sides: Mapping[UUID, MemoryView]) -> ConflictView:
+    both = (sides[row.older_id], sides[row.newer_id])
     return ConflictView(
         id=row.id,
-        older=sides[row.older_id],
-        newer=sides[row.newer_id],
+        older=both[0],
+        newer=both[1],
         kind=row.kind,
         cause=row.cause,
         cosine=row.cosine,
@@ -161,5 +220,6 @@ def _view(row: Conflict, sides: Mapping[UUID, MemoryView]) -> ConflictView:
         reason=row.reason,
         settled_by=row.settled_by,
         settled_at=row.settled_at,
-        version=row.version,
+        version=version_of(row=row, sides=both),
+        rights=rights_of(caller=caller, row=row, sides=both),
     )

@@ -6,9 +6,12 @@ let going = 0;
 const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 const visible = (node) => node.checkVisibility?.() ?? node.offsetParent !== null;
 function press(selector) {
-  const node = [...document.querySelectorAll(selector)].find((one) => visible(one) && !one.disabled);
+  const nodes = [...document.querySelectorAll(selector)].filter((one) => visible(one) && !one.disabled);
+  const card = document.activeElement?.closest("[data-card]");
+  const node = nodes.find((one) => card?.contains(one)) || nodes[0];
   if (!node) return false;
-  node.matches("input") ? node.focus() : node.click();
+  if (node.type === "radio") { node.click(); node.form.elements[node.value === "edit" ? "content" : "reason"]?.focus(); }
+  else node.matches("input") ? node.focus() : node.click();
   return true;
 }
 function theme() {

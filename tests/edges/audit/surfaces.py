@@ -109,6 +109,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "remove_note": _rest("notes/{note}", "note.removed", "DELETE"),
     "undo_import": _rest("imports/{import}/undo", "import.undone"),
     "cancel_import": _rest("imports/{queued_import}/cancel", "import.cancelled"),
+    "retry_import": _rest("imports/{failed_import}/retry", "import.retried"),
     "open_session": _rest("sessions", "session.opened", project="shop"),
     "append_turns": _rest(
         "sessions/{session}/turns",
@@ -181,6 +182,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "import_change": (
         _page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
         _page("p/shop/imports/{queued_import}/change", "import.cancelled", verb="cancel"),
+        _page("p/shop/imports/{failed_import}/change", "import.retried", verb="retry"),
     ),
     "export": (
         Write(
@@ -228,7 +230,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             "p/shop/conflicts/{settled_conflict}",
             "memory.conflict_reopened",
             verdict="reopen",
-            version="2",
+            version="3",
         ),
     ),
     "settings_teams": (_page("settings/teams", "team.created", name="New", slug="new"),),

@@ -25,8 +25,9 @@ from memory.actions.push_note import NewNote, push_note
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
 from memory.actions.run_import import run_import
-from memory.actions.settle import Settlement, Verdict, settle
+from memory.actions.settle import Settlement, settle
 from memory.actions.snooze import snooze
+from memory.lifecycle.settling import Verdict
 from memory.models import EmbeddingModel, Memory
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
@@ -183,13 +184,15 @@ def _note(caller: Caller, now: datetime) -> str:
 
 
 def _imports(caller: Caller, now: datetime) -> dict[str, str]:
-    """Take one file in, and let another wait."""
+    """Take one file in, let another wait, and the job of a third fail."""
     text = b"# Mill\n\nThe gate of the mill opens at nine and closes at six.\n"
     upload = Upload(files=(("mill.md", text),), project="shop")
     with entered(caller):
-        done, waits = (begin_import(caller=caller, upload=upload, now=now) for _ in range(2))
+        done, waits, failed = (begin_import(caller=caller, upload=upload, now=now) for _ in "123")
         run_import(caller=caller, batch_id=done.id, now=now, tell=lambda *_: None)
-    return {"import": str(done.id), "queued_import": str(waits.id)}
+    Job.objects.filter(pk=failed.job_id).update(state=Job.State.QUARANTINED)
+    ids = {"import": done.id, "queued_import": waits.id, "failed_import": failed.id}
+    return {name: str(id) for name, id in ids.items()}
 
 
 def _session(caller: Caller, now: datetime) -> str:

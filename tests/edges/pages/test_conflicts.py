@@ -69,7 +69,8 @@ def test_it_is_settled_and_taken_back_on_its_page(
     assert settled["Location"] == address
     assert _look(caller, pair).verdict == "keep_newer"
     assert "Raised." in owner_pages.get(f"{PAGE}?state=settled").content.decode()
-    owner_pages.post(address, {"verdict": "reopen", "version": "2"})
+    version = str(_look(caller, pair).version)
+    owner_pages.post(address, {"verdict": "reopen", "version": version})
     assert _look(caller, pair).verdict == ""
 
 
@@ -101,7 +102,8 @@ def test_a_reader_sees_both_sides_and_settles_nothing(
         f"{PAGE}/{pair.id}", {"verdict": "both", "reason": "So.", "version": "1"}
     )
 
-    assert "Somebody else decides" in shown
+    assert "Viewers read. Members and above decide." in shown
+    assert shown.count('name="verdict"') == shown.count(" disabled aria-describedby") == 4
     assert answer.status_code == 403
 
 

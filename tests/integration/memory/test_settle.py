@@ -18,13 +18,14 @@ from accounts.errors import (
 )
 from memory.actions.archive import archive
 from memory.actions.revise import revise
-from memory.actions.settle import Settlement, Verdict, may_settle, reopen, settle
+from memory.actions.settle import Settlement, reopen, settle
 from memory.errors import NotActive, RefusedByGate, SelfApproval
+from memory.lifecycle.settling import Verdict
 from memory.models import Memory, MemoryLink
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView, State
 from teams.models import AuditEntry
-from tests.support.memories import as_agent, as_role, sent
+from tests.support.memories import as_agent, sent
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
@@ -167,23 +168,21 @@ def test_agents_settle_nothing(steward: Caller, found: ConflictView, now: dateti
 
     with pytest.raises(RoleNotSufficient):
         _settled(agent, found, now, Verdict.KEEP_NEWER)
-    assert may_settle(caller=agent, wrote=(False, False)) == ()
+    assert conflicts.conflict(caller=agent, conflict_id=found.id, now=now).rights.allowed() == ()
 
 
-@pytest.mark.parametrize(
-    ("wrote", "role", "allowed"),
-    [
-        ((False, False), Role.STEWARD, tuple(Verdict)),
-        ((False, False), Role.MEMBER, ()),
-        ((True, True), Role.MEMBER, tuple(Verdict)),
-        ((True, False), Role.STEWARD, (Verdict.KEEP_NEWER,)),
-        ((False, True), Role.OWNER, (Verdict.KEEP_OLDER,)),
-    ],
-)
-def test_the_page_offers_what_may_be_decided(
-    caller: Caller, wrote: tuple[bool, bool], role: Role, allowed: tuple[Verdict, ...]
+def test_nobody_settles_over_a_text_that_has_changed_since(
+    caller: Caller, steward: Caller, found: ConflictView, now: datetime
 ) -> None:
-    assert may_settle(caller=as_role(caller, role), wrote=wrote) == allowed
+    changes = {"content": OLD.replace("3 times", "6 times")}
+    revise(caller=caller, memory_id=found.older.id, changes=changes, if_version=None, now=now)
+
+    with pytest.raises(PreconditionFailed, match="was changed meanwhile"):
+        _settled(steward, found, now, Verdict.KEEP_OLDER)
+
+    seen = conflicts.conflict(caller=steward, conflict_id=found.id, now=now)
+    assert seen.version == found.version + 1
+    assert _settled(steward, seen, now, Verdict.KEEP_OLDER).verdict == "keep_older"
 
 
 def test_a_personal_memory_takes_the_place_of_none_that_others_see(
@@ -235,7 +234,7 @@ def test_what_is_over_is_not_settled_again_and_what_changed_is_not_taken_back(
 ) -> None:
     ended = _settled(steward, found, now, Verdict.KEEP_NEWER)
 
-    with pytest.raises(PreconditionFailed):
+    with pytest.raises(PreconditionFailed, match="was settled meanwhile"):
         _settled(steward, found, now, Verdict.BOTH)
     with pytest.raises(NotActive):
         _settled(steward, ended, now, Verdict.BOTH)
@@ -251,8 +250,10 @@ def test_a_side_that_was_archived_ends_the_conflict(
     archive(caller=caller, memory_id=found.older.id, reason="wrong", if_version=None, now=now)
 
     assert conflicts.count_open(caller=steward, project=None) == 0
-    with pytest.raises(NotActive):
+    with pytest.raises(PreconditionFailed, match="has left meanwhile"):
         _settled(steward, found, now, Verdict.BOTH)
+    with pytest.raises(NotActive):
+        _settled(steward, replace(found, version=found.version + 1), now, Verdict.BOTH)
 
 
 def test_a_conflict_is_nothing_to_who_sees_one_side_only(
