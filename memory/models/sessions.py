@@ -59,6 +59,7 @@ class Session(models.Model):
     folded = models.PositiveIntegerField(default=0, db_default=0)
     observed = models.JSONField(null=True)
     finalized_at = models.DateTimeField(null=True)
+    briefed_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "memory_agentsession"  # an index of memories has the shorter name
@@ -149,19 +150,23 @@ class Turn(models.Model):
 class GivenOut(models.Model):
     """That a memory was given to somebody, and when last; written by the merge of the access log.
 
-    The person and the token they came with; one of the two may be missing. Without foreign keys:
-    the guard against loops reads it, and nothing else does.
+    The person and the token they came with; one of the two may be missing. A row with a session is
+    one of its ledger: the memory was given back to its agent, at which point and for how many
+    tokens. Without foreign keys: the guard against loops reads all of it.
     """
 
     person = models.UUIDField(null=True)
     token = models.UUIDField(null=True)
     memory_id = models.UUIDField()
     at = models.DateTimeField()
+    session_id = models.UUIDField(null=True)
+    point = models.CharField(max_length=20, blank=True, default="", db_default="")
+    tokens = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=("memory_id", "person", "token"),
+                fields=("memory_id", "person", "token", "session_id"),
                 nulls_distinct=False,
                 name="memory_given_out_once",
             ),
@@ -170,5 +175,10 @@ class GivenOut(models.Model):
             models.Index(fields=("person", "-at"), name="memory_given_person"),
             models.Index(fields=("token", "-at"), name="memory_given_token"),
             models.Index(fields=("at",), name="memory_given_at"),
+            models.Index(
+                fields=("session_id",),
+                condition=Q(session_id__isnull=False),
+                name="memory_given_session",
+            ),
         )
         ordering = ("id",)
