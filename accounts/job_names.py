@@ -9,6 +9,7 @@ NAMES: Final[Mapping[str, str]] = {
     "accounts.tell_leak": "interactive",
     "memory.embed": "interactive",
     "memory.consolidate": "extraction",
+    "memory.observe": "extraction",
     "memory.embed_bulk": "bulk",
     "memory.run_import": "bulk",
     "memory.switch_model": "bulk",

@@ -76,6 +76,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_archived": gettext_lazy("archived memories together"),
     "session.opened": gettext_lazy("opened a session"),
     "session.turns_appended": gettext_lazy("added turns to a session"),
+    "session.events_appended": gettext_lazy("added events to a session"),
     "session.ended": gettext_lazy("ended a session"),
     "session.taken": gettext_lazy("handed in a conversation"),
     "import.begun": gettext_lazy("began an import"),

@@ -118,6 +118,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.embed": _("Embed memories"),
     "memory.embed_bulk": _("Embed many memories"),
     "memory.consolidate": _("Take memories from a session"),
+    "memory.observe": _("Look at what an agent does"),
     "memory.run_import": _("Take an import in"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),

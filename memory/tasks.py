@@ -32,6 +32,7 @@ from memory.actions import (
 )
 from memory.actions.consolidate import consolidate
 from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.observe import observe
 from memory.actions.run_import import fail_import, run_import
 from memory.queries import imports
 from teams.permissions import require
@@ -67,6 +68,15 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
             )
         except NotFound as error:  # asking again finds no more
             raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+    return counts
+
+
+@jobs.handler("memory.observe")
+def observe_session(claim: Claim) -> Mapping[str, Any]:
+    """Look at what the agent of a session has done."""
+    counts: dict[str, Any] = {}
+    for item in claim.payload["ids"]:  # one, the job's
+        counts |= observe(session_id=UUID(item), now=timezone.now())
     return counts
 
 

@@ -2,7 +2,9 @@
 
 from django.db import migrations, models
 
-WORDS = {"blank": True, "default": "", "db_default": ""}
+
+def _words(longest: int) -> "models.CharField[str, str]":
+    return models.CharField(max_length=longest, blank=True, default="", db_default="")
 
 
 class Migration(migrations.Migration):
@@ -26,9 +28,9 @@ class Migration(migrations.Migration):
                 fields=("session", "stream", "sequence"), name="memory_turn_once"
             ),
         ),
-        migrations.AddField("session", "cwd", models.CharField(max_length=400, **WORDS)),
-        migrations.AddField("session", "branch", models.CharField(max_length=200, **WORDS)),
-        migrations.AddField("session", "commit", models.CharField(max_length=64, **WORDS)),
+        migrations.AddField("session", "cwd", _words(400)),
+        migrations.AddField("session", "branch", _words(200)),
+        migrations.AddField("session", "commit", _words(64)),
         migrations.AddField("session", "plan", models.JSONField(null=True)),
         migrations.AddField(
             "session", "events", models.PositiveIntegerField(default=0, db_default=0)

@@ -28,6 +28,8 @@ COUNT_MOST: Final = 10**9  # tokens or steps, ours
 FILES_MOST: Final = 200  # of a commit or a report, ours
 NAME_MOST: Final = 120  # characters of a tool or an agent, ours
 _TAIL: Final = TEXT_MOST // 4
+_MARK: Final = "\n[… {} characters left out …]\n"
+_HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
 _PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file", "target_file")
 _PATTERNS: Final = ("pattern", "glob", "regex", "query", "glob_pattern")
 _COMMANDS: Final = ("command", "cmd", "script")
@@ -195,13 +197,13 @@ def _exit_code(row: Mapping[str, object]) -> int:
 
 
 def _text(value: object) -> str:
-    """Return the head and the tail of a text."""
+    """Return the head and the tail of a text, with a mark of what was left out between them."""
     if value is None:
         return ""
     if not isinstance(value, str):
         raise _Bad(field="text", reason=Reason.BAD_TEXT)
     if len(value) > TEXT_MOST:
-        value = f"{value[: TEXT_MOST - _TAIL - 1]}\n{value[-_TAIL:]}"
+        value = f"{value[:_HEAD]}{_MARK.format(len(value) - _HEAD - _TAIL)}{value[-_TAIL:]}"
     return _storable(value)
 
 

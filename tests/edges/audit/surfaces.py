@@ -116,6 +116,11 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         "session.turns_appended",
         turns=[{"role": "user", "text": CONTENT}],
     ),
+    "append_events": _rest(
+        "sessions/{session}/events",
+        "session.events_appended",
+        events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
+    ),
     "end_session": _rest("sessions/{session}/end", "session.ended"),
     "settle_conflict": _rest(
         "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."

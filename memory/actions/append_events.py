@@ -1,0 +1,249 @@
+"""Append events to a session: what its agent did, scanned, masked, stored (spec 4.1, 7.6).
+
+Nothing is asked of a model and nothing is folded here, so an agent never waits for what is made of
+its events. An event whose sequence is there already changes nothing; one that comes late or out of
+order is stored like any other. What is no event is refused by its place, and the others of its
+batch stand. The secret is taken out of whatever an event says before it is even read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
+from accounts.sentences import sentence
+from memory.actions.append_turns import MOST_MASKED, Masked, hold_own
+from memory.intake import secrets
+from memory.intake.secrets import Finding
+from memory.models import Session, Stream, Turn
+from memory.observer import masking, reading, stored
+from memory.observer.events import Event, EventKind
+from memory.observer.reading import Batch, Refused
+from memory.providers import secret_catalog
+from memory.queries import sessions
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+MOST: Final = 500  # events a call, spec 4.1 leaves it to us
+MOST_OF_SESSION: Final = 50_000  # events, ours
+MOST_BEHIND: Final = 10_000  # events that nobody has looked at yet, ours
+WAIT_SECONDS: Final = 30  # before somebody comes again, ours
+EVERY: Final = 500  # events after which the session is looked at, ours
+MOST_TOLD: Final = 20  # refused rows that are named, ours
+JOB: Final = "memory.observe"
+BOUNDS: Final = frozenset({EventKind.QA_REPORT})  # after which it is looked at in any case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendedEvents:
+    """How many events are new and how many were there already; what was refused or taken out.
+
+    `unknown` counts events of kinds that nothing is made of; they are kept.
+    """
+
+    stored: int
+    known: int
+    unknown: int
+    last_sequence: int
+    refused: tuple[Refused, ...]
+    masked: tuple[Masked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Clean:
+    """A batch that may be stored, and the kinds of what was taken out, by position."""
+
+    batch: Batch
+    events: Mapping[int, Event]
+    kinds: Mapping[int, tuple[str, ...]]
+
+
+def append_events(
+    *, caller: Caller, session_id: UUID, events: tuple[object, ...], now: datetime
+) -> AppendedEvents:
+    """Append events to a session of the caller's own.
+
+    A session that had ended is open again. Raises InvalidInput where there are too many or none of
+    them is an event, NotFound also for a session of somebody else, RateLimited while the observer
+    is too far behind.
+    """
+    require(caller=caller, act=Act.WRITE)
+    clean = _cleaned(events)
+    with tenancy.unit():
+        row = _hold(caller, session_id)
+        done = _store(row, clean, now)
+        audit.append(
+            act="session.events_appended",
+            object_type="session",
+            object_id=str(row.id),
+            caller=caller,
+            details={
+                "stored": done.stored,
+                "known": done.known,
+                "unknown": done.unknown,
+                "refused": len(done.refused),
+                "masked": len(done.masked),
+            },
+        )
+        return done
+
+
+def _hold(caller: Caller, session_id: UUID) -> Session:
+    """Return a session of the caller's own, locked; another one is as none. In a unit."""
+    try:
+        return hold_own(caller=caller, session_id=session_id)
+    except Forbidden as error:
+        raise sessions.missing() from error
+
+
+def _cleaned(events: tuple[object, ...]) -> _Clean:
+    """Take secrets out of rows and read them. Outside of a unit. Raises InvalidInput."""
+    if len(events) > MOST:
+        raise wrong_field(
+            pointer="/events",
+            detail=sentence("Send at most {most} events in one call.", most=MOST),
+            code="too_many",
+        )
+    kinds: dict[int, tuple[str, ...]] = {}
+    rows: list[object] = []
+    for position, event in enumerate(events):
+        found: list[str] = []
+        rows.append(masking.masked(row=event, redact=_redactor(found)))
+        if found:
+            kinds[position] = tuple(found)
+    batch = reading.read_all(rows=tuple(rows))
+    _check_any(batch)
+    refused = {one.position for one in batch.refused}
+    places = (place for place in range(len(rows)) if place not in refused)
+    return _Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
+
+
+def _redactor(found: list[str]) -> masking.Redact:
+    """Return what takes secrets out of a text and notes their kinds."""
+
+    def redact(name: str, text: str) -> str:
+        findings = secret_catalog.find_spoken(text=text)
+        if not findings and name:
+            findings = _told_by_name(f"{name}: ", text)
+        found.extend(one.kind.value for one in findings)
+        return secrets.redact(text=text, findings=findings) if findings else text
+
+    return redact
+
+
+def _told_by_name(name: str, text: str) -> tuple[Finding, ...]:
+    """Find what looks like a secret only beside its name, by its place in the text alone."""
+    return tuple(
+        replace(one, start=max(0, one.start - len(name)), end=one.end - len(name))
+        for one in secret_catalog.find_spoken(text=name + text)
+        if one.end > len(name)
+    )
+
+
+def _check_any(batch: Batch) -> None:
+    """Check that one row at least is an event. Raises InvalidInput naming the others."""
+    if batch.events or not batch.refused:
+        return
+    errors = tuple(
+        FieldError(
+            pointer=f"/events/{one.position}/{one.field}".rstrip("/"),
+            detail=sentence("This is no event: {reason}.", reason=one.reason.value),
+            code=one.reason.value,
+        )
+        for one in batch.refused[:MOST_TOLD]
+    )
+    raise InvalidInput(
+        detail=errors[0].detail,
+        hint="An event has a sequence from 1 on and a kind; a call of a tool has its name.",
+        errors=errors,
+    )
+
+
+def _store(row: Session, clean: _Clean, now: datetime) -> AppendedEvents:
+    """Store cleaned events under a locked session. In a unit."""
+    asked = {event.sequence for event in clean.events.values()}
+    done = Turn.done.filter(session=row)
+    there = set(done.filter(sequence__in=asked).values_list("sequence", flat=True))
+    rows: dict[int, Turn] = {}
+    masked: list[Masked] = []
+    unknown = 0
+    for place, event in clean.events.items():
+        if event.sequence in there or event.sequence in rows:
+            continue
+        kinds = clean.kinds.get(place, ())
+        rows[event.sequence] = _row(row, event, len(kinds), now)
+        masked.extend(Masked(sequence=event.sequence, kind=kind) for kind in kinds)
+        unknown += event.kind is EventKind.UNKNOWN
+    _check_room(row, len(rows))
+    if rows:
+        _write(row, rows, now)
+        is_bound = any(event.kind in BOUNDS for event in clean.events.values())
+        _look_at(row, len(rows), is_bound=is_bound)
+    return AppendedEvents(
+        stored=len(rows),
+        known=len(clean.events) - len(rows),
+        unknown=unknown,
+        last_sequence=_last(row),
+        refused=clean.batch.refused,
+        masked=tuple(masked),
+    )
+
+
+def _row(session: Session, event: Event, masked: int, now: datetime) -> Turn:
+    seconds = event.at_seconds
+    return Turn(
+        session=session,
+        stream=Stream.DONE,
+        sequence=event.sequence,
+        role="",
+        text="",
+        body=stored.to_row(event=event),
+        masked=min(masked, MOST_MASKED),
+        at=now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
+    )
+
+
+def _write(row: Session, rows: Mapping[int, Turn], now: datetime) -> None:
+    Turn.done.bulk_create(rows.values())
+    late = Turn.checkpoints.filter(session=row, sequence__gte=min(rows))
+    if late.delete()[0]:
+        row.folded = 0  # what came late is read in its place
+    row.events += len(rows)
+    row.active_at, row.state, row.ended_at = now, "open", None
+    row.save(update_fields=["events", "folded", "active_at", "state", "ended_at"])
+
+
+def _check_room(row: Session, new: int) -> None:
+    if row.events + new > MOST_OF_SESSION:
+        raise wrong_field(
+            pointer="/events",
+            detail=sentence("A session has at most {most} events.", most=MOST_OF_SESSION),
+            hint="End this session and open another one of the same thread.",
+            code="too_many",
+        )
+    if new and row.events + new - row.folded > MOST_BEHIND:
+        raise RateLimited(
+            detail="More events came than could be looked at.", retry_after_seconds=WAIT_SECONDS
+        )
+
+
+def _look_at(row: Session, new: int, *, is_bound: bool) -> None:
+    """Queue a look at the session when enough has happened."""
+    is_due = row.events // EVERY > (row.events - new) // EVERY
+    if row.memory_eligible and (is_due or is_bound):
+        jobs.enqueue(
+            JOB,
+            payload={"ids": [str(row.id)]},
+            key=row.id.hex,
+            created_by=row.opened_by or row.token_id,
+        )
+
+
+def _last(row: Session) -> int:
+    last = Turn.done.filter(session=row).order_by("-sequence").values_list("sequence", flat=True)
+    return last.first() or 0

@@ -1,0 +1,97 @@
+"""A session's scratchpad as it is stored: a checkpoint, and the events behind it (spec 4.1).
+
+The checkpoint spares reading events again and is never the truth: one that cannot be read, or that
+an event came too late for, is thrown away, and all events are folded from the first.
+"""
+
+import logging
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from memory.models import Session, Stream, Turn
+from memory.observer import checkpoint, fold, stored
+from memory.observer.events import Event
+from memory.observer.scratchpad import Scratchpad, SessionType, Setting, begin
+
+log = logging.getLogger(__name__)
+
+CHUNK: Final = 2_000  # events of one read
+_TYPES: Final = {one.value: one for one in SessionType}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A scratchpad as it was stored, with the events that came since, in their order."""
+
+    session_id: UUID
+    scratchpad: Scratchpad
+    events: tuple[Event, ...]
+
+
+def setting_of(*, row: Session) -> Setting:
+    """Return what is known of a session before its events; a type we do not know is a terminal."""
+    return Setting(
+        type=_TYPES.get(row.type, SessionType.TERMINAL),
+        root=row.cwd,
+        planned_steps=len(row.plan or ()),
+    )
+
+
+def read(*, row: Session) -> Opened:
+    """Read a session's scratchpad and the events behind it. In a unit."""
+    known = _checkpoint(row)
+    start = begin(setting=setting_of(row=row)) if known is None else known
+    behind = Turn.done.filter(session_id=row.id, sequence__gt=start.through)
+    rows = behind.order_by("sequence").values_list("sequence", "body")
+    events = tuple(
+        stored.from_row(sequence=sequence, row=body or {})
+        for sequence, body in rows.iterator(chunk_size=CHUNK)
+        if sequence not in start.pending
+    )
+    return Opened(session_id=row.id, scratchpad=start, events=events)
+
+
+def folded(*, opened: Opened) -> Scratchpad:
+    """Return the state after all events; those that wait for others still wait."""
+    return fold.fold(scratchpad=opened.scratchpad, events=opened.events)
+
+
+def settled(*, opened: Opened) -> Scratchpad:
+    """Return the state once nothing more comes."""
+    return fold.settle(scratchpad=folded(opened=opened))
+
+
+def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
+    """Keep a scratchpad as the checkpoint of a locked session; say whether it was kept. In a unit.
+
+    It is not when an event has come meanwhile that belongs before its end.
+    """
+    before = Turn.done.filter(session_id=row.id, sequence__lte=scratchpad.through).count()
+    if before != scratchpad.applied:
+        return False
+    Turn.checkpoints.filter(session_id=row.id).delete()
+    Turn.checkpoints.create(
+        session_id=row.id,
+        stream=Stream.CHECKPOINT,
+        sequence=scratchpad.through,
+        role="",
+        text=checkpoint.dump(scratchpad=scratchpad).decode(),
+        at=now,
+    )
+    row.folded = scratchpad.applied + len(scratchpad.pending)
+    return True
+
+
+def _checkpoint(row: Session) -> Scratchpad | None:
+    """Return the state that was kept, None where there is none that can be read."""
+    kept = Turn.checkpoints.filter(session_id=row.id).order_by("-sequence").first()
+    if kept is None:
+        return None
+    try:
+        known = checkpoint.load(data=kept.text.encode())
+    except ValueError as error:
+        log.warning("A checkpoint is read anew from its events: %s", error)
+        return None
+    return replace(known, setting=setting_of(row=row))
