@@ -11,6 +11,7 @@ from accounts.queries import people
 from frontend import figures
 from memory.queries import memories
 from memory.queries.memories import LinkView, VersionView
+from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
 
 
@@ -26,12 +27,13 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspected:
-    """Everything the inspector shows of a memory."""
+    """Everything the inspector shows of a memory; `sides` contradict it."""
 
     memory: MemoryView
     curve: figures.Curve
     versions: tuple[Version, ...]
     links: tuple[LinkView, ...]
+    sides: tuple[Contradiction, ...]
     author: str
     active: bool
     may_change: bool
@@ -54,6 +56,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
         ),
         versions=_versions(history, names),
         links=memories.links(caller=caller, memory_id=memory.id),
+        sides=memories.sides(caller=caller, memory=memory),
         author=_who(memory.author_agent, memory.author_user, names),
         active=memory.status == "active",
         may_change=may(caller=caller, scope=Scope.WRITE),

@@ -18,7 +18,7 @@ from accounts.errors import InvalidInput
 from frontend import reasons
 from frontend.reasons import Reason
 from memory.actions.search import Hit, SearchRequest, search
-from memory.queries import memories, relations
+from memory.queries import memories
 from memory.queries.memories import Cursor
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
@@ -178,12 +178,12 @@ def _listed(caller: Caller, filters: Filters, asked: Asked, now: datetime) -> Sh
     found = memories.page(
         caller=caller, filters=filters, cursor=asked.cursor, limit=PAGE_SIZE, now=now
     )
-    sides = relations.beside(caller=caller, memory_ids=tuple(one.id for one in found.items))
     counted = asked.cursor is None and asked.text
     after = found.next_cursor
     return Shown(
         rows=tuple(
-            Row(memory=memory, contradictions=sides.get(memory.id, ())) for memory in found.items
+            Row(memory=memory, contradictions=found.sides.get(memory.id, ()))
+            for memory in found.items
         ),
         chips=language.chips(filters=filters),
         total=memories.count(caller=caller, filters=filters) if counted else None,

@@ -57,14 +57,17 @@ def memory(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
 def as_json(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as JSON."""
     view = base.memory_here(frame, memory_id)
-    text = json.dumps(asdict(view), cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
+    sides = queries.sides(caller=frame.caller, memory=view)
+    given = {**asdict(view), "contradictions": [asdict(one) for one in sides]}
+    text = json.dumps(given, cls=DjangoJSONEncoder, indent=2, ensure_ascii=False)
     return _file(text, "application/json")
 
 
 @base.reader
 def as_markdown(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Give a memory as Markdown."""
-    context = {"memory": base.memory_here(frame, memory_id)}
+    view = base.memory_here(frame, memory_id)
+    context = {"memory": view, "sides": queries.sides(caller=frame.caller, memory=view)}
     response = render(request, "partials/memory.md", context)
     return _file(response.content.decode(), "text/markdown")
 

@@ -6,7 +6,7 @@ and its spellings and counts are theirs.
 
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -19,7 +19,9 @@ from memory.intake import entities as patterns
 from memory.intake import names
 from memory.intake.entities import EntityType
 from memory.intake.text import check_text
-from memory.queries.views import MemoryView, give_out
+from memory.queries import relations
+from memory.queries.relations import Sides
+from memory.queries.views import MemoryView
 from memory.retrieval import paths
 from memory.sql import entities, ways
 from memory.sql.entities import Merge, Thing, Wanted
@@ -67,7 +69,7 @@ class Profile:
     """What is known about a thing: it, what is named beside it, and memories that name it.
 
     `merges` are those of its names that the caller sees both of; `quotes` its summary, in the words
-    of its memories.
+    of its memories; `sides` what contradicts one of them, by its id.
 
     `thing` is None, and the rest empty, where no memory that the caller may see names it.
     """
@@ -77,6 +79,7 @@ class Profile:
     merges: tuple[Merge, ...] = ()
     quotes: tuple[Quote, ...] = ()
     memories: tuple[MemoryView, ...] = ()
+    sides: Sides = field(default_factory=dict)
     took_ms: float = 0.0
 
 
@@ -147,7 +150,7 @@ def _profile(
         thing=thing, projects=wanted.projects, limit=MOST_NEIGHBORS, sight=sight
     )
     ids = ways.of_thing(thing=thing, question=question, limit=limit, sight=sight)
-    views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
+    views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
     memories = tuple(views[one] for one in ids if one in views)
     said = entities.merges(sight=sight) if thing.members else ()
     own = set(thing.names)
@@ -157,6 +160,7 @@ def _profile(
         merges=tuple(one for one in said if {one.first, one.second} <= own),
         quotes=_quotes(thing, memories),
         memories=memories,
+        sides=sides,
     )
 
 

@@ -13,7 +13,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
-from memory.queries.views import MemoryView, give_out
+from memory.queries import relations
+from memory.queries.relations import Sides
+from memory.queries.views import MemoryView
 from memory.retrieval import patterns
 from memory.sql import ways
 from memory.sql.ways import Matched
@@ -34,9 +36,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matches:
-    """What was found, the newest first."""
+    """What was found, the newest first; `sides`: what contradicts one of them, by its id."""
 
     items: tuple[Match, ...]
+    sides: Sides
     took_ms: float
 
 
@@ -66,9 +69,10 @@ def match(*, caller: Caller, pattern: str, narrowing: Narrowing, now: datetime) 
         except ways.TookTooLong as error:
             raise patterns.too_slow() from error
         ids = tuple(one.memory_id for one in found)
-        views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
+        views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
     items = tuple(_match(one, views[one.memory_id]) for one in found if one.memory_id in views)
-    return Matches(items=items, took_ms=round((time.perf_counter() - started) * 1_000, 2))
+    took_ms = round((time.perf_counter() - started) * 1_000, 2)
+    return Matches(items=items, sides=sides, took_ms=took_ms)
 
 
 def _match(found: Matched, view: MemoryView) -> Match:

@@ -16,7 +16,9 @@ from accounts.sentences import sentence
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
 from memory.intake.text import check_text
-from memory.queries.views import MemoryView, give_out
+from memory.queries import relations
+from memory.queries.relations import Sides
+from memory.queries.views import MemoryView
 from memory.retrieval import paths
 from memory.sql import ways
 from teams import visibility
@@ -45,9 +47,10 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What is known about a file, closest first."""
+    """What is known about a file, closest first; `sides`: what contradicts one, by its id."""
 
     items: tuple[Recalled, ...]
+    sides: Sides
     took_ms: float
 
 
@@ -72,11 +75,12 @@ def recall(
             sight=sight,
         )
         ids = tuple(one for one, _ in found)
-        views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
+        views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
     items = tuple(
         Recalled(memory=views[one], closeness=RANKS[rank]) for one, rank in found if one in views
     )
-    return Recall(items=items, took_ms=round((time.perf_counter() - started) * 1_000, 2))
+    took_ms = round((time.perf_counter() - started) * 1_000, 2)
+    return Recall(items=items, sides=sides, took_ms=took_ms)
 
 
 def _check_path(path: str) -> None:

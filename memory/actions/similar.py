@@ -10,8 +10,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
-from memory.queries import memories
-from memory.queries.views import MemoryView, give_out
+from memory.queries import memories, relations
+from memory.queries.relations import Sides
+from memory.queries.views import MemoryView
 from memory.sql import ways
 from memory.sql.retrieval import Question
 from teams import visibility
@@ -34,9 +35,13 @@ class Alike:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Similar:
-    """What is like a memory, most alike first; `degraded` says when only words were compared."""
+    """What is like a memory, most alike first; `degraded` says when only words were compared.
+
+    `sides`: what contradicts one of them, by its id.
+    """
 
     items: tuple[Alike, ...]
+    sides: Sides
     degraded: tuple[str, ...]
     took_ms: float
 
@@ -55,12 +60,13 @@ def similar(*, caller: Caller, memory_id: UUID, narrowing: Narrowing, now: datet
         question = narrowings.question(caller=caller, narrowing=narrowing)
         has_vector, near = _near(memory_id, question, narrowing.limit, sight)
         ids = tuple(one for one, _ in near)
-        views = give_out(memory_ids=ids, sight=sight, now=now) if ids else {}
+        views, sides = relations.give_out_together(memory_ids=ids, sight=sight, now=now)
     items = tuple(
         Alike(memory=views[one], similarity=round(value, 4)) for one, value in near if one in views
     )
     return Similar(
         items=items,
+        sides=sides,
         degraded=() if has_vector else (NO_VECTORS,),
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
     )

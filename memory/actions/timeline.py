@@ -8,6 +8,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
+from memory.queries import relations
+from memory.queries.relations import Sides
 from memory.queries.views import MemoryView, views_of
 from memory.sql import ways
 from teams import visibility
@@ -33,9 +35,13 @@ class Happened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """What happened, oldest first, and where the next page begins."""
+    """What happened, oldest first, and where the next page begins.
+
+    `sides`: what contradicts one of them, by its id.
+    """
 
     items: tuple[Happened, ...]
+    sides: Sides
     next_moment: Moment | None
 
 
@@ -62,9 +68,11 @@ def timeline(
         told = found[:limit]
         ids = tuple(one for one, _ in told)
         views = views_of(memory_ids=ids, sight=sight, now=now)
+        sides = relations.sides_of(views=views.values(), sight=sight)
     items = tuple(Happened(memory=views[one], at=at) for one, at in told if one in views)
     has_more = len(found) > len(told)
     return Timeline(
         items=items,
+        sides=sides,
         next_moment=Moment(at=told[-1][1], memory_id=told[-1][0]) if has_more else None,
     )

@@ -45,7 +45,10 @@ def story(ask: Ask) -> Answer:
         limit=ask.query["limit"],
         now=ask.now,
     )
-    items = [{"memory": output.memory(one.memory), "at": one.at} for one in told.items]
+    items = [
+        {"memory": output.together(one.memory, told.sides.get(one.memory.id, ())), "at": one.at}
+        for one in told.items
+    ]
     last = told.next_moment
     written = None if last is None else f"{last.at.isoformat()}|{last.memory_id}"
     return Answer(body={"items": items}, next_cursor=written)

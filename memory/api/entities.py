@@ -130,7 +130,7 @@ def _profile(found: Profile, caller: Caller) -> dict[str, Any]:
             for one in found.merges
         ],
         "neighbors": [_beside(one) for one in found.neighbors],
-        "items": [output.memory(one) for one in found.memories],
+        "items": [output.together(one, found.sides.get(one.id, ())) for one in found.memories],
         "took_ms": found.took_ms,
     }
 

@@ -25,6 +25,7 @@ from memory.actions.recall import Closeness, Recall
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
 from memory.actions.similar import Similar
+from memory.api import styles
 from memory.queries.memories import VersionView
 from memory.queries.relations import Contradiction, Relation
 from memory.queries.views import MemoryView
@@ -103,7 +104,8 @@ _WHY: Final = record(  # as memory.retrieval.explain makes it
     relevance=record(value=NUMBER, threshold=NUMBER, calibration=TEXT, signs=FREE, parts=FREE),
 )
 _RELATION: Final = record(id=ID, type=TEXT, citation=TEXT, kind=TEXT, outgoing=TRUTH)
-_SIDE: Final = record(id=ID, type=TEXT, citation=TEXT, content=TEXT)
+_SIDE: Final = record(id=ID, type=TEXT, citation=TEXT, content=TEXT, conflict_id=maybe(ID))
+_MEMORY: Final = record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES)
 _RESULT: Final = {  # what is not required is there only where it was asked for
     **record(memory=ref("Memory"), relevance=NUMBER),
     "properties": {
@@ -136,7 +138,10 @@ _RESULTS: Final = {
 }
 _OUTCOME: Final = {"type": "string", "enum": ["added", "confirmed", "known", "updated", "refused"]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "Memory": record(project=maybe(TEXT), project_id=maybe(ID), **_SHAPES),
+    "Memory": {  # what contradicts it is there only where something does
+        **_MEMORY,
+        "properties": {**_MEMORY["properties"], "contradictions": several(_SIDE)},
+    },
     "MemoryPage": page_of("Memory"),
     "Remembered": record(
         outcome=_OUTCOME,
@@ -216,6 +221,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         degraded=several(TEXT),
         took_ms=NUMBER,
         profile=TEXT,
+        style=maybe(styles.PICKED),
     ),
 }
 
@@ -230,6 +236,12 @@ def memory(view: MemoryView) -> dict[str, Any]:
         value = getattr(view, name)
         shown[name] = round(value, SHOWN_DIGITS) if isinstance(value, float) else value
     return shown
+
+
+def together(view: MemoryView, others: tuple[Contradiction, ...]) -> dict[str, Any]:
+    """Return a memory with what contradicts it, so that no side is told alone."""
+    shown = memory(view)
+    return {**shown, "contradictions": [side(one) for one in others]} if others else shown
 
 
 def outcome(result: Outcome, *, is_embedded: bool) -> dict[str, Any]:
@@ -314,7 +326,11 @@ def matches(found: Matches) -> dict[str, Any]:
     """Return what a pattern matches, in the shape of a search: a match is wholly relevant."""
     return {
         "results": [
-            {"memory": memory(one.memory), "relevance": 1.0, "excerpt": one.excerpt}
+            {
+                "memory": together(one.memory, found.sides.get(one.memory.id, ())),
+                "relevance": 1.0,
+                "excerpt": one.excerpt,
+            }
             for one in found.items
         ],
         "nothing_relevant": not found.items,
@@ -328,7 +344,11 @@ def similar(found: Similar) -> dict[str, Any]:
     """Return what is like a memory."""
     return {
         "items": [
-            {"memory": memory(one.memory), "similarity": one.similarity} for one in found.items
+            {
+                "memory": together(one.memory, found.sides.get(one.memory.id, ())),
+                "similarity": one.similarity,
+            }
+            for one in found.items
         ],
         "degraded": found.degraded,
         "took_ms": found.took_ms,
@@ -339,7 +359,11 @@ def recall(found: Recall) -> dict[str, Any]:
     """Return what is known about a file."""
     return {
         "items": [
-            {"memory": memory(one.memory), "closeness": one.closeness} for one in found.items
+            {
+                "memory": together(one.memory, found.sides.get(one.memory.id, ())),
+                "closeness": one.closeness,
+            }
+            for one in found.items
         ],
         "took_ms": found.took_ms,
     }
@@ -368,6 +392,7 @@ def context(result: Context) -> dict[str, Any]:
             for one in result.left_out
         ],
         **{name: getattr(result, name) for name in _OF_CONTEXT},
+        "style": None if result.style is None else styles.picked(result.style),
     }
 
 
@@ -385,4 +410,5 @@ def side(one: Contradiction) -> dict[str, Any]:
         "type": one.type,
         "citation": one.citation,
         "content": one.content,
+        "conflict_id": one.conflict_id,
     }

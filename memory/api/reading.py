@@ -48,15 +48,15 @@ def index(ask: Ask) -> Answer:
         now=ask.now,
     )
     return Answer(
-        body={"items": [output.memory(view) for view in page.items]},
+        body={"items": [output.together(view, page.sides.get(view.id, ())) for view in page.items]},
         next_cursor=_written(page.next_cursor),
     )
 
 
 def look(ask: Ask) -> Answer:
     """Return one memory with its version as ETag."""
-    view = memories.get(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now)
-    return Answer(body=output.memory(view), version=view.version)
+    view, others = memories.get_together(caller=ask.caller, memory_id=path_id(ask=ask), now=ask.now)
+    return Answer(body=output.together(view, others), version=view.version)
 
 
 def history(ask: Ask) -> Answer:

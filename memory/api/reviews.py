@@ -107,7 +107,7 @@ def look(ask: Ask) -> Answer:
     ]  # fmt: skip
     return Answer(
         body={
-            "memory": output.memory(item.memory),
+            "memory": output.together(item.memory, item.sides),
             "group": item.group,
             "waits": item.waits,
             "may_keep": item.may_keep,

@@ -31,7 +31,13 @@ def about(call: Call) -> dict[str, Any]:
         narrowing=narrowing(call=call),
         now=call.now,
     )
-    results = [{**shown(view=one.memory), "closeness": one.closeness} for one in found.items]
+    results = [
+        {
+            **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
+            "closeness": one.closeness,
+        }
+        for one in found.items
+    ]
     return {"notice": BANNER, "results": results}
 
 
@@ -43,7 +49,13 @@ def alike(call: Call) -> dict[str, Any]:
         narrowing=narrowing(call=call),
         now=call.now,
     )
-    results = [{**shown(view=one.memory), "similarity": one.similarity} for one in found.items]
+    results = [
+        {
+            **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
+            "similarity": one.similarity,
+        }
+        for one in found.items
+    ]
     return {"notice": BANNER, "results": results, "degraded": list(found.degraded)}
 
 
@@ -56,7 +68,10 @@ def story(call: Call) -> dict[str, Any]:
         limit=call.arguments["limit"],
         now=call.now,
     )
-    results = [{**shown(view=one.memory), "at": one.at} for one in told.items]
+    results = [
+        {**shown(view=one.memory, sides=told.sides.get(one.memory.id, ())), "at": one.at}
+        for one in told.items
+    ]
     last = told.next_moment
     return {"notice": BANNER, "results": results, "more_since": last.at if last else None}
 

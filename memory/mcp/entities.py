@@ -30,7 +30,7 @@ def profile(call: Call) -> dict[str, Any]:
             "memories": thing.memories,
         },
         "neighbors": [one.name for one in found.neighbors],
-        "results": [shown(view=one) for one in found.memories],
+        "results": [shown(view=one, sides=found.sides.get(one.id, ())) for one in found.memories],
     }
 
 

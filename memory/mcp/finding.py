@@ -6,7 +6,7 @@ from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, re
 from accounts.api.shapes import Field, Fraction, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
 from memory.actions.asking import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
-from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Told, context
+from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Styled, Told, context
 from memory.actions.match import match
 from memory.actions.search import Hit, search
 from memory.mcp.shapes import (
@@ -31,10 +31,10 @@ _FOUND: Final = {
         "relevance": NUMBER,
         "explain": FREE,
         "excerpt": TEXT,
-        "contradictions": several(record(id=ID, type=TEXT, content=TEXT)),
     },
 }
 PATTERN: Final = "pattern"
+OWN: Final = ("phase", "methodology", "budget_tokens", "topic", "style")  # of a context
 QUERY: Final = Field(
     name="query",
     shape=Text(largest=LONGEST_QUERY, smallest=1),
@@ -73,13 +73,14 @@ def find(call: Call) -> dict[str, Any]:
 
 def pack(call: Call) -> dict[str, Any]:
     """Pack what is worth knowing for a piece of work."""
-    own = {name: call.arguments[name] for name in ("phase", "methodology", "budget_tokens")}
+    own = {name: call.arguments[name] for name in OWN}
     asked = {name: value for name, value in call.arguments.items() if name not in own}
     wanted = SearchRequest(**{**asked, "project": asked["project"] or call.project})
     request = ContextRequest(search=wanted, **own)
     packed = context(caller=call.caller, request=request, now=call.now)
     return {
         "text": packed.text,
+        "style": None if packed.style is None else _style(packed.style),
         "memories": [_told(one) for one in packed.told],
         "left_out": [_left_out(one) for one in packed.left_out],
         "tokens": packed.tokens,
@@ -97,7 +98,11 @@ def _grep(call: Call) -> dict[str, Any]:
     return {
         "notice": BANNER,
         "results": [
-            {**shown(view=one.memory), "relevance": 1.0, "excerpt": one.excerpt}
+            {
+                **shown(view=one.memory, sides=found.sides.get(one.memory.id, ())),
+                "relevance": 1.0,
+                "excerpt": one.excerpt,
+            }
             for one in found.items
         ],
         "nothing_relevant": not found.items,
@@ -106,12 +111,7 @@ def _grep(call: Call) -> dict[str, Any]:
 
 
 def _hit(hit: Hit, explains: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {**shown(view=hit.memory), "relevance": hit.relevance}
-    if hit.contradictions:
-        found["contradictions"] = [
-            {"id": one.memory_id, "type": one.type, "content": one.content}
-            for one in hit.contradictions
-        ]
+    found = {**shown(view=hit.memory, sides=hit.contradictions), "relevance": hit.relevance}
     return {**found, "explain": hit.explain} if explains else found
 
 
@@ -123,6 +123,16 @@ def _told(one: Told) -> dict[str, Any]:
         "citation": one.memory.citation,
         "relevance": one.relevance,
         "contradicts": one.contradicts,
+    }
+
+
+def _style(found: Styled) -> dict[str, Any]:
+    composed = found.composed
+    return {
+        "name": composed.style.name,
+        "reason": composed.fit,
+        "topic": composed.topic,
+        "told": bool(found.text),
     }
 
 
@@ -182,7 +192,8 @@ CONTEXT: Final = Tool(
     says=(
         "What the team knows that bears on the work ahead, as one text within a token budget, "
         "grouped by file, with citations. Call it once when you start a task, with the task in "
-        "a sentence and the phase you are in. An empty text means nothing relevant is known."
+        "a sentence and the phase you are in. `nothing_relevant` says that nothing is known; "
+        "a style, where the text begins with one, is how your answers should read."
     ),
     scope=TokenScope.READ,
     takes=Record(
@@ -204,12 +215,19 @@ CONTEXT: Final = Tool(
                 shape=Whole(smallest=1, largest=LARGEST_BUDGET),
                 says="Tokens the text may take; the phase's own when left out.",
             ),
+            option(
+                name="topic",
+                shape=Text(largest=LONGEST_QUERY, smallest=1),
+                says="What the session is about, for the style of answers; else the query is.",
+            ),
+            option(name="style", shape=Truth(), says="Begin with that style.", default=True),
             *FILTERS,
             *RANKING,
         ),
     ),
     gives=record(
         text=TEXT,
+        style=maybe(record(name=TEXT, reason=TEXT, topic=TEXT, told=TRUTH)),
         memories=several(
             record(
                 id=ID,

@@ -49,8 +49,8 @@ def add(call: Call) -> dict[str, Any]:
 def get(call: Call) -> dict[str, Any]:
     """Read one memory."""
     memory_id: UUID = call.arguments["id"]
-    view = memories.get(caller=call.caller, memory_id=memory_id, now=call.now)
-    return {"notice": BANNER, "memory": shown(view=view)}
+    view, sides = memories.get_together(caller=call.caller, memory_id=memory_id, now=call.now)
+    return {"notice": BANNER, "memory": shown(view=view, sides=sides)}
 
 
 def list_recent(call: Call) -> dict[str, Any]:
@@ -63,7 +63,10 @@ def list_recent(call: Call) -> dict[str, Any]:
         limit=given["limit"],
         now=call.now,
     )
-    return {"notice": BANNER, "results": [shown(view=view) for view in page.items]}
+    return {
+        "notice": BANNER,
+        "results": [shown(view=view, sides=page.sides.get(view.id, ())) for view in page.items],
+    }
 
 
 ADD_MEMORY: Final = Tool(

@@ -14,6 +14,7 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record,
 from accounts.api.shapes import Field, Moment, Record, Several, Shape, Text, Whole
 from accounts.caller import Caller, TokenScope
 from memory.actions.narrowing import Narrowing
+from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
 from memory.retrieval.packing_text import NOTICE
 from memory.taxonomy import MemoryType
@@ -31,7 +32,8 @@ _SHOWN: Final = (
     "id", "type", "content", "tags", "related_files", "confidence", "verification",
     "needs_review", "status", "author_agent", "created_at", "updated_at",
 )  # fmt: skip
-MEMORY: Final = record(
+SIDES: Final = several(record(id=ID, type=TEXT, content=TEXT, conflict_id=maybe(ID)))
+_ALONE: Final = record(
     project=maybe(TEXT),
     id=ID,
     type=TEXT,
@@ -46,6 +48,10 @@ MEMORY: Final = record(
     created_at=MOMENT,
     updated_at=MOMENT,
 )
+MEMORY: Final = {  # what contradicts it is there only where something does
+    **_ALONE,
+    "properties": {**_ALONE["properties"], "contradictions": SIDES},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +78,17 @@ class Tool:
     is_idempotent: bool = True
 
 
-def shown(*, view: MemoryView) -> dict[str, Any]:
-    """Return a memory as tools show it."""
-    return {
+def shown(*, view: MemoryView, sides: tuple[Contradiction, ...] = ()) -> dict[str, Any]:
+    """Return a memory as tools show it, with what contradicts it: no side is told alone."""
+    given = {
         "project": view.project_slug or None,
         **{name: getattr(view, name) for name in _SHOWN},
     }
+    if not sides:
+        return given
+    names = {"id": "memory_id", "type": "type", "content": "content", "conflict_id": "conflict_id"}
+    others = [{name: getattr(one, own) for name, own in names.items()} for one in sides]
+    return {**given, "contradictions": others}
 
 
 def limit(*, default: int) -> Field:

@@ -13,7 +13,8 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.intake.text import check_text
 from memory.models import Memory, MemoryLink, MemoryVersion
-from memory.queries import topics
+from memory.queries import relations, topics
+from memory.queries.relations import Contradiction, Sides
 from memory.queries.views import MemoryView, to_view, views_of, visible
 from memory.retrieval.filters import Filters
 from memory.retrieval.states import states_of
@@ -36,9 +37,13 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPage:
-    """Some memories, newest first, and where the next page starts."""
+    """Some memories, newest first, and where the next page starts.
+
+    `sides`: what contradicts one of them, by its id.
+    """
 
     items: tuple[MemoryView, ...]
+    sides: Sides
     next_cursor: Cursor | None
 
 
@@ -73,6 +78,22 @@ def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         return to_view(find_memory(caller=caller, memory_id=memory_id), now=now)
 
 
+def sides(*, caller: Caller, memory: MemoryView) -> tuple[Contradiction, ...]:
+    """Return what contradicts a memory, of what the caller may see: no side is told alone."""
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        return relations.sides_of(views=(memory,), sight=sight).get(memory.id, ())
+
+
+def get_together(
+    *, caller: Caller, memory_id: UUID, now: datetime
+) -> tuple[MemoryView, tuple[Contradiction, ...]]:
+    """Return one memory with what contradicts it. Raises NotFound as `get` does."""
+    with tenancy.unit():
+        view = get(caller=caller, memory_id=memory_id, now=now)
+        return view, sides(caller=caller, memory=view)
+
+
 def find_memory(*, caller: Caller, memory_id: UUID) -> Memory:
     """Return the row of a memory, for actions. Raises NotFound."""
     return _found(visible(caller=caller).filter(pk=memory_id))
@@ -96,10 +117,13 @@ def page(
             rows = rows.filter(Q(created_at__lt=cursor.created_at) | later)
         found = list(rows.values_list("id", flat=True)[: size + 1])
         seen = by_ids(caller=caller, memory_ids=tuple(found[:size]), now=now)
+        sight = visibility.sight_of(caller=caller)
+        beside = relations.sides_of(views=seen.values(), sight=sight)
     views = tuple(seen[key] for key in found[:size] if key in seen)
     last = views[-1] if len(found) > size else None
     return MemoryPage(
         items=views,
+        sides=beside,
         next_cursor=None if last is None else _cursor_at(last),
     )
 

@@ -1,14 +1,15 @@
 """What memories hang together with: their links to others that may be seen, many at once."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from accounts import tenancy
-from accounts.caller import Caller
+from memory.queries.views import MemoryView, give_out
 from memory.retrieval.organize import Link
 from memory.sql import named
-from memory.taxonomy import LinkKind
+from memory.taxonomy import LinkKind, Status
 from teams import visibility
 from teams.visibility import Sight, parameters
 
@@ -32,21 +33,19 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """The other side of a contradiction: an active memory that the caller may see."""
+    """The other side of a contradiction: an active memory that the caller may see.
+
+    `conflict_id` is the conflict that waits for a person, None where there is only a link.
+    """
 
     memory_id: UUID
     type: str
     citation: str
     content: str
+    conflict_id: UUID | None = None
 
 
-def beside(
-    *, caller: Caller, memory_ids: tuple[UUID, ...]
-) -> dict[UUID, tuple[Contradiction, ...]]:
-    """Return by memory what contradicts it, of what the caller may see."""
-    with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        return contradicting(memory_ids=memory_ids, sight=sight)
+Sides = Mapping[UUID, tuple[Contradiction, ...]]
 
 
 def contradicting(
@@ -65,10 +64,35 @@ def contradicting(
         **parameters(sight=sight),
     )
     found: dict[UUID, tuple[Contradiction, ...]] = {}
-    for memory_id, other_id, type, citation, content in rows:
-        other = Contradiction(memory_id=other_id, type=type, citation=citation, content=content)
+    for memory_id, other_id, type, citation, content, conflict_id in rows:
+        other = Contradiction(
+            memory_id=other_id,
+            type=type,
+            citation=citation,
+            content=content,
+            conflict_id=conflict_id,
+        )
         found[memory_id] = (*found.get(memory_id, ()), other)
     return found
+
+
+def sides_of(*, views: Iterable[MemoryView], sight: Sight) -> Sides:
+    """Return by memory what contradicts it; what has left contradicts nothing. In a unit."""
+    standing = tuple(view.id for view in views if view.status == Status.ACTIVE)
+    return contradicting(memory_ids=standing, sight=sight)
+
+
+def give_out_together(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> tuple[dict[UUID, MemoryView], Sides]:
+    """Read memories that somebody is given, with what contradicts each of them. In a unit.
+
+    That the other sides were given out is noted, too.
+    """
+    sides = contradicting(memory_ids=memory_ids, sight=sight)
+    beside = (one.memory_id for others in sides.values() for one in others)
+    told = tuple(dict.fromkeys((*memory_ids, *beside)))
+    return (give_out(memory_ids=told, sight=sight, now=now) if told else {}), sides
 
 
 def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:

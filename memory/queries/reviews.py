@@ -19,6 +19,7 @@ from memory.lifecycle import review
 from memory.lifecycle.review import Group, Proposal, Proposer, Suggestion, Verdict, Waiting
 from memory.models import Memory, ReviewVerdict
 from memory.queries import memories
+from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.sql import ways
@@ -100,9 +101,13 @@ class Alike:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One waiting memory with all it takes to decide. `waits` is False once somebody has."""
+    """One waiting memory with all it takes to decide. `waits` is False once somebody has.
+
+    `sides` contradict it.
+    """
 
     memory: MemoryView
+    sides: tuple[Contradiction, ...]
     group: Group
     waits: bool
     alike: tuple[Alike, ...]
@@ -173,6 +178,7 @@ def item(*, caller: Caller, memory_id: UUID, now: datetime) -> Item:
     with tenancy.unit():
         row = memories.find_memory(caller=caller, memory_id=memory_id)
         view = memories.get(caller=caller, memory_id=memory_id, now=now)
+        sides = memories.sides(caller=caller, memory=view)
         alike = _alike(caller, row, now)
     group = group_of(row=row)
     waiting = Waiting(
@@ -184,6 +190,7 @@ def item(*, caller: Caller, memory_id: UUID, now: datetime) -> Item:
     )
     return Item(
         memory=view,
+        sides=sides,
         group=group or Group.NEW,
         waits=group is not None,
         alike=alike,

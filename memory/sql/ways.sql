@@ -17,8 +17,11 @@ ORDER BY hit.id, l.confidence DESC, l.id
 
 -- name: disagreeing
 -- What contradicts some memories, of what may be seen and is active: at most 10 a memory. Reads the two
--- foreign key indexes of links; nearly always nothing.
-SELECT hit.id, l.other_id, l.type, l.citation, l.content
+-- foreign key indexes of links; nearly always nothing. With the open conflict of the two, by its key.
+SELECT hit.id, l.other_id, l.type, l.citation, l.content,
+       (SELECT c.id FROM memory_conflict AS c
+        WHERE c.verdict = '' AND (c.older_id, c.newer_id) IN ((hit.id, l.other_id), (l.other_id, hit.id))
+        LIMIT 1)
 FROM unnest(%(ids)s::uuid[]) AS hit(id)
 CROSS JOIN LATERAL (
     SELECT DISTINCT m.id AS other_id, m.type, m.citation, m.content

@@ -10,7 +10,7 @@ from memory.actions.context import ContextRequest, context
 from memory.actions.search import Hit, SearchRequest, search
 from memory.mcp.shapes import Call
 from memory.mcp.tools import TOOLS, arguments
-from memory.queries import relations
+from memory.queries import memories
 from tests.support.memories import sent, stored
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
@@ -83,7 +83,7 @@ def test_what_contradicts_nothing_has_no_other_side(
 ) -> None:
     alone = stored(caller, now, OLD, project=store)
 
-    assert relations.beside(caller=caller, memory_ids=(alone.id,)) == {}
+    assert memories.get_together(caller=caller, memory_id=alone.id, now=now)[1] == ()
     assert _first(caller, now).contradictions == ()
 
 
