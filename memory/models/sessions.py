@@ -117,7 +117,8 @@ class Turn(models.Model):
     """What one side said; `masked` counts the secrets that were taken out before it was stored.
 
     In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
-    as JSON, and its sequence the last event that is in it.
+    as JSON, and its sequence the last event that is in it. The table has a column `words` besides,
+    which fills itself and is read by `memory/sql/history.sql` alone.
     """
 
     session = models.ForeignKey(
