@@ -31,6 +31,7 @@ TEMPLATE_SCHEMA = "tenant_template"
 PUBLIC = "public"
 NOBODY = ""  # sees no row of a walled table
 OPERATE = "SELECT set_config('cairn.operator', %s, true)"
+ONE_MOMENT = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 TURN_KEYS = "SELECT set_config('search_path', %s, true), set_config('cairn.tenant', %s, true)"
 
 
@@ -102,6 +103,21 @@ def unit() -> Iterator[None]:
                 work()
         finally:
             connection.unit_of = None  # type: ignore[attr-defined]
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Open a unit in which everything read is of one moment, and nothing can be written.
+
+    Inside another transaction it sees what that one sees: Postgres settles this at a beginning.
+    """
+    is_first = not connection.in_atomic_block
+    with transaction.atomic():
+        if is_first:
+            with connection.cursor() as cursor:
+                cursor.execute(ONE_MOMENT)
+        with unit():
+            yield
 
 
 @contextmanager

@@ -6,9 +6,12 @@ new cache client, for each request. This one changes threads once, into one that
 request is over in there, signals included: its database connection is back in the pool whether or
 not the client is still listening. Tried and dropped: a synchronous innermost middleware, which
 loses the connection of a request whose client hangs up (the pool of 8 was empty after six of them).
-Bodies beyond what any call takes are let go by, so that nobody fills the disk with one.
+Bodies beyond what any call takes are let go by, so that nobody fills the disk with one. Files are
+sent piece by piece; Django would read one of a synchronous view into memory first.
 """
 
+import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final
@@ -18,12 +21,13 @@ from asgiref.sync import sync_to_async
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.db import close_old_connections
 from django.http import FileResponse
 from django.urls import set_script_prefix
 
 THREADS: Final = 32  # requests at once; the connections of the pool are what they wait for
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a body; more goes to a temporary file
-LARGEST_KEPT: Final = 16 * 1_048_576  # bytes; twice the largest body that any call takes
+LARGEST_KEPT: Final = 64 * 1_048_576  # bytes; above the largest upload with the form around it
 
 
 class OneThreadHandler(ASGIHandler):
@@ -46,11 +50,22 @@ class OneThreadHandler(ASGIHandler):
             return
         set_script_prefix(get_script_prefix(scope))
         response = await self._in_thread(self._serve)(scope, body)
+        if not response.streaming:
+            await self.send_response(response, send)
+            return
+        gone = asyncio.ensure_future(_until_gone(receive))
         try:
+            response.streaming_content = self._pieces(response.streaming_content, gone)
             await self.send_response(response, send)
         finally:
-            if response.streaming:
-                await self._in_thread(response.close)()
+            gone.cancel()
+            await self._in_thread(response.close)()
+
+    async def _pieces(self, content: Iterator[bytes], gone: asyncio.Future[None]) -> Any:
+        """Yield a file piece by piece, each read in a thread, while somebody listens."""
+        following = self._in_thread(lambda: next(content, None))
+        while not gone.done() and (piece := await following()) is not None:
+            yield piece
 
     async def read_body(self, receive: Any) -> Any:
         """Return the body as a file, cut where it is larger than any call takes.
@@ -80,12 +95,20 @@ class OneThreadHandler(ASGIHandler):
             response._handler_class = self.__class__
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
-            if not response.streaming:
+            if response.streaming:
+                close_old_connections()  # of this thread; the file is sent without one
+            else:
                 response.close()
         return response
 
     def _in_thread(self, work: Any) -> Any:
         return sync_to_async(work, thread_sensitive=False, executor=self._threads)
+
+
+async def _until_gone(receive: Any) -> None:
+    """Return when the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
 
 
 def application() -> OneThreadHandler:

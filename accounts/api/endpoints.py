@@ -43,7 +43,8 @@ class Edits(StrEnum):
 class Ask:
     """One call, read and checked: `body` and `query` hold only what the shapes let through.
 
-    `cursor` is the inner text of the page asked for; `if_version` the version of If-Match.
+    `cursor` is the inner text of the page asked for; `if_version` the version of If-Match;
+    `headers` hold those that the call declares, empty where none was sent.
     """
 
     caller: Caller
@@ -53,13 +54,15 @@ class Ask:
     path: Mapping[str, str] = field(default_factory=dict)
     cursor: str | None = None
     if_version: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What a call returns: plain data, a version for the ETag, a cursor for the next page.
 
-    With a `filename`, the body is the bytes of that file, of the type of the call's reply.
+    With a `filename`, the body is an open file, of the type of the call's reply; who answers
+    closes it.
     """
 
     body: Any
@@ -106,6 +109,7 @@ class Endpoint:
     body: Record | None = None
     example: Any = None
     query: tuple[Field, ...] = ()
+    headers: tuple[Field, ...] = ()
     paged: bool = False
     edits: Edits = Edits.NOTHING
     idempotent: bool = False

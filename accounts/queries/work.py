@@ -20,6 +20,7 @@ from accounts.sentences import sentence
 
 MAXIMUM_PAGE: Final = 200  # spec 10.5
 STATES: Final = tuple(Job.State.values)
+UNSUCCESSFUL: Final = (Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -70,6 +71,17 @@ def jobs(
         found = list(rows[: limit + 1])
     items = tuple(_job_view(row) for row in found[:limit])
     return JobPage(items=items, next_cursor=_cursor(items[-1]) if len(found) > limit else None)
+
+
+def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
+    """Return why those of the entered organization's jobs failed for good that did."""
+    organization_id = tenancy.current().organization_id
+    rows = Job.objects.filter(
+        organization_id=organization_id, pk__in=job_ids, state__in=UNSUCCESSFUL
+    )
+    with tenancy.walled(organization_id=organization_id):
+        found = tuple(rows.order_by("id").values_list("id", "error"))
+    return {id: error or sentence("Its job was cancelled.") for id, error in found}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,10 +90,12 @@ def _leave(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase
     request_id: str = request.request_id  # type: ignore[attr-defined]
     response.headers[HEADER] = request_id
     audit.depart()
-    if not request.path.startswith(API) or not isinstance(response, HttpResponse):
+    if not request.path.startswith(API):
         return response
     for name, value in HEADERS.items():
         response.headers[name] = value
+    if not isinstance(response, HttpResponse):
+        return response  # a file that is sent piece by piece
     if _is_foreign_error(response):
         _replace(response, request_id=request_id)
     _compress(request, response)

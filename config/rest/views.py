@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
@@ -20,6 +20,7 @@ from rest_framework.views import APIView
 from accounts import audit
 from accounts.api import shapes, strict
 from accounts.api.endpoints import JSON, STRANGER, Answer, Ask, Endpoint
+from accounts.api.shapes import Record
 from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
@@ -74,7 +75,7 @@ class EndpointView(APIView):
         moment = datetime.now(UTC).timestamp()
         self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment))
 
-    def answer(self, request: Request, **path: str) -> HttpResponse:
+    def answer(self, request: Request, **path: str) -> HttpResponseBase:
         """Answer one call by its endpoint."""
         endpoint = self.endpoints["GET" if request.method == "HEAD" else str(request.method)]
         http: HttpRequest = request._request
@@ -82,8 +83,14 @@ class EndpointView(APIView):
         ask = _ask(http, endpoint, caller, path)
         key = idempotency.key_of(request=http) if endpoint.idempotent else None
         if key is None:
-            return _respond(endpoint, ask)
-        return idempotency.once(key=key, request=http, ask=ask, run=lambda: _respond(endpoint, ask))
+            found = endpoint.run(ask)
+            return _attached(found) if found.filename else _respond(endpoint, ask, found)
+        return idempotency.once(
+            key=key,
+            request=http,
+            ask=ask,
+            run=lambda: _respond(endpoint, ask, endpoint.run(ask)),
+        )
 
 
 def views_of(*, endpoints: tuple[Endpoint, ...]) -> Mapping[str, Any]:
@@ -119,7 +126,14 @@ def _ask(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[st
         path={name: strict.check_text(text=part, pointer=name) for name, part in path.items()},
         cursor=sealed and pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller),
         if_version=versions.named(request=http, edits=endpoint.edits),
+        headers=_headers(http, endpoint),
     )
+
+
+def _headers(http: HttpRequest, endpoint: Endpoint) -> dict[str, str]:
+    """Return the headers that a call declares, empty where none was sent."""
+    sent = {field.name: http.headers.get(field.name, "") for field in endpoint.headers}
+    return dict(shapes.check(shape=Record(name="Headers", fields=endpoint.headers), value=sent))
 
 
 def _query(http: HttpRequest) -> dict[str, str]:
@@ -148,18 +162,19 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     return shapes.check(shape=endpoint.body, value=value)
 
 
-def _respond(endpoint: Endpoint, ask: Ask) -> HttpResponse:
-    answer: Answer = endpoint.run(ask)
+def _attached(answer: Answer) -> FileResponse:
+    """Send a file piece by piece; it is closed with the answer."""
+    response = FileResponse(answer.body, status=answer.status, content_type=answer.media)
+    response.headers["Content-Disposition"] = f'attachment; filename="{answer.filename}"'
+    return response
+
+
+def _respond(endpoint: Endpoint, ask: Ask, answer: Answer) -> HttpResponse:
     body = answer.body
     if endpoint.paged:
         inner = answer.next_cursor
         sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=ask.caller)
         body = {**body, "next_cursor": sealed}
-    if answer.filename:
-        response = HttpResponse(body, status=answer.status, content_type=answer.media)
-        name = f'attachment; filename="{answer.filename}"'
-        response.headers["Content-Disposition"] = name
-        return response
     content = b"" if answer.status == 204 else rendering.to_json(value=body)
     response = HttpResponse(content, status=answer.status, content_type=JSON)
     if answer.version is not None:

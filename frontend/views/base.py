@@ -15,6 +15,7 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -54,8 +55,8 @@ class Frame:
 
 
 Moment = Callable[[], AbstractContextManager[None]]
-Inner = Callable[Concatenate[HttpRequest, Frame, P], HttpResponse]
-Outer = Callable[..., HttpResponse]
+Inner = Callable[Concatenate[HttpRequest, Frame, P], HttpResponseBase]
+Outer = Callable[..., HttpResponseBase]
 
 
 def member(view: Inner[P]) -> Outer:
@@ -68,12 +69,12 @@ def reader(view: Inner[P]) -> Outer:
     return _inside(view, tenancy.unit)
 
 
-def person(view: Callable[Concatenate[HttpRequest, P], HttpResponse]) -> Outer:
+def person(view: Callable[Concatenate[HttpRequest, P], HttpResponseBase]) -> Outer:
     """Run a view for a signed-in person, outside of any organization."""
 
     @login_required
     @wraps(view)
-    def inside(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def inside(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         speak(request)
         try:
             _check_text(request)
@@ -152,7 +153,9 @@ def address(name: str, frame: Frame, *args: object) -> str:
 def _inside(view: Inner[P], moment: Moment) -> Outer:
     @login_required
     @wraps(view)
-    def inside(request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def inside(
+        request: HttpRequest, org: str, *args: P.args, **kwargs: P.kwargs
+    ) -> HttpResponseBase:
         speak(request)
         try:
             _check_text(request)

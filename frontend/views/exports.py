@@ -1,6 +1,6 @@
 """Exporting memories: a file of what passes the filters of the list (spec 9.2)."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest
 from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput
@@ -12,7 +12,7 @@ from memory.exchange.writing import ExportFormat
 
 @require_POST
 @base.member
-def export_memories(request: HttpRequest, frame: Frame) -> HttpResponse:
+def export_memories(request: HttpRequest, frame: Frame) -> FileResponse:
     """Give a file. Raises InvalidInput for words: they rank, and filter nothing."""
     try:
         format = ExportFormat(request.POST.get("format", ""))
@@ -21,7 +21,7 @@ def export_memories(request: HttpRequest, frame: Frame) -> HttpResponse:
     project = frame.project.slug if frame.project else None
     asked = ExportRequest(project=project, query=request.POST.get("q", ""), format=format)
     made = export(caller=frame.caller, request=asked, now=frame.now)
-    response = HttpResponse(made.data, content_type=made.media)
+    response = FileResponse(made.file, content_type=made.media)
     response["Content-Disposition"] = f'attachment; filename="{made.name}"'
     response["Cache-Control"] = "no-store"
     return response

@@ -15,6 +15,7 @@ from memory.actions.begin_import import begin_import
 from memory.actions.cancel_import import cancel_import
 from memory.actions.importing import LARGEST_UPLOAD, Upload
 from memory.actions.preview_import import preview_import
+from memory.actions.retry_import import retry_import
 from memory.actions.undo_import import undo_import
 from memory.queries import imports as queries
 from memory.queries.imports import ImportView
@@ -69,7 +70,7 @@ def one(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
 @require_POST
 @base.member
 def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
-    """Undo an import, or cancel it."""
+    """Undo an import, cancel it, or try it again."""
     _here(frame, import_id)
     verb = request.POST.get("verb", "")
     try:
@@ -77,6 +78,8 @@ def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
             undo_import(caller=frame.caller, batch_id=import_id, now=frame.now)
         elif verb == "cancel":
             cancel_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+        elif verb == "retry":
+            retry_import(caller=frame.caller, batch_id=import_id)
         else:
             raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
     except CairnError as error:

@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict
-from memory.actions.undo_import import BUSY, check_own
+from memory.actions.undo_import import check_own
 from memory.queries import imports
 from memory.queries.imports import ImportView
 from teams import audit
@@ -26,7 +26,7 @@ def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportVie
     with tenancy.unit():
         batch = imports.lock(caller=caller, batch_id=batch_id)
         check_own(caller=caller, batch=batch)
-        if batch.state not in BUSY:
+        if batch.state not in imports.BUSY:
             raise Conflict(detail="The import has ended.", hint="It can be undone.")
         batch.rows.filter(outcome=WAITING).update(outcome=NEVER, candidate={})
         batch.state, batch.ended_at = "cancelled", now

@@ -148,8 +148,8 @@ def _end(batch: Import, now: datetime) -> None:
     """Link what the rows name, and end the batch. In a unit."""
     links = tuple(_links(batch))
     MemoryLink.objects.bulk_create(links, ignore_conflicts=True, batch_size=1_000)
-    batch.state, batch.ended_at = "done", now
-    batch.save(update_fields=["state", "ended_at"])
+    batch.state, batch.error, batch.ended_at = "done", "", now
+    batch.save(update_fields=["state", "error", "ended_at"])
 
 
 def _links(batch: Import) -> Iterator[MemoryLink]:

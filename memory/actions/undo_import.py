@@ -33,7 +33,6 @@ from teams.roles import Act, allows
 REASON: Final = "the import was undone"
 UNDONE, KEPT = "undone", "kept"
 TOUCHED: Final = "It has changed since; it stays."
-BUSY: Final = frozenset({"queued", "running"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,7 @@ def check_own(*, caller: Caller, batch: Import) -> None:
 def _check_ended(batch: Import) -> None:
     if batch.state == UNDONE:
         raise Conflict(detail="The import is undone already.", hint="Import the file again.")
-    if batch.state in BUSY:
+    if batch.state in imports.BUSY and imports.failure_of(batch=batch) is None:
         raise Conflict(detail="The import still runs.", hint="Cancel it first, or wait.")
 
 

@@ -40,7 +40,7 @@ def create(ask: Ask) -> Answer:
     """Return a file of memories."""
     given = {**ask.body, "format": ExportFormat(ask.body["format"])}
     made = export(caller=ask.caller, request=ExportRequest(**given), now=ask.now)
-    return Answer(body=made.data, filename=made.name, media=made.media)
+    return Answer(body=made.file, filename=made.name, media=made.media)
 
 
 ENDPOINTS: Final = (

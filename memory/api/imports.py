@@ -23,6 +23,7 @@ from memory.actions.begin_import import begin_import
 from memory.actions.cancel_import import cancel_import
 from memory.actions.importing import LARGEST_UPLOAD, Upload
 from memory.actions.preview_import import preview_import
+from memory.actions.retry_import import retry_import
 from memory.actions.undo_import import undo_import
 from memory.api import inputs, output
 from memory.exchange.candidates import MOST_CANDIDATES
@@ -213,6 +214,11 @@ def cancel(ask: Ask) -> Answer:
     )
 
 
+def retry(ask: Ask) -> Answer:
+    """Take in what waits of an import that failed."""
+    return Answer(body=shown(retry_import(caller=ask.caller, batch_id=path_id(ask=ask))))
+
+
 def shown(view: ImportView) -> dict[str, Any]:
     """Return an import as callers see it."""
     return {name: getattr(view, name) for name in _IMPORT}
@@ -355,6 +361,19 @@ ENDPOINTS: Final = (
         says="What is in stays until it is undone.",
         scope=TokenScope.WRITE,
         run=cancel,
+        body=inputs.NOTHING,
+        idempotent=True,
+        replies=(_ONE,),
+    ),
+    Endpoint(
+        method="POST",
+        path="imports/{id}/retry",
+        name="retry_import",
+        tag="imports",
+        summary="Try a failed import again",
+        says="What is in stays; what still waits is taken in.",
+        scope=TokenScope.WRITE,
+        run=retry,
         body=inputs.NOTHING,
         idempotent=True,
         replies=(_ONE,),

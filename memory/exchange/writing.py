@@ -6,13 +6,14 @@ spreadsheets, CLAUDE.md for agents that read a file: a choice within a budget of
 """
 
 import csv
+import heapq
 import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import IO, Any, Final, cast
 
 from memory.exchange import own
 from memory.retrieval import packing_tokens
@@ -45,6 +46,9 @@ HEADINGS: Final[Mapping[MemoryType, str]] = {  # of a CLAUDE.md, in their order
     MemoryType.FACT: "Facts",
     MemoryType.REFERENCE: "Where to look",
 }
+TOLD: Final = (  # what a CLAUDE.md takes of a record, and its rank
+    "id", "type", "content", "related_files", "pinned", "governance", "importance", "confidence",
+)  # fmt: skip
 LONGEST_SLUG: Final = 60  # characters
 MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
 _UNSAFE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
@@ -70,8 +74,30 @@ MEDIA: Final[Mapping[ExportFormat, tuple[str, str]]] = {  # type, and the ending
 }
 
 
-def write(*, format: ExportFormat, records: Iterable[Record], budget_tokens: int) -> bytes:
-    """Write records as a file of that format; the budget is of a CLAUDE.md alone."""
+class _Sink:
+    """What a zip is written to: it keeps pieces until they are taken."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Keep a piece."""
+        self.pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: a piece is there once it is written."""
+
+    def taken(self) -> bytes:
+        """Return what was written since the last time."""
+        found, self.pieces = b"".join(self.pieces), []
+        return found
+
+
+def pieces(
+    *, format: ExportFormat, records: Iterable[Record], budget_tokens: int
+) -> Iterator[bytes]:
+    """Yield a file of that format piece by piece; the budget is of a CLAUDE.md alone."""
     if format is ExportFormat.JSON:
         return as_json(records=records)
     if format is ExportFormat.LINES:
@@ -80,40 +106,35 @@ def write(*, format: ExportFormat, records: Iterable[Record], budget_tokens: int
         return as_folder(records=records)
     if format is ExportFormat.CSV:
         return as_csv(records=records)
-    return as_claude_md(records=records, budget_tokens=budget_tokens)
+    return iter((as_claude_md(records=records, budget_tokens=budget_tokens),))
 
 
-def as_json(*, records: Iterable[Record]) -> bytes:
-    """Write one JSON document."""
-    rows = ",\n".join(_json(record) for record in records)
+def as_json(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield one JSON document."""
     head = _json(own.HEADER).removesuffix("}")
-    return f'{head}, "memories": [\n{rows}\n]}}\n'.encode()
+    yield f'{head}, "memories": [\n'.encode()
+    for number, record in enumerate(records):
+        yield f"{',' if number else ''}{_json(record)}\n".encode()
+    yield b"]}\n"
 
 
-def as_lines(*, records: Iterable[Record]) -> bytes:
-    """Write a line that says what this is, and a record a line."""
-    return b"".join((header_line(), *(line(record=record) for record in records)))
+def as_lines(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield a line that says what this is, and a record a line."""
+    yield f"{_json(own.HEADER)}\n".encode()
+    for record in records:
+        yield f"{_json(record)}\n".encode()
 
 
-def header_line() -> bytes:
-    """Return the first of an export's JSON lines."""
-    return f"{_json(own.HEADER)}\n".encode()
-
-
-def line(*, record: Record) -> bytes:
-    """Return a record as a JSON line."""
-    return f"{_json(record)}\n".encode()
-
-
-def as_folder(*, records: Iterable[Record]) -> bytes:
-    """Write a zip with a note a memory, in a folder a type."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+def as_folder(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield a zip with a note a memory, in a folder a type."""
+    sink = _Sink()
+    with zipfile.ZipFile(cast(IO[bytes], sink), "w", zipfile.ZIP_DEFLATED) as archive:
         for record in records:
             info = zipfile.ZipInfo(_file_name(record), MOMENT)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, as_note(record=record))
-    return stream.getvalue()
+            yield sink.taken()
+    yield sink.taken()
 
 
 def as_note(*, record: Record) -> str:
@@ -131,21 +152,22 @@ def as_note(*, record: Record) -> str:
     return "\n".join(("---", *head, "---", "", body, ""))
 
 
-def as_csv(*, records: Iterable[Record]) -> bytes:
-    """Write the fields that people look at, one memory a row; nothing in it is computed."""
-    stream = io.StringIO()
-    writer = csv.writer(stream)
-    writer.writerow(COLUMNS)
+def as_csv(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield the fields that people look at, one memory a row; nothing in it is computed."""
+    yield _row(COLUMNS)
     for record in records:
-        writer.writerow([_cell(record.get(name)) for name in COLUMNS])
-    return stream.getvalue().encode()
+        yield _row([_cell(record.get(name)) for name in COLUMNS])
 
 
 def as_claude_md(*, records: Iterable[Record], budget_tokens: int) -> bytes:
-    """Write what holds, by its kind, the most important first, as far as the budget reaches."""
+    """Write what holds, by its kind, the most important first, as far as the budget reaches.
+
+    Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
+    """
     left = budget_tokens - packing_tokens.count(text="# What this project knows")
     chosen: dict[MemoryType, list[str]] = {}
-    for record in sorted(filter(_holds, records), key=_rank):
+    held = ({name: record[name] for name in TOLD} for record in records if _holds(record))
+    for record in heapq.nsmallest(budget_tokens, held, key=_rank):
         kind = MemoryType(record["type"])
         said = _bullet(record)
         heading = "" if kind in chosen else f"\n## {HEADINGS[kind]}\n"
@@ -181,6 +203,12 @@ def _bullet(record: Record) -> str:
 def _file_name(record: Record) -> str:
     slug = _SLUG.sub("-", str(record["citation"]).lower()).strip("-")[:LONGEST_SLUG]
     return f"{record['type']}/{slug or 'memory'}-{record['id']}.md"
+
+
+def _row(cells: Sequence[Any]) -> bytes:
+    stream = io.StringIO()
+    csv.writer(stream).writerow(cells)
+    return stream.getvalue().encode()
 
 
 def _cell(value: Any) -> Any:

@@ -6,10 +6,12 @@ in it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
+
+from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -36,16 +38,23 @@ def count(*, caller: Caller, filters: Filters) -> int:
         return matching(caller=caller, filters=filters).count()
 
 
-def records(*, caller: Caller, filters: Filters) -> Iterator[Record]:
-    """Yield the records of what a filter lets through, oldest first, without secrets."""
-    with tenancy.unit():
+def records(*, caller: Caller, filters: Filters) -> Generator[Record, None, None]:
+    """Yield the records of what a filter lets through, oldest first, without secrets.
+
+    All of them are of one moment; a transaction is open from the first until the last, or until
+    the iterator is closed. Raises NotFound for a hidden project.
+    """
+    with tenancy.snapshot():
         rows = matching(caller=caller, filters=filters).order_by("created_at", "id")
-        ids = tuple(rows.values_list("id", flat=True))
         labels = _labels(caller, filters.project)
-    for start in range(0, len(ids), PAGE):
-        with tenancy.unit():
-            page = _page(caller, ids[start : start + PAGE], labels)
-        yield from (_clean(record) for record in page)
+        places = rows.values_list("created_at", "id")
+        page = tuple(places[:PAGE])
+        while page:
+            for record in _page(caller, tuple(id for _, id in page), labels):
+                yield _clean(record)
+            created_at, id = page[-1]
+            same = Q(created_at=created_at, id__gt=id)
+            page = tuple(places.filter(Q(created_at__gt=created_at) | same)[:PAGE])
 
 
 def _page(caller: Caller, ids: tuple[UUID, ...], labels: Mapping[UUID, str]) -> tuple[Record, ...]:
@@ -57,8 +66,6 @@ def _page(caller: Caller, ids: tuple[UUID, ...], labels: Mapping[UUID, str]) -> 
     seen = set(countable(caller=caller).filter(pk__in=successors).values_list("id", flat=True))
     found = []
     for id in ids:
-        if id not in rows:
-            continue  # gone since the ids were read
         label = labels.get(topic.get(id, id))
         beside = {
             own.VERSIONS: versions[id],

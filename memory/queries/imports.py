@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import NotFound
+from accounts.queries import work
 from accounts.queries.absent import Beginner
 from memory.models import Import, ImportRow
 from memory.queries.views import MemoryView, countable, views_of
@@ -20,6 +21,8 @@ from teams import visibility
 
 LARGEST_PAGE: Final = 200  # spec 10.5
 WAITING: Final = "waiting"  # rows that have no outcome yet
+BUSY: Final = frozenset({"queued", "running"})
+FAILED: Final = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +154,11 @@ def who_began(*, batch_id: UUID) -> Beginner | None:
     )
 
 
+def failure_of(*, batch: Import) -> str | None:
+    """Return why a batch failed, None for one that did not. In a unit."""
+    return _failures((batch,)).get(batch.id)
+
+
 def view_of(*, caller: Caller, batch: Import) -> ImportView:
     """Turn a batch that the caller sees into a view. In a unit."""
     return _views(caller, (batch,))[0]
@@ -182,16 +190,18 @@ def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...
         counts[id][outcome or WAITING] = number
     waiting = Q(memory_id__in=_waiting(caller).values("id"), outcome="added")
     reviews = dict(told.filter(waiting).values_list("batch_id").annotate(n=Count("pk")))
-    me = principal(caller=caller)
+    me, failures = principal(caller=caller), _failures(batches)
     return tuple(
         ImportView(
             **{
                 name: getattr(row, name)
                 for name in (
-                    "id", "name", "state", "project_id", "scope", "total", "job_id",
-                    "created_by", "agent", "created_at", "ended_at", "error",
+                    "id", "name", "project_id", "scope", "total", "job_id", "created_by",
+                    "agent", "created_at", "ended_at",
                 )
             },
+            state=FAILED if row.id in failures else row.state,
+            error=failures.get(row.id, ""),
             files=tuple(row.files),
             counts=counts[row.id],
             to_review=reviews.get(row.id, 0),
@@ -199,6 +209,14 @@ def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...
         )
         for row in batches
     )  # fmt: skip
+
+
+def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
+    """Return why those failed that did: what they say, or how the jobs of the others ended."""
+    waiting = {row.job_id: row.id for row in batches if row.state in BUSY and row.job_id}
+    found = {row.id: row.error for row in batches if row.state == FAILED}
+    ended = work.failures(job_ids=tuple(waiting)) if waiting else {}
+    return found | {waiting[job_id]: reason for job_id, reason in ended.items()}
 
 
 def _row(row: ImportRow, memories: Mapping[UUID, MemoryView]) -> RowView:

@@ -151,7 +151,7 @@ def _rest_search(world: World, now: datetime) -> str:
 
 
 def _text(response: Any) -> str:
-    return response.content.decode() if response.status_code == 200 else ""
+    return response.getvalue().decode() if response.status_code == 200 else ""
 
 
 READS: Final[tuple[Read, ...]] = (

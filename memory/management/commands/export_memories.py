@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from pathlib import Path
+from shutil import copyfileobj
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -41,10 +42,11 @@ class Command(BaseCommand):
         try:
             with entered(caller):
                 made = export(caller=caller, request=request, now=timezone.now())
-            with options["file"].open("xb") as file:
-                file.write(made.data)
+            with made.file, options["file"].open("xb") as file:
+                copyfileobj(made.file, file)
+                size = file.tell()
         except FileExistsError as error:
             raise CommandError(f"{options['file']} exists already.") from error
         except CairnError as error:
             raise CommandError(f"{error.detail} {error.hint}") from error
-        self.stdout.write(f"{made.memories} memories, {len(made.data):,} bytes: {options['file']}")
+        self.stdout.write(f"{made.memories} memories, {size:,} bytes: {options['file']}")

@@ -73,6 +73,10 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "remove_methodology": _rest(
         "methodologies/scrum", "organization.methodology_removed", "DELETE"
     ),
+    "put_style": _rest(
+        "styles", "organization.style_defined", "PUT", name="coding", text="Code first."
+    ),
+    "remove_style": _rest("styles/{style}", "organization.style_removed", "DELETE"),
     "edit_memory": _rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
     "archive_memory": _rest("memories/{memory}", "memory.archived", "DELETE"),
     "restore_memory": _rest("memories/{archived}/restore", "memory.restored"),
@@ -122,6 +126,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
     ),
     "end_session": _rest("sessions/{session}/end", "session.ended"),
+    "hook": _rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
     "settle_conflict": _rest(
         "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
     ),
@@ -251,6 +256,19 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("settings/models", "model.switch_cancelled", verb="cancel"),
         _page("settings/models", "model.rolled_back", verb="rollback"),
         _page("settings/models", "model.dropped", verb="drop", key="hashing/turned-384"),
+    ),
+    "settings_styles": (
+        _page(
+            "settings/styles",
+            "organization.style_defined",
+            name="notes",
+            text="Plain.",
+            scope="personal",
+        ),
+    ),
+    "settings_style": (
+        _page("settings/styles/{style}", "organization.style_defined", verb="save", text="Plain."),
+        _page("settings/styles/{style}", "organization.style_removed", verb="remove"),
     ),
     "settings_general": (_page("settings/general", "organization.changed", name="Acme Works"),),
     "invite": (

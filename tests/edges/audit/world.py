@@ -27,11 +27,13 @@ from memory.actions.revise import revise
 from memory.actions.run_import import run_import
 from memory.actions.settle import Settlement, settle
 from memory.actions.snooze import snooze
+from memory.actions.styles import put_style
 from memory.lifecycle.settling import Verdict
 from memory.models import EmbeddingModel, Memory
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
 from memory.queries.views import MemoryView
+from memory.retrieval.style import NewStyle
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
 from teams.actions.teams import create_team
@@ -109,11 +111,13 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
             revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
         gone = archive(caller=caller, memory_id=other.id, reason="", if_version=None, now=now)
         define(caller=caller, name="scrum", phases={"sprint": "implement"}, now=now)
+        kept = put_style(caller=caller, new=NewStyle(name="quick", text="Short."), now=now)
         _add_models(now)
         sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
         "memory": str(memory.id),
+        "style": str(kept.id),
         "archived": str(gone.id),
         **_imports(caller, now),
         "note": _note(caller, now),

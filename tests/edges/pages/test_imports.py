@@ -90,7 +90,7 @@ def test_the_list_is_exported_with_its_filter(owner_pages: Client, shop: str) ->
 
     answer = owner_pages.post("/o/acme/p/shop/export", {"format": "csv", "q": "type:gotcha"})
 
-    lines = answer.content.decode().splitlines()
+    lines = answer.getvalue().decode().splitlines()
     assert answer["Content-Disposition"].startswith('attachment; filename="shop-')
     assert len(lines) == 2
     assert "hard frost" in lines[1]

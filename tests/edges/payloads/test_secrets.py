@@ -201,7 +201,7 @@ def _posted(place: World, write: Write, field: str, secret: str) -> str | None:
 def _wrong(answer: Any) -> str | None:
     if answer.status_code >= 500:
         return "broke"
-    text = answer.content.decode() + str(dict(answer.headers))
+    text = answer.getvalue().decode() + str(dict(answer.headers))
     return f"{answer.status_code} repeats it: {text[:300]}" if held_in(text) else None
 
 

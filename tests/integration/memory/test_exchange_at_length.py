@@ -54,7 +54,7 @@ def test_a_tree_of_rules_is_imported_reviewed_and_exported_without_loss(
     done = taken_in(caller, upload, now)
     took = perf_counter() - started
     reviewed()
-    data = export(caller=caller, request=ExportRequest(project=store), now=now).data
+    data = export(caller=caller, request=ExportRequest(project=store), now=now).file.read()
     again = taken_in(caller, upload, now)
 
     back = {one.content for one in reading.read(name="a.json", data=data).candidates}
@@ -103,9 +103,9 @@ def test_a_claude_md_is_written_of_what_was_reviewed(
     taken_in(caller, Upload(files=rules_tree.files(size=8_000), project=store), now)
     asked = ExportRequest(project=store, format=ExportFormat.CLAUDE, budget_tokens=500)
 
-    before = export(caller=caller, request=asked, now=now).data
+    before = export(caller=caller, request=asked, now=now).file.read()
     reviewed()
-    after = export(caller=caller, request=replace(asked), now=now).data
+    after = export(caller=caller, request=replace(asked), now=now).file.read()
 
     assert b"- " not in before
     assert after.count(b"\n- ") > 5

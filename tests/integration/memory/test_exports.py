@@ -35,7 +35,7 @@ OF_PLACES = {"id", "project", "author_user", "superseded_by"}
 
 def exported(caller: Caller, now: datetime, **given: Any) -> list[dict[str, Any]]:
     request = ExportRequest(**{"project": "store", "query": ALL, **given})
-    data = export(caller=caller, request=request, now=now).data
+    data = export(caller=caller, request=request, now=now).file.read()
     found = reading.read(name="export", data=data)
     assert found.faults == ()
     return [dict(one.record) for one in found.candidates]
@@ -185,7 +185,7 @@ def test_what_looks_like_a_secret_by_now_is_not_exported(
 
     for format in ExportFormat:
         request = ExportRequest(project=store, format=format)
-        assert b"hunter2" not in export(caller=caller, request=request, now=now).data
+        assert b"hunter2" not in export(caller=caller, request=request, now=now).file.read()
 
 
 def test_an_export_is_told_once(caller: Caller, store: str, now: datetime) -> None:

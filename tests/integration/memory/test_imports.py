@@ -2,67 +2,34 @@
 
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import pytest
-from django.db import connection
-from django.utils import timezone
 
-from accounts import jobs, tenancy
-from accounts.caller import Caller, Role
-from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound, TooLarge
-from accounts.models import Job, Token
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound, TooLarge
+from accounts.models import Job
 from memory import tasks
 from memory.actions import importing
 from memory.actions.begin_import import begin_import
 from memory.actions.cancel_import import cancel_import
-from memory.actions.confirm import confirm
 from memory.actions.importing import Upload
 from memory.actions.preview_import import preview_import
-from memory.actions.revise import revise
 from memory.actions.undo_import import undo_import
-from memory.models import Conflict as Settled
-from memory.models import ImportRow, Memory, MemoryLink, ReviewVerdict
+from memory.models import ImportRow, Memory, MemoryLink
 from memory.queries import imports
-from memory.queries.imports import ImportView
-from memory.queries.views import MemoryView
 from teams.actions.projects import create_project
-from tests.support import memories, stored, work
+from tests.support import stored, work
+from tests.support.taking_in import RULES, active, run, upload
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
-RULES = """# Shop
-
-## Testing
-- Run `make test` before every push, since the hooks do not.
-- Never mock the ledger because its rounding is what we test.
-
-## Deploying
-- Deploys happen on Tuesdays, when both teams are in.
-"""
 SECRET = "- The staging password is `hunter2Xq9!zLm4` and everybody knows it.\n"
 VAULT = (
     ("vault/Taxes.md", b"# Taxes\n\nInvoices to France carry the buyer's rate, see [[Rates]].\n"),
     ("vault/Rates.md", b"# Rates\n\nThe table of rates is read from the tax office each night.\n"),
 )
-
-
-def upload(text: str = RULES, *, name: str = "CLAUDE.md", **given: Any) -> Upload:
-    return Upload(files=((name, text.encode()),), project="store", **given)
-
-
-def run(caller: Caller, sent: Upload, now: datetime) -> ImportView:
-    """Begin an import and do its job as a worker does."""
-    begun = begin_import(caller=caller, upload=sent, now=now)
-    tasks.take_in(work.taken(begun.job_id))
-    return imports.batch(caller=caller, batch_id=begun.id)
-
-
-def active() -> list[str]:
-    with tenancy.unit():
-        rows = Memory.objects.filter(status="active").order_by("content")
-        return list(rows.values_list("content", flat=True))
 
 
 def test_a_preview_says_what_would_be_and_stores_nothing(caller: Caller, store: str) -> None:
@@ -139,49 +106,6 @@ def test_links_between_notes_become_links_of_memories(
         assert link.kind == "see_also"
 
 
-def test_undoing_leaves_everything_as_it_was(caller: Caller, store: str, now: datetime) -> None:
-    known = preview_import(caller=caller, upload=upload()).rows[-1].content
-    before = memories.stored(caller, now, known, project=store)
-    done = run(caller, upload(), now)
-
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
-
-    assert (undone.archived, undone.kept) == (2, 0)
-    assert active() == [known]
-    with tenancy.unit():
-        row = Memory.objects.get(pk=before.id)
-        assert (row.confirmations, row.importance) == (before.confirmations, before.importance)
-        reasons = Memory.objects.filter(status="archived").values_list("archived_reason")
-        assert set(reasons) == {("the import was undone",)}
-
-
-def test_undoing_leaves_what_somebody_has_touched(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    done = run(caller, upload(), now)
-    with tenancy.unit():
-        touched = Memory.objects.order_by("content").first()
-    assert touched is not None
-    confirm(caller=caller, memory_id=touched.id, now=now)
-
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
-
-    assert (undone.archived, undone.kept) == (2, 1)
-    assert active() == [touched.content]
-    assert dict(undone.batch.counts) == {"undone": 2, "kept": 1}
-
-
-def test_what_was_undone_can_be_imported_again(caller: Caller, store: str, now: datetime) -> None:
-    done = run(caller, upload(), now)
-    undo_import(caller=caller, batch_id=done.id, now=now)
-
-    again = run(caller, upload(), now)
-
-    assert dict(again.counts) == {"added": 3}
-    with pytest.raises(Conflict):
-        undo_import(caller=caller, batch_id=done.id, now=now)
-
-
 def test_left_out_rows_are_left_out(caller: Caller, store: str, now: datetime) -> None:
     done = run(caller, upload(left_out=frozenset({2})), now)
 
@@ -196,40 +120,6 @@ def test_a_cancelled_import_takes_in_no_more(caller: Caller, store: str, now: da
 
     assert (ended.state, dict(ended.counts), active()) == ("cancelled", {"cancelled": 3}, [])
     assert Job.objects.filter(state=Job.State.FAILED).count() == 0
-
-
-def test_a_job_that_died_between_two_parts_goes_on(
-    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memory.actions.run_import.PART", 2)
-    begun = begin_import(caller=caller, upload=upload(), now=now)
-
-    def die(**_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(jobs, "progress", die)
-        with pytest.raises(KeyboardInterrupt):
-            tasks.take_in(work.taken(begun.job_id))
-    assert len(active()) == 2
-    tasks.take_in(work.taken(begun.job_id))
-
-    assert dict(imports.batch(caller=caller, batch_id=begun.id).counts) == {"added": 3}
-
-
-def test_only_who_imported_or_a_steward_undoes(
-    caller: Caller, member_caller: Caller, store: str, now: datetime
-) -> None:
-    by_owner = run(caller, upload(), now)
-    by_member = run(member_caller, upload("The gate of the mill opens at nine.\n"), now)
-    agent = memories.as_agent(replace(caller, role=Role.OWNER))
-
-    for who, batch in ((member_caller, by_owner), (memories.as_agent(caller), by_member)):
-        with pytest.raises(Forbidden):
-            undo_import(caller=who, batch_id=batch.id, now=now)
-
-    assert undo_import(caller=agent, batch_id=by_owner.id, now=now).archived == 3
-    assert undo_import(caller=caller, batch_id=by_member.id, now=now).archived == 1
 
 
 def test_a_file_of_which_nothing_can_be_taken_is_refused_with_its_place(
@@ -326,71 +216,6 @@ def test_very_many_links_of_one_statement_are_bounded(
         assert len(ImportRow.objects.get().candidate["links"]) == importing.MOST_LINKS
 
 
-def test_row_that_cannot_be_brought_back_can_still_be_changed(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    line = {"content": "Deploys happen on Tuesdays, when both teams are in.", "external_id": "d"}
-    later = {**line, "content": "Deploys happen on Thursdays, when both teams are in."}
-    run(caller, upload(json.dumps([line]), name="a.json"), now)
-    again = run(caller, upload(json.dumps([later]), name="a.json"), now)
-    with tenancy.unit():
-        changed = Memory.objects.get(external_id="d")
-    memories.stored(caller, now, line["content"], project=store)
-
-    undone = undo_import(caller=caller, batch_id=again.id, now=now)
-    text = {"content": "Deploys happen on Mondays, when both teams are in."}
-    view = revise(caller=caller, memory_id=changed.id, changes=text, if_version=None, now=now)
-
-    assert (undone.restored, undone.kept) == (0, 1)
-    assert view.content == text["content"]
-
-
-def decide(about: Memory, older: MemoryView, by: str, now: datetime) -> None:
-    """Decide about a memory as people do, in the inbox or between two of them."""
-    if by == "conflict":
-        Settled.objects.create(
-            older_id=older.id, newer=about, audience=about.audience, kind="update",
-            cause="same", found_at=now, verdict="keep_newer", settled_at=now,
-        )  # fmt: skip
-        return
-    assert about.author_user is not None
-    ReviewVerdict.objects.create(
-        memory=about, verdict="keep", decided_by=about.author_user, decided_at=now
-    )
-
-
-@pytest.mark.parametrize("by", ["conflict", "verdict"])
-def test_undoing_leaves_what_people_have_decided(
-    caller: Caller, store: str, now: datetime, by: str
-) -> None:
-    older = memories.stored(caller, now, project=store)
-    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
-    with tenancy.unit():
-        chosen = Memory.objects.get(content__contains="gate")
-        decide(chosen, older, by, now + timedelta(hours=1))
-
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
-
-    assert (undone.archived, undone.kept) == (0, 1)
-    assert chosen.content in active()
-
-
-def test_undoing_leaves_replaced_what_somebody_has_added_again(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    old = memories.stored(caller, now, project=store)
-    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
-    with tenancy.unit():
-        added = Memory.objects.get(content__contains="gate")
-        Memory.objects.filter(pk=old.id).update(status="superseded", superseded_by=added.id)
-    again = memories.stored(caller, now, project=store)
-
-    undone = undo_import(caller=caller, batch_id=done.id, now=now)
-
-    assert (undone.archived, undone.restored, undone.kept) == (1, 0, 1)
-    assert active() == [again.content]
-
-
 def test_place_is_looked_for_before_anything_is_read(caller: Caller, now: datetime) -> None:
     sent = Upload(files=(("a.json", b"no JSON"),), project="nowhere")
 
@@ -398,56 +223,3 @@ def test_place_is_looked_for_before_anything_is_read(caller: Caller, now: dateti
         preview_import(caller=caller, upload=sent)
     with pytest.raises(NotFound):
         begin_import(caller=caller, upload=sent, now=now)
-
-
-@pytest.fixture
-def token(caller: Caller, now: datetime) -> Token:
-    """A token of the owner's that is good."""
-    assert caller.user_id is not None
-    return Token.objects.create(
-        organization_id=caller.organization_id, user_id=caller.user_id, name="ci", kind="personal",
-        lookup="import-test", digest="x", last_four="abcd", scopes=["read", "write"],
-        expires_at=timezone.now() + timedelta(days=9),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("end", ["revoked_at", "expires_at"])
-def test_import_of_a_token_that_has_ended_fails_and_says_so(
-    caller: Caller, store: str, now: datetime, token: Token, end: str
-) -> None:
-    agent = memories.as_agent(caller, token_id=token.id)
-    begun = begin_import(caller=agent, upload=upload(), now=now)
-    Token.objects.filter(pk=token.id).update(**{end: timezone.now() - timedelta(days=1)})
-
-    with pytest.raises(jobs.PermanentFailure):
-        tasks.take_in(work.taken(begun.job_id))
-
-    failed = imports.batch(caller=caller, batch_id=begun.id)
-    assert (failed.state, active()) == ("failed", [])
-    assert "token" in failed.error
-    assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
-
-
-def test_import_of_a_token_that_is_good_goes_on(
-    caller: Caller, store: str, now: datetime, token: Token
-) -> None:
-    done = run(memories.as_agent(caller, token_id=token.id), upload(), now)
-
-    assert (done.state, dict(done.counts)) == ("done", {"added": 3})
-
-
-def test_row_that_the_database_refuses_stops_no_other(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    begun = begin_import(caller=caller, upload=upload(), now=now)
-
-    def no_ledger(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        if "INSERT" in sql and "Never mock the ledger" in repr(params):
-            return execute("SELECT 'ledger'::integer", None, False, context)
-        return execute(sql, params, many, context)
-
-    with connection.execute_wrapper(no_ledger):
-        tasks.take_in(work.taken(begun.job_id))
-
-    done = imports.batch(caller=caller, batch_id=begun.id)
-    assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})

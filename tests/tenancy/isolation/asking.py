@@ -56,7 +56,7 @@ def ask(
     content, kind = _body(send, is_call)
     with transaction.atomic():
         response = browser.generic(method, address, content, kind, headers=named)
-        body = response.content.decode()
+        body = response.getvalue().decode()
         transaction.set_rollback(True)
     browser.cookies = kept
     lines = [

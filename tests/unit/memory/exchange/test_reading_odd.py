@@ -126,7 +126,8 @@ def test_export_of_ours_is_read_beyond_the_bounds_of_others(
 
     found = [
         reading.read(
-            name="export", data=writing.write(format=format, records=records, budget_tokens=0)
+            name="export",
+            data=b"".join(writing.pieces(format=format, records=records, budget_tokens=0)),
         )
         for format in (ExportFormat.JSON, ExportFormat.LINES)
     ]
