@@ -263,16 +263,22 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """An object with known fields. `partial` keeps only the fields that were sent."""
+    """An object with known fields. `partial` keeps only the fields that were sent.
+
+    An `open` one is of somebody else's making: all that it holds is kept, and nothing is checked.
+    """
 
     name: str
     fields: tuple[Field, ...]
     partial: bool = False
+    open: bool = False
 
     def read(self, value: Any, at: str, faults: list[FieldError]) -> Any:
         """Return a value per field."""
         if not isinstance(value, dict):
             return _wrong(faults, at, "type", f"This must be an object, not {_kind(value)}.")
+        if self.open:
+            return value
         known = {part.name: part for part in self.fields}
         for name in value:
             if name not in known:
@@ -308,7 +314,7 @@ class Record:
         described: dict[str, Any] = {
             "type": "object",
             "properties": {part.name: self._described(part) for part in self.fields},
-            "additionalProperties": False,
+            "additionalProperties": self.open,
         }
         if self.partial:
             described["minProperties"] = 1

@@ -21,6 +21,7 @@ from memory.api import (
     conflicts,
     embedders,
     entities,
+    hooks,
     imports,
     notes,
     output,
@@ -129,6 +130,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **entities.SCHEMAS,
         **imports.SCHEMAS,
         **notes.SCHEMAS,
+        **hooks.SCHEMAS,
         **sessions.SCHEMAS,
         **topics.SCHEMAS,
         **reviews.SCHEMAS,
@@ -190,7 +192,8 @@ def _headers(endpoint: Endpoint) -> list[dict[str, Any]]:
     key = {**KEY, "in": "header", "required": False}
     version = {**VERSION, "in": "header", "required": is_edit}
     wanted = ((key, endpoint.idempotent), (version, endpoint.edits != Edits.NOTHING))
-    return [header for header, is_wanted in wanted if is_wanted]
+    own = [{**_query_parameter(field), "in": "header"} for field in endpoint.headers]
+    return [*own, *(header for header, is_wanted in wanted if is_wanted)]
 
 
 def _request_body(endpoint: Endpoint) -> dict[str, Any]:

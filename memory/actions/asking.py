@@ -64,7 +64,8 @@ class SearchRequest:
     `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
     confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking without
     silence; `hyde`: a model may write the memory that is missing when little is found; `anyway`:
-    what is below the threshold comes too, and is not counted as shown.
+    what is below the threshold comes too, and is not counted as shown; `is_noted`: that the results
+    were given out.
     """
 
     query: str
@@ -90,6 +91,7 @@ class SearchRequest:
     hyde: bool = False
     mode: str = Mode.HYBRID.value
     anyway: bool = False
+    is_noted: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

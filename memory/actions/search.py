@@ -31,7 +31,7 @@ from memory.providers import secret_catalog
 from memory.queries import relations
 from memory.queries.relations import Contradiction
 from memory.queries.topics import NearTopic
-from memory.queries.views import MemoryView, give_out
+from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import explain, query, scoring
 from memory.retrieval import funnel as funnels
 from memory.retrieval.funnel import Funnel
@@ -294,7 +294,8 @@ def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
         sides = relations.contradicting(memory_ids=chosen, sight=sight)
         beside = (one.memory_id for others in sides.values() for one in others)
         told = tuple(dict.fromkeys((*chosen, *beside)))
-        views = give_out(memory_ids=told, sight=sight, now=run.now) if told else {}
+        give = give_out if run.request.is_noted else views_of
+        views = give(memory_ids=told, sight=sight, now=run.now) if told else {}
     run.watch.ends("read")
     return tuple(
         Hit(

@@ -117,6 +117,13 @@ def hold(*, caller: Caller, session_id: UUID) -> Session:
     return row
 
 
+def hold_named(*, caller: Caller, external_id: str) -> Session | None:
+    """Return the caller's own session of an external id, locked; None when there is none."""
+    own = Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
+    rows = _visible(caller).select_for_update(of=("self",)).filter(own, external_id=external_id)
+    return rows.order_by("opened_at", "id").first()
+
+
 def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
     """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
     rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")

@@ -11,8 +11,8 @@ from typing import Final
 from uuid import UUID
 
 from memory.observer.injection.points import (
+    OF_A_FILE,
     POINTS,
-    WARNINGS,
     Group,
     Point,
     Switches,
@@ -119,7 +119,7 @@ def _is_about_files(moment: Moment) -> bool:
 
 def _warns_of_them(offer: Offer, moment: Moment) -> bool:
     is_near = not moment.working_files.isdisjoint(offer.files)
-    return is_near and offer.type in WARNINGS and offer.confidence >= CONFIDENCE_LEAST
+    return is_near and offer.type in OF_A_FILE and offer.confidence >= CONFIDENCE_LEAST
 
 
 def _within(ordered: list[Offer], *, tokens: int, most: int) -> Chosen:

@@ -47,6 +47,9 @@ class PointRow:
 WARNINGS: Final = frozenset(
     {MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END}
 )  # spec 4.6
+OF_A_FILE: Final = WARNINGS | {
+    MemoryType.CAUSAL_DEPENDENCY
+}  # given when it is touched; the last: ours
 POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
     row.point: row
     for row in (
@@ -64,7 +67,7 @@ POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
             tokens=32_000,
             types=frozenset({MemoryType.PREFETCH_PATTERN, MemoryType.WORK_STATE}),
         ),
-        PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=WARNINGS),
+        PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=OF_A_FILE),
         PointRow(point=Point.STEP, number=4, milliseconds=50, tokens=600, types=frozenset()),
     )
 }

@@ -43,7 +43,11 @@ GOOD = {"project": "shop", "content": STATEMENT}
 
 
 def _path(endpoint: Endpoint) -> str:
-    return endpoint.path.replace("{id}", str(uuid4())).replace("{ref}", "shop")
+    return (
+        endpoint.path.replace("{id}", str(uuid4()))
+        .replace("{ref}", "shop")
+        .replace("{harness}", "generic")
+    )
 
 
 def _is_refusal(answer: Any) -> bool:

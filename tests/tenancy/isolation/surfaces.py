@@ -5,6 +5,7 @@ sockets from their routes and handlers, admin pages from the registered models, 
 the task registry and the job names, commands from the apps that are ours.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import iscoroutinefunction, isfunction
@@ -75,9 +76,7 @@ def _walk(patterns: list[Any], before: str = "") -> Iterator[str]:
 
 
 def _as_pattern(path: str) -> str:
-    for name in ("id", "ref"):
-        path = path.replace(f"{{{name}}}", f"(?P<{name}>[^/]+)")
-    return path
+    return re.sub(r"{([a-z]+)}", r"(?P<\1>[^/]+)", path)
 
 
 def _handlers() -> Iterator[str]:

@@ -1,0 +1,82 @@
+"""Bind the session of an agent's program to one of ours, and it to its project, once (spec 8.3)."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from accounts.caller import Caller
+from memory.actions.open_session import NewSession, place_session
+from memory.models import Session
+from memory.observer.harnesses.hearing import Hearing
+from memory.queries import sessions
+from teams import queries as places
+
+NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """Where an agent works, as it says: a project of ours, or the address of its repository."""
+
+    project: str = ""
+    repository: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """The row of the session, locked or new."""
+
+    row: Session
+    is_new: bool
+
+
+def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: datetime) -> Bound:
+    """Find the session that a program means, or open it. In a unit.
+
+    Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
+    """
+    row = known(caller=caller, hearing=hearing)
+    if row is not None:
+        return Bound(row=row, is_new=False)
+    project = hearing.project or project_of(
+        caller=caller, whereabouts=whereabouts, folder=hearing.folder
+    )
+    new = NewSession(
+        project=project,
+        external_id=_name(hearing),
+        agent=hearing.harness,
+        shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
+    )
+    placed = place_session(caller=caller, new=new, now=now)
+    return Bound(row=placed.row, is_new=placed.is_new)
+
+
+def known(*, caller: Caller, hearing: Hearing) -> Session | None:
+    """Return the session that a program means, locked, None for one that is new. In a unit."""
+    return sessions.hold_named(caller=caller, external_id=_name(hearing))
+
+
+def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str | None:
+    """Return the project that an agent works on: the named one, or one called like its code.
+
+    A credential that is bound to one project works on that. None: on no project. In a unit.
+    """
+    if whereabouts.project:
+        return whereabouts.project
+    seen = {one.slug for one in places.projects(caller=caller)}
+    called = (_last_part(whereabouts.repository), _last_part(folder))
+    named = next((name for name in called if name in seen), None)
+    if named is not None or caller.bound_projects is None or len(seen) != 1:
+        return named
+    return next(iter(seen))
+
+
+def _name(hearing: Hearing) -> str:
+    return f"{hearing.harness}/{hearing.session}"
+
+
+def _last_part(address: str) -> str:
+    """Return the last part of an address or a folder as a slug; nothing else of it is kept."""
+    last = re.split(r"[/\\:]", address.strip().rstrip("/\\"))[-1].lower().removesuffix(".git")
+    return NOT_OF_SLUGS.sub("-", last).strip("-")

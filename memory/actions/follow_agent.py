@@ -1,0 +1,183 @@
+"""Follow an agent: keep what its program tells of a session, and give back what helps (spec 8.3).
+
+The session of the program is bound to one of ours once, by the program's own id; from then on it
+stays in its project, wherever the agent goes. What people and agents say becomes turns, and no
+model is asked. One brief is given at the first prompt, or at the first event behind it whose answer
+reaches the model, and from then on only warnings of files that were just touched; most often
+nothing is said.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import binding, ending, giving_back
+from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
+from memory.actions.binding import Bound, Whereabouts
+from memory.actions.giving_back import SILENCE, Found, GivenBack
+from memory.actions.search import SearchRequest, search
+from memory.intake.turns import Speaker
+from memory.models import Session, Turn
+from memory.observer.harnesses.adapters import Meaning
+from memory.observer.harnesses.hearing import Hearing
+from memory.observer.injection.points import Point
+from memory.queries import sessions
+from teams import audit
+from teams.permissions import require
+from teams.queries import pauses
+from teams.roles import Act
+
+FOUND_MOST: Final = 24  # results that a brief is chosen from, ours
+LONGEST_QUESTION: Final = 2_000  # characters of a prompt that a brief is looked for with, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Followed:
+    """Which session it is, None where nothing was kept, and what is given back."""
+
+    session_id: UUID | None = None
+    back: GivenBack = SILENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """A session after an event was kept: what is given back, or the question of its brief."""
+
+    row: Session
+    back: GivenBack = SILENCE
+    question: str = ""
+
+
+def follow_agent(
+    *, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: datetime
+) -> Followed:
+    """Keep what an agent's program tells, and return what is given back to its model.
+
+    Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
+    """
+    require(caller=caller, act=Act.READ)
+    require(caller=caller, act=Act.WRITE)
+    if not hearing.session or hearing.meaning is Meaning.OTHER:
+        return Followed()
+    clean = cleaned(turns=_turns(hearing))
+    try:
+        with tenancy.unit(), transaction.atomic():
+            kept = _keep(caller, hearing, whereabouts, clean, now)
+    except IntegrityError:  # its other event bound it between our look and our write: find it
+        with tenancy.unit():
+            kept = _keep(caller, hearing, whereabouts, clean, now)
+    if kept is None:
+        return Followed()
+    back = _brief(caller, kept, now) if kept.question else kept.back
+    return Followed(session_id=kept.row.id, back=back)
+
+
+def _turns(hearing: Hearing) -> tuple[NewTurn, ...]:
+    said = (
+        (Speaker.USER, hearing.prompt if hearing.meaning is not Meaning.ENDED else ""),
+        (Speaker.ASSISTANT, hearing.message),
+    )
+    return tuple(
+        NewTurn(role=speaker.value, text=text[:LONGEST_TURN])
+        for speaker, text in said
+        if text.strip()
+    )
+
+
+def _keep(
+    caller: Caller,
+    hearing: Hearing,
+    whereabouts: Whereabouts,
+    clean: tuple[Clean, ...],
+    now: datetime,
+) -> _Kept | None:
+    """Bind, store, end, warn; None for the end of a session that nobody knows. In a unit."""
+    if hearing.meaning is Meaning.ENDED:
+        known = binding.known(caller=caller, hearing=hearing)
+        return None if known is None else _end(caller, known, now)
+    bound = binding.bind(caller=caller, hearing=hearing, whereabouts=whereabouts, now=now)
+    row = bound.row
+    if clean:
+        store(row=row, clean=clean, now=now)
+    kept = _Kept(row=row)
+    if hearing.is_told and not pauses.is_paused(project=row.project, token_id=caller.token_id):
+        kept = _given(caller, hearing, row, now)
+    _tell(caller, bound, turns=len(clean), kept=kept)
+    return kept
+
+
+def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
+    if row.state == "open":
+        ending.close(rows=(row,), now=now)
+        _append(caller, row, {"ended": True})
+    return _Kept(row=row)
+
+
+def _given(caller: Caller, hearing: Hearing, row: Session, now: datetime) -> _Kept:
+    question = "" if row.briefed_at is not None else _first_prompt(row)
+    if question:
+        row.briefed_at = now
+        row.save(update_fields=["briefed_at"])
+        return _Kept(row=row, question=question)
+    if not hearing.files:
+        return _Kept(row=row)
+    found = giving_back.about_files(caller=caller, row=row, files=hearing.files, now=now)
+    back = giving_back.give_back(
+        caller=caller, row=row, point=Point.TOOL_RESULT, found=found, now=now
+    )
+    return _Kept(row=row, back=back)
+
+
+def _first_prompt(row: Session) -> str:
+    """Return what the session is about, as it is stored: without secrets."""
+    said = Turn.objects.filter(session=row, role=Speaker.USER.value).order_by("sequence")
+    return (said.values_list("text", flat=True).first() or "")[:LONGEST_QUESTION].strip()
+
+
+def _brief(caller: Caller, kept: _Kept, now: datetime) -> GivenBack:
+    """Look for what the first prompt is about, and give the best of it."""
+    project = kept.row.project
+    request = SearchRequest(
+        query=kept.question,
+        project=None if project is None else str(project.id),
+        limit=FOUND_MOST,
+        is_noted=False,
+    )
+    hits = search(caller=caller, request=request, now=now).hits
+    found = Found(
+        views={hit.memory.id: hit.memory for hit in hits},
+        relevance={hit.memory.id: hit.relevance for hit in hits},
+        files={},
+    )
+    with tenancy.unit():
+        row = sessions.hold(caller=caller, session_id=kept.row.id)
+        return giving_back.give_back(
+            caller=caller, row=row, point=Point.SYSTEM_PROMPT, found=found, now=now
+        )
+
+
+def _tell(caller: Caller, bound: Bound, *, turns: int, kept: _Kept) -> None:
+    """Append one entry for whatever was written; most calls of tools write nothing."""
+    details = {
+        "opened": bound.is_new,
+        "turns": turns,
+        "briefed": bool(kept.question),
+        "given": len(kept.back.given),
+    }
+    if any(details.values()):
+        _append(caller, bound.row, {name: value for name, value in details.items() if value})
+
+
+def _append(caller: Caller, row: Session, details: dict[str, int]) -> None:
+    audit.append(
+        act="session.followed",
+        object_type="session",
+        object_id=str(row.id),
+        caller=caller,
+        details=details,
+    )

@@ -1,0 +1,212 @@
+"""What is given back to an agent at a point of its session, and the ledger of it (spec 4.6, 11.1).
+
+Whatever is given stands in the ledger with its tokens, in the same unit in which it was chosen and
+while the session is held, so nothing is given twice and the sums are those of the texts. What may
+be given is what its caller may see, of the session's project or of none; never what is tainted or
+waits for a person, and never one side of a contradiction alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts.caller import Caller
+from memory.actions import narrowing as narrowings
+from memory.actions.narrowing import Narrowing
+from memory.models import GivenOut, Session
+from memory.observer.injection import choosing
+from memory.observer.injection.choosing import Moment, Offer
+from memory.observer.injection.points import OF_A_FILE, POINTS, Group, Point, Switches
+from memory.queries import injections, relations
+from memory.queries.views import MemoryView, give_out, views_of
+from memory.retrieval import packing_blocks, packing_text
+from memory.retrieval import packing_tokens as tokens
+from memory.retrieval.packing_text import Block, Entry
+from memory.sql import ways
+from memory.taxonomy import MemoryType
+from teams import visibility
+from teams.trust import LEVELS, TrustLevel
+
+LOOKED_AT: Final = 20  # memories of one file, ours
+BY_NAME: Final = 1  # of that very path, or of one that ends alike
+CERTAIN: Final = 1.0  # how relevant a memory is to the file that it names
+CONFIDENCE_LEAST: Final = next(  # of spec 7.4, until levels are kept for each person
+    row.injects_from_confidence for row in LEVELS if row.level is TrustLevel.STANDARD
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A memory that was given and the tokens of the text that are its own."""
+
+    memory: MemoryView
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenBack:
+    """The text for the agent and what it is made of; both empty: silence."""
+
+    text: str = ""
+    given: tuple[Given, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the text: the sum of those of its memories."""
+        return sum(one.tokens for one in self.given)
+
+
+SILENCE: Final = GivenBack()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What may be given: memories by id, how relevant each is, and for which file."""
+
+    views: Mapping[UUID, MemoryView]
+    relevance: Mapping[UUID, float]
+    files: Mapping[UUID, str]
+
+
+def about_files(*, caller: Caller, row: Session, files: tuple[str, ...], now: datetime) -> Found:
+    """Find what warns of some files. In a unit."""
+    sight = visibility.sight_of(caller=caller)
+    project = row.project
+    narrowing = Narrowing(
+        project=None if project is None else str(project.id),
+        types=tuple(sorted(type.value for type in OF_A_FILE)),
+    )
+    question = narrowings.question(caller=caller, narrowing=narrowing)
+    named: dict[UUID, str] = {}
+    for path in files:
+        found = ways.about_file(
+            path=path, closeness=BY_NAME, question=question, limit=LOOKED_AT, sight=sight
+        )
+        named = {**{memory_id: path for memory_id, _ in found}, **named}
+    views = views_of(memory_ids=tuple(named), sight=sight, now=now) if named else {}
+    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files=named)
+
+
+def give_back(
+    *, caller: Caller, row: Session, point: Point, found: Found, now: datetime
+) -> GivenBack:
+    """Choose of what was found, put it into the ledger of a held session, return it. In a unit."""
+    told = injections.told_in(session_id=row.id)
+    moment = Moment(
+        point=point,
+        group=Group.FULL,
+        switches=Switches(experiments=False),
+        told=told,
+        working_files=frozenset(found.files.values()),
+        threshold=0.0,
+        confidence=CONFIDENCE_LEAST,
+    )
+    chosen = choosing.choose(offers=_offers(row, found), moment=moment)
+    blocks = _blocks(caller, tuple(offer.id for offer in chosen.offers), found)
+    blocks = _within(blocks, most=POINTS[point].tokens)
+    if not blocks:
+        return SILENCE
+    return _recorded(caller, row, point, blocks, now)
+
+
+def _offers(row: Session, found: Found) -> tuple[Offer, ...]:
+    return tuple(
+        Offer(
+            id=view.id,
+            type=MemoryType(view.type),
+            content=view.content,
+            files=(found.files[view.id],) if view.id in found.files else view.related_files,
+            confidence=view.effective_confidence,
+            relevance=found.relevance[view.id],
+            is_tainted=bool(view.taint_reason),
+        )
+        for view in found.views.values()
+        if not view.needs_review and view.project_id in {None, row.project_id}
+    )
+
+
+def _blocks(caller: Caller, chosen: tuple[UUID, ...], found: Found) -> tuple[Block, ...]:
+    """Return what is chosen in its order, without what would be told from one side alone."""
+    sight = visibility.sight_of(caller=caller)
+    told = relations.contradicting(memory_ids=chosen, sight=sight)
+    sides = {
+        memory_id: frozenset(one.memory_id for one in others) for memory_id, others in told.items()
+    }
+    kept = _whole(chosen, sides)
+    made = packing_blocks.blocks_of(
+        ranked=tuple(_entry(found.views[memory_id], found) for memory_id in kept),
+        contradictions=sides,
+        others={},
+    )
+    return packing_text.by_file(blocks=made.blocks)
+
+
+def _whole(chosen: tuple[UUID, ...], sides: Mapping[UUID, frozenset[UUID]]) -> tuple[UUID, ...]:
+    """Leave out each memory that contradicts one which is not given beside it."""
+    kept = chosen
+    while True:
+        among = frozenset(kept)
+        left = tuple(one for one in kept if sides.get(one, frozenset()) <= among)
+        if left == kept:
+            return kept
+        kept = left
+
+
+def _entry(view: MemoryView, found: Found) -> Entry:
+    first = view.related_files[0] if view.related_files else ""
+    return Entry(
+        memory_id=view.id,
+        type=view.type,
+        content=view.content,
+        citation=view.citation,
+        file=found.files.get(view.id, first),
+        verification=view.verification,
+        needs_review=view.needs_review,
+    )
+
+
+def _within(blocks: tuple[Block, ...], *, most: int) -> tuple[Block, ...]:
+    """Return the first blocks whose text keeps to the budget."""
+    kept = blocks
+    while kept and tokens.count(text=packing_text.write(blocks=kept)) > most:
+        kept = kept[:-1]
+    return kept
+
+
+def _recorded(
+    caller: Caller, row: Session, point: Point, blocks: tuple[Block, ...], now: datetime
+) -> GivenBack:
+    costs = _costs(blocks)
+    sight = visibility.sight_of(caller=caller)
+    views = give_out(memory_ids=tuple(costs), sight=sight, now=now)
+    GivenOut.objects.bulk_create(
+        GivenOut(
+            person=caller.user_id,
+            token=caller.token_id,
+            memory_id=memory_id,
+            at=now,
+            session_id=row.id,
+            point=point.value,
+            tokens=cost,
+        )
+        for memory_id, cost in costs.items()
+    )
+    return GivenBack(
+        text=packing_text.write(blocks=blocks),
+        given=tuple(Given(memory=views[one], tokens=cost) for one, cost in costs.items()),
+    )
+
+
+def _costs(blocks: tuple[Block, ...]) -> dict[UUID, int]:
+    """Return what each memory adds to the text; the first line of it counts to the first."""
+    costs: dict[UUID, int] = {}
+    before = 0
+    for place, block in enumerate(blocks, start=1):
+        through = tokens.count(text=packing_text.write(blocks=blocks[:place]))
+        for entry in block.entries:
+            costs[entry.memory_id] = 0
+        costs[block.entries[0].memory_id] = through - before
+        before = through
+    return costs

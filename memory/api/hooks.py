@@ -1,0 +1,88 @@
+"""Hooks of agents' programs over REST: their payload in, their answer out (spec 8.3, 4.6)."""
+
+from typing import Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.api.schemas import FREE
+from accounts.api.shapes import Field, Record, Text
+from accounts.caller import TokenScope
+from accounts.errors import NotFound
+from accounts.sentences import sentence
+from memory.actions.binding import Whereabouts
+from memory.actions.follow_agent import follow_agent
+from memory.observer.harnesses import answering, hearing
+from memory.observer.harnesses.adapters import ADAPTERS, Adapter, Harness
+
+OFF: Final = "X-Cairn-Off"
+EVENT: Final = "X-Cairn-Event"
+PROJECT: Final = "X-Cairn-Project"
+REPOSITORY: Final = "X-Cairn-Repository"
+NOT_OFF: Final = frozenset({"", "0", "false", "no"})
+PAYLOAD: Final = Record(name="HookPayload", fields=(), open=True)
+HEADERS: Final = (
+    Field(name=OFF, shape=Text(largest=20), says="Anything but 0: nothing is kept or given."),
+    Field(name=EVENT, shape=Text(largest=60), says="The event, where the payload names none."),
+    Field(name=PROJECT, shape=Text(largest=64), says="The project's slug or id."),
+    Field(
+        name=REPOSITORY,
+        shape=Text(largest=1_000),
+        says="The address of the repository; its last part may name the project. It is not kept.",
+    ),
+)
+SCHEMAS: Final = {"HookAnswer": FREE}
+
+
+def take(ask: Ask) -> Answer:
+    """Keep what an agent's program tells, and answer in its own shape."""
+    adapter = _adapter(ask.path["harness"])
+    heard = hearing.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
+    text = ""
+    if ask.headers[OFF].strip().lower() in NOT_OFF:
+        whereabouts = Whereabouts(
+            project=ask.headers[PROJECT].strip(), repository=ask.headers[REPOSITORY]
+        )
+        followed = follow_agent(
+            caller=ask.caller, hearing=heard, whereabouts=whereabouts, now=ask.now
+        )
+        text = followed.back.text
+    return Answer(body=answering.answer(adapter=adapter, event=heard.event, text=text))
+
+
+def _adapter(name: str) -> Adapter:
+    if name in set(Harness):
+        return ADAPTERS[Harness(name)]
+    raise NotFound(
+        detail=sentence("There is no program {name!r}.", name=name[:60]),
+        hint=sentence("Use one of: {names}.", names=tuple(Harness)),
+    )
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="POST",
+        path="hooks/{harness}",
+        name="hook",
+        tag="sessions",
+        summary="Tell what an agent does, and be given what helps",
+        says=(
+            "For the hooks of agents' programs: the body is the program's own payload, and so is "
+            "the answer: claude-code, cursor, codex, copilot, cline, or generic. The first prompt "
+            "is answered with a brief, the touch of a file with its warnings, most often nothing. "
+            "An event that nobody knows is answered emptily."
+        ),
+        scope=TokenScope.WRITE,
+        run=take,
+        headers=HEADERS,
+        body=PAYLOAD,
+        bulk=True,
+        example={"session": "run-41", "event": "prompt", "prompt": "Clear the price cache."},
+        replies=(
+            Reply(
+                status=200,
+                says="What the program gives to its model; empty: silence.",
+                schema="HookAnswer",
+                example={"context": "Recorded memories of your team. …"},
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,231 @@
+"""Agents' programs as data: where their payloads say what, and which event means what (spec 8.3).
+
+A new program is a row of this table and its fixtures, not a release of anything that runs beside an
+agent. Fields are named by paths whose parts are parted by dots, tried in their order; a path may
+name the payload itself by a single dot. Names of events are compared without case and underscores.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+
+class Harness(StrEnum):
+    """The programs that are known by name; any other speaks the generic one."""
+
+    CLAUDE_CODE = "claude-code"
+    CURSOR = "cursor"
+    CODEX = "codex"
+    COPILOT = "copilot"
+    CLINE = "cline"
+    GENERIC = "generic"
+
+
+class Meaning(StrEnum):
+    """What an event of a program is for us."""
+
+    OPENED = "opened"
+    PROMPTED = "prompted"
+    CALLED = "called"
+    ANSWERED = "answered"
+    REPLIED = "replied"
+    ENDED = "ended"
+    OTHER = "other"
+
+
+class Form(StrEnum):
+    """The shape of an answer that carries context."""
+
+    HOOK_SPECIFIC = "hook_specific"
+    ADDITIONAL_SNAKE = "additional_snake"
+    ADDITIONAL_CAMEL = "additional_camel"
+    MODIFICATION = "modification"
+    CONTEXT = "context"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """One program. `tells_at` are the events whose answer its model is given.
+
+    `tools` names the tool of events that are about one without saying so; `batch` is where a list
+    of calls stands, each with the fields of a single one.
+    """
+
+    harness: Harness
+    form: Form
+    session: tuple[str, ...]
+    event: tuple[str, ...]
+    folder: tuple[str, ...]
+    tool: tuple[str, ...]
+    arguments: tuple[str, ...]
+    result: tuple[str, ...]
+    error: tuple[str, ...]
+    prompt: tuple[str, ...]
+    message: tuple[str, ...]
+    meanings: Mapping[str, Meaning]
+    tells_at: frozenset[str]
+    call: tuple[str, ...] = ()
+    project: tuple[str, ...] = ()
+    batch: str = ""
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+
+_CLAUDE: Final = Adapter(
+    harness=Harness.CLAUDE_CODE,
+    form=Form.HOOK_SPECIFIC,
+    session=("session_id",),
+    event=("hook_event_name",),
+    folder=("cwd",),
+    tool=("tool_name",),
+    arguments=("tool_input",),
+    call=("tool_use_id",),
+    result=("tool_response",),
+    error=("error",),
+    prompt=("prompt",),
+    message=("last_assistant_message",),
+    batch="tool_calls",
+    meanings={
+        "sessionstart": Meaning.OPENED,
+        "userpromptsubmit": Meaning.PROMPTED,
+        "pretooluse": Meaning.CALLED,
+        "posttooluse": Meaning.ANSWERED,
+        "posttoolusefailure": Meaning.ANSWERED,
+        "posttoolbatch": Meaning.ANSWERED,
+        "stop": Meaning.REPLIED,
+        "subagentstop": Meaning.REPLIED,
+        "sessionend": Meaning.ENDED,
+    },
+    tells_at=frozenset(
+        {"sessionstart", "userpromptsubmit", "pretooluse", "posttooluse", "posttoolbatch"}
+    ),
+)
+_CURSOR: Final = Adapter(
+    harness=Harness.CURSOR,
+    form=Form.ADDITIONAL_SNAKE,
+    session=("conversation_id", "session_id"),
+    event=("hook_event_name",),
+    folder=("cwd", "workspace_roots.0"),
+    tool=("tool_name",),
+    arguments=("tool_input", "."),
+    call=("tool_use_id",),
+    result=("tool_output", "result_json", "output"),
+    error=("error_message",),
+    prompt=("prompt",),
+    message=("text",),
+    meanings={
+        "sessionstart": Meaning.OPENED,
+        "beforesubmitprompt": Meaning.PROMPTED,
+        "pretooluse": Meaning.CALLED,
+        "posttooluse": Meaning.ANSWERED,
+        "posttoolusefailure": Meaning.ANSWERED,
+        "afterfileedit": Meaning.ANSWERED,
+        "aftershellexecution": Meaning.ANSWERED,
+        "aftermcpexecution": Meaning.ANSWERED,
+        "afteragentresponse": Meaning.REPLIED,
+        "sessionend": Meaning.ENDED,
+    },
+    tells_at=frozenset({"posttooluse"}),  # what is said at its start does not reach its model
+    tools={"afterfileedit": "edit_file", "aftershellexecution": "run_terminal_cmd"},
+)
+_CODEX: Final = Adapter(
+    harness=Harness.CODEX,
+    form=Form.HOOK_SPECIFIC,
+    session=("session_id",),
+    event=("hook_event_name",),
+    folder=("cwd",),
+    tool=("tool_name",),
+    arguments=("tool_input",),
+    call=("tool_use_id",),
+    result=("tool_response",),
+    error=("error",),
+    prompt=("prompt",),
+    message=("last_assistant_message",),
+    meanings={
+        "sessionstart": Meaning.OPENED,
+        "userpromptsubmit": Meaning.PROMPTED,
+        "pretooluse": Meaning.CALLED,
+        "posttooluse": Meaning.ANSWERED,
+        "stop": Meaning.REPLIED,
+        "sessionend": Meaning.ENDED,
+    },
+    tells_at=frozenset({"sessionstart", "userpromptsubmit", "posttooluse"}),
+)
+_COPILOT: Final = Adapter(
+    harness=Harness.COPILOT,
+    form=Form.ADDITIONAL_CAMEL,
+    session=("sessionId", "session_id"),
+    event=("hookEventName", "hook_event_name"),
+    folder=("cwd",),
+    tool=("toolName", "tool_name"),
+    arguments=("toolArgs", "tool_input"),
+    result=("toolResult.textResultForLlm", "tool_result.text_result_for_llm"),
+    error=("error.message", "error"),
+    prompt=("prompt", "initialPrompt", "initial_prompt"),
+    message=("lastAssistantMessage",),
+    meanings={
+        "sessionstart": Meaning.OPENED,
+        "userpromptsubmitted": Meaning.PROMPTED,
+        "userpromptsubmit": Meaning.PROMPTED,
+        "pretooluse": Meaning.CALLED,
+        "posttooluse": Meaning.ANSWERED,
+        "posttoolusefailure": Meaning.ANSWERED,
+        "agentstop": Meaning.REPLIED,
+        "stop": Meaning.REPLIED,
+        "sessionend": Meaning.ENDED,
+    },
+    tells_at=frozenset({"sessionstart", "posttooluse"}),
+)
+_CLINE: Final = Adapter(
+    harness=Harness.CLINE,
+    form=Form.MODIFICATION,
+    session=("taskId",),
+    event=("hookName",),
+    folder=("workspaceRoots.0",),
+    tool=("preToolUse.toolName", "postToolUse.toolName"),
+    arguments=("preToolUse.parameters", "postToolUse.parameters"),
+    result=("postToolUse.result",),
+    error=("postToolUse.error",),
+    prompt=("userPromptSubmit.prompt", "taskStart.taskMetadata.initialTask"),
+    message=("taskComplete.taskMetadata.result",),
+    meanings={
+        "taskstart": Meaning.OPENED,
+        "taskresume": Meaning.OPENED,
+        "userpromptsubmit": Meaning.PROMPTED,
+        "pretooluse": Meaning.CALLED,
+        "posttooluse": Meaning.ANSWERED,
+        "taskcomplete": Meaning.ENDED,
+        "taskcancel": Meaning.ENDED,
+    },
+    tells_at=frozenset(
+        {"taskstart", "taskresume", "userpromptsubmit", "pretooluse", "posttooluse"}
+    ),
+)
+_GENERIC: Final = Adapter(
+    harness=Harness.GENERIC,
+    form=Form.CONTEXT,
+    session=("session",),
+    event=("event",),
+    folder=("cwd",),
+    tool=("tool",),
+    arguments=("arguments",),
+    call=("call",),
+    result=("result",),
+    error=("error",),
+    prompt=("prompt",),
+    message=("message",),
+    project=("project",),
+    batch="calls",
+    meanings={
+        "start": Meaning.OPENED,
+        "prompt": Meaning.PROMPTED,
+        "call": Meaning.CALLED,
+        "result": Meaning.ANSWERED,
+        "message": Meaning.REPLIED,
+        "end": Meaning.ENDED,
+    },
+    tells_at=frozenset({"start", "prompt", "call", "result"}),
+)
+ADAPTERS: Final[Mapping[Harness, Adapter]] = {
+    one.harness: one for one in (_CLAUDE, _CURSOR, _CODEX, _COPILOT, _CLINE, _GENERIC)
+}

@@ -1,0 +1,177 @@
+"""A payload of an agent's program as one value: whose session, what happened, to which files.
+
+Lenient throughout: what is missing is empty, what has another form than expected is missing, and an
+event that nobody knows means nothing. Nothing is raised, whatever a program sends. Spec 8.3.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from memory.observer import places, reading, tools
+from memory.observer.events import Event
+from memory.observer.harnesses.adapters import Adapter, Meaning
+from memory.observer.tools import SERVERS_OF_OURS, Act
+
+SESSION_MOST: Final = 150  # characters of a session's id; ours
+PROJECT_MOST: Final = 64  # characters, a slug's
+FOLDER_MOST: Final = 400  # characters; ours
+FILES_MOST: Final = 12  # of one payload; ours
+CALLS_MOST: Final = 64  # of one batch; ours
+SELF: Final = "."
+_TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_PATH_NAMES: Final = ("file_path", "path", "filePath", "notebook_path", "target_file")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call, or what came of it."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    id: str
+    result: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """What a payload says; `is_told` when the program hands the answer on to its model.
+
+    `files` are those that were read or edited, as paths within `folder` where they lie there;
+    `project` is one of ours, where the payload names any.
+    """
+
+    harness: str
+    session: str
+    folder: str
+    event: str
+    meaning: Meaning
+    is_told: bool
+    project: str = ""
+    prompt: str = ""
+    message: str = ""
+    calls: tuple[Call, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> Hearing:
+    """Read a payload; `event` stands in where the payload does not name one."""
+    name = _text(_found(payload, adapter.event)) or event
+    plain = _plain(name)
+    meaning = adapter.meanings.get(plain, Meaning.OTHER)
+    folder = _text(_found(payload, adapter.folder))[:FOLDER_MOST]
+    calls = tuple(_calls(adapter, payload, plain)) if _is_about_tools(meaning) else ()
+    return Hearing(
+        harness=adapter.harness.value,
+        session=_text(_found(payload, adapter.session)).strip()[:SESSION_MOST],
+        folder=folder,
+        event=name,
+        meaning=meaning,
+        is_told=plain in adapter.tells_at,
+        project=_text(_found(payload, adapter.project)).strip()[:PROJECT_MOST],
+        prompt=_text(_found(payload, adapter.prompt)),
+        message=_text(_found(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
+        calls=calls,
+        files=_files(calls, folder),
+    )
+
+
+def _is_about_tools(meaning: Meaning) -> bool:
+    return meaning in {Meaning.CALLED, Meaning.ANSWERED}
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").strip().lower()
+
+
+def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[Call]:
+    batch = payload.get(adapter.batch) if adapter.batch else None
+    rows = batch[:CALLS_MOST] if isinstance(batch, list) else [payload]
+    for row in rows:
+        if isinstance(row, Mapping):
+            tool = _text(_found(row, adapter.tool)) or adapter.tools.get(event, "")
+            if tool:
+                yield _call(adapter, row, tool)
+
+
+def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> Call:
+    return Call(
+        tool=tool,
+        arguments=_object(_found(row, adapter.arguments)),
+        id=_text(_found(row, adapter.call)),
+        result=_written(_found(row, adapter.result)),
+        error=_written(_found(row, adapter.error)),
+    )
+
+
+def _files(calls: tuple[Call, ...], folder: str) -> tuple[str, ...]:
+    named = (path for call in calls for path in _touched(call, folder))
+    within = (path for path in named if path and not path.startswith(("../", "~")))
+    return tuple(dict.fromkeys(within))[:FILES_MOST]
+
+
+def _touched(call: Call, folder: str) -> Iterator[str]:
+    """Yield the files that a call reads or edits; a patch names them in its text."""
+    arguments = dict(call.arguments)
+    path = next((arguments[name] for name in _PATH_NAMES if arguments.get(name)), None)
+    row = {
+        "sequence": 1,
+        "kind": "tool_call",
+        "name": call.tool,
+        "args": {**arguments, **({"path": path} if path else {})},
+    }
+    event = reading.read(row=row)
+    if isinstance(event, Event):
+        read = tools.read(event=event, root=folder, own_servers=SERVERS_OF_OURS)
+        if read.act in _TOUCHING:
+            yield read.target
+    for value in arguments.values():
+        if isinstance(value, str) and "*** " in value:
+            yield from (
+                places.relative(path=found.strip(), root=folder)
+                for found in _PATCHED.findall(value)
+            )
+
+
+def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
+    """Return what stands at the first path that leads to anything."""
+    values = (_at(payload, path) for path in paths)
+    return next((value for value in values if value not in (None, "")), None)
+
+
+def _at(payload: Mapping[str, object], path: str) -> object:
+    value: object = payload
+    for part in () if path == SELF else path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def _object(value: object) -> Mapping[str, object]:
+    """Return an object, also one that is written as text; a bare text is a command."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {"command": value}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _written(value: object) -> str:
+    """Return a text as it is, anything else as JSON, nothing for nothing."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return orjson.dumps(value).decode()

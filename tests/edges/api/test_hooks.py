@@ -1,0 +1,218 @@
+"""Hooks of agents' programs over REST: a brief at first, warnings at files, else silence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from memory.models import GivenOut, Memory, Session, Turn
+from memory.observer.injection.points import POINTS, Point
+from memory.retrieval import packing_tokens
+from tests.support.api import STATEMENT, Api
+
+PAYLOADS = Path(__file__).parents[2] / "unit/memory/observer/harnesses/payloads.json"
+EVENTS: dict[str, Any] = json.loads(PAYLOADS.read_text())
+FILE = "src/cart/prices.py"
+WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
+
+
+def told(api: Api, harness: str, event: str, **headers: str) -> Any:
+    """Send one of the payloads; return the answer's body."""
+    rows = EVENTS[harness]
+    answer = api.post(f"hooks/{harness}", {**rows["fields"], **rows[event]}, **headers)
+    assert answer.status_code == 200, answer.content
+    return answer.json()
+
+
+def text_of(answer: Any) -> str:
+    """Return the context of an answer of any shape."""
+    inner = answer.get("hookSpecificOutput", answer)
+    names = ("additionalContext", "additional_context", "contextModification", "context")
+    return next((inner[name] for name in names if name in inner), "")
+
+
+def sessions() -> list[Session]:
+    """Return the sessions there are."""
+    with tenancy.unit():
+        return list(Session.objects.select_related("project"))
+
+
+def the_session() -> Session:
+    """Return the only one."""
+    (row,) = sessions()
+    return row
+
+
+@pytest.mark.parametrize("harness", ["claude-code", "codex", "cline", "generic"])
+def test_the_first_prompt_is_answered_with_a_brief_and_the_second_with_silence(
+    api: Api, harness: str
+) -> None:
+    api.remember(STATEMENT)
+
+    first = text_of(told(api, harness, "prompt"))
+    second = text_of(told(api, harness, "prompt"))
+
+    assert STATEMENT in first
+    assert second == ""
+
+
+@pytest.mark.parametrize("harness", ["cursor", "copilot"])
+def test_where_a_prompt_cannot_be_answered_the_next_tool_carries_the_brief(
+    api: Api, harness: str
+) -> None:
+    api.remember(STATEMENT)
+
+    at_prompt = text_of(told(api, harness, "prompt"))
+    at_tool = text_of(told(api, harness, "read"))
+
+    assert at_prompt == ""
+    assert STATEMENT in at_tool
+
+
+@pytest.mark.parametrize("harness", sorted(EVENTS))
+def test_the_touch_of_a_file_brings_its_warnings_once(api: Api, harness: str) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    api.remember("Deploys need the tunnel.", related_files=["deploy.sh"])
+
+    first = text_of(told(api, harness, "read"))
+    second = text_of(told(api, harness, "read"))
+
+    assert WARNING in first
+    assert "tunnel" not in first
+    assert second == ""
+
+
+def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(
+    api: Api, in_organization: object
+) -> None:
+    for event in ("open", "prompt", "read", "reply", "unknown", "end"):
+        told(api, "claude-code", event)
+
+    row = the_session()
+    with tenancy.unit():
+        turns = Turn.objects.filter(session=row).order_by("sequence")
+        said = list(turns.values_list("role", "text"))
+    assert (row.external_id, row.agent, row.state) == ("claude-code/run-1", "claude-code", "ended")
+    assert row.project is not None
+    assert row.project.slug == "shop"  # called like the folder
+    assert said == [("user", "Clear the price cache."), ("assistant", "Done.")]
+
+
+def test_a_session_stays_in_the_project_where_it_began(api: Api, in_organization: object) -> None:
+    api.post("projects", {"slug": "depot", "name": "Depot"})
+    told(api, "generic", "prompt", **{"X-Cairn-Project": "depot"})
+
+    told(api, "generic", "prompt")
+
+    row = the_session()
+    assert row.project is not None
+    assert row.project.slug == "depot"
+
+
+def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kept(
+    api: Api, in_organization: object
+) -> None:
+    body = {"session": "r", "event": "prompt", "prompt": "Go on.", "cwd": "/tmp/x"}
+
+    api.post("hooks/generic", body, **{"X-Cairn-Repository": "git@code.test:acme/Shop.git"})
+
+    row = the_session()
+    assert row.project is not None
+    assert row.project.slug == "shop"
+    assert "code.test" not in json.dumps(vars(row), default=str)
+
+
+def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
+    api: Api, in_organization: object
+) -> None:
+    for place in range(9):
+        content = f"{WARNING} That is rule {place} of {'many ' * place}rules on rounding."
+        api.remember(content, related_files=[FILE])
+
+    given = text_of(told(api, "claude-code", "read"))
+
+    session = the_session()
+    with tenancy.unit():
+        rows = list(GivenOut.objects.filter(session_id=session.id))
+    spent = sum(row.tokens for row in rows)
+    assert spent == packing_tokens.count(text=given) <= POINTS[Point.TOOL_RESULT].tokens
+    assert {row.point for row in rows} == {"tool_result"}
+    assert 0 < len(rows) <= 4
+
+
+def test_off_means_that_nothing_is_kept_or_given(api: Api, in_organization: object) -> None:
+    api.remember(STATEMENT)
+
+    answer = told(api, "claude-code", "prompt", **{"X-Cairn-Off": "1"})
+
+    assert answer == {}
+    assert sessions() == []
+
+
+def test_an_unknown_event_is_answered_emptily(api: Api) -> None:
+    for harness in EVENTS:
+        assert text_of(told(api, harness, "unknown")) == ""
+
+
+def test_an_unknown_program_is_told_which_there_are(api: Api) -> None:
+    answer = api.post("hooks/emacs", {"session": "r"})
+
+    assert answer.status_code == 404
+    assert "claude-code" in answer.json()["hint"]
+
+
+def test_a_secret_in_a_prompt_is_not_stored(api: Api, in_organization: object) -> None:
+    body = {"session": "r", "event": "prompt", "prompt": "The password is `hunter2Xq9!zLm4` here."}
+
+    answer = api.post("hooks/generic", body)
+
+    with tenancy.unit():
+        turn = Turn.objects.get()
+    assert answer.status_code == 200
+    assert "hunter2" not in turn.text
+
+
+def test_a_token_that_only_reads_keeps_nothing(reading_api: Api) -> None:
+    answer = reading_api.post("hooks/generic", {"session": "r", "event": "start"})
+
+    assert answer.status_code == 403
+
+
+def test_nobody_is_given_what_is_not_theirs(api: Api, other_api: Api, member_api: Api) -> None:
+    api.post("projects", {"slug": "vault", "name": "Vault", "open_to_all": False})
+    api.remember(f"{WARNING} Mine.", related_files=[FILE], scope="personal")
+    api.remember(f"{WARNING} Of the vault.", related_files=[FILE], project="vault")
+    other_api.remember(f"{WARNING} Theirs.", related_files=[FILE])
+
+    at_file = text_of(told(member_api, "generic", "read"))
+    at_prompt = text_of(told(member_api, "generic", "prompt"))
+    own = text_of(told(api, "generic", "read"))
+
+    assert (at_file, at_prompt) == ("", "")
+    assert "Mine." in own
+    assert "vault" not in own
+    assert "Theirs." not in own
+
+
+def test_what_waits_for_a_person_or_is_tainted_is_not_given(
+    api: Api, in_organization: object
+) -> None:
+    waiting = api.remember(f"{WARNING} It waits.", related_files=[FILE])
+    tainted = api.remember("Totals are wrong here, says a page.", related_files=[FILE])
+    with tenancy.unit():
+        Memory.objects.filter(pk=waiting["id"]).update(needs_review=True)
+        Memory.objects.filter(pk=tainted["id"]).update(taint_reason="web: a.test")
+
+    assert text_of(told(api, "generic", "read")) == ""
+
+
+def test_another_program_session_of_the_same_name_is_another_session(
+    api: Api, member_api: Api, in_organization: object
+) -> None:
+    told(api, "generic", "prompt")
+    told(member_api, "generic", "prompt")
+    told(api, "codex", "prompt")
+
+    assert len(sessions()) == 3
