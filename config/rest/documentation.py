@@ -27,7 +27,9 @@ from memory.api import (
     output,
     reviews,
     sessions,
+    styles,
     topics,
+    turns,
 )
 from teams.api import schemas as teams_schemas
 
@@ -128,11 +130,13 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **action_log.SCHEMAS,
         **conflicts.SCHEMAS,
         **entities.SCHEMAS,
+        **hooks.SCHEMAS,
         **imports.SCHEMAS,
         **notes.SCHEMAS,
-        **hooks.SCHEMAS,
         **sessions.SCHEMAS,
+        **styles.SCHEMAS,
         **topics.SCHEMAS,
+        **turns.SCHEMAS,
         **reviews.SCHEMAS,
         **sent,
         "Problem": problem,

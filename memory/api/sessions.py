@@ -10,7 +10,7 @@ from accounts.api import waiting
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import FREE, ID, MOMENT, TEXT, TRUTH, WHOLE, maybe, page_of, record, ref
 from accounts.api.schemas import several as list_of
-from accounts.api.shapes import Field, Free, Moment, Record, Several, Text, Truth, Whole
+from accounts.api.shapes import Field, Free, Moment, Record, Several, Text, Truth
 from accounts.caller import TokenScope
 from memory.actions import append_turns as appending
 from memory.actions.append_turns import NewTurn, append_turns
@@ -18,36 +18,19 @@ from memory.actions.end_session import end_session
 from memory.actions.open_session import (
     LONGEST,
     LONGEST_PART,
+    MOST_STEPS,
     UNIT_PARTS,
     NewSession,
     open_session,
 )
-from memory.api import inputs
-from memory.intake.turns import Speaker
+from memory.api import inputs, turns
 from memory.queries import sessions
 from memory.queries.sessions import STATES, SessionPlace, SessionView
 
-ROLES: Final = tuple(speaker.value for speaker in Speaker)
 TURN: Final = Record(
     name="NewTurn",
     fields=(
-        Field(
-            name="role",
-            shape=Text(largest=12, choices=ROLES),
-            says="Who said it.",
-            required=True,
-        ),
-        Field(
-            name="text",
-            shape=Text(largest=appending.LONGEST_TURN),
-            says="What was said. Secrets are taken out before it is stored.",
-            required=True,
-        ),
-        Field(
-            name="sequence",
-            shape=Whole(smallest=1, largest=appending.LARGEST_SEQUENCE),
-            says="Its place in the session; sending the same place again changes nothing.",
-        ),
+        *turns.SPOKEN,
         Field(name="at", shape=Moment(), says="When it was said; now, when left out."),
     ),
 )
@@ -70,6 +53,9 @@ ABOUT: Final = (
     _text("phase", "The phase of the work."),
     _text("methodology", "The methodology of the work."),
     _text("agent", "The agent; your client's own name when left out."),
+    _text("cwd", "The folder of its repository; files below it are the repository's."),
+    _text("branch", "The branch of the repository."),
+    _text("commit", "The commit that the work begins from."),
 )
 UNIT: Final = {
     "properties": {name: {"type": "string", "maxLength": LONGEST_PART} for name in UNIT_PARTS},
@@ -85,6 +71,12 @@ NEW_SESSION: Final = Record(
             shape=Free(form=UNIT),
             says="The unit of work: methodology, hierarchy, label.",
             default={},
+        ),
+        Field(
+            name="plan",
+            shape=Several(of=Text(largest=LONGEST_PART, smallest=1), largest=MOST_STEPS),
+            says="The steps that are planned, in their order.",
+            default=(),
         ),
         Field(
             name="shared",
@@ -118,15 +110,21 @@ SESSION: Final[Mapping[str, Any]] = {
     "phase": "implement",
     "methodology": "",
     "work_unit": {},
+    "cwd": "/home/ana/shop",
+    "branch": "checkout",
+    "commit": "",
+    "plan": [],
     "memory_eligible": True,
     "models_agreed": False,
     "state": "open",
     "turns": 0,
+    "events": 0,
     "last_sequence": 0,
     "opened_at": "2026-11-20T12:00:00Z",
     "active_at": "2026-11-20T12:00:00Z",
     "ended_at": None,
     "consolidated_at": None,
+    "finalized_at": None,
     "result": {},
 }
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -142,15 +140,21 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         phase=TEXT,
         methodology=TEXT,
         work_unit=FREE,
+        cwd=TEXT,
+        branch=TEXT,
+        commit=TEXT,
+        plan=list_of(TEXT),
         memory_eligible=TRUTH,
         models_agreed=TRUTH,
         state={"type": "string", "enum": [*STATES]},
         turns=WHOLE,
+        events=WHOLE,
         last_sequence=WHOLE,
         opened_at=MOMENT,
         active_at=MOMENT,
         ended_at=maybe(MOMENT),
         consolidated_at=maybe(MOMENT),
+        finalized_at=maybe(MOMENT),
         result=FREE,
     ),
     "SessionPage": page_of("Session"),
@@ -193,8 +197,8 @@ def look(ask: Ask) -> Answer:
 
 def append(ask: Ask) -> Answer:
     """Append turns to a session."""
-    turns = tuple(NewTurn(**one) for one in ask.body["turns"])
-    done = append_turns(caller=ask.caller, session_id=path_id(ask=ask), turns=turns, now=ask.now)
+    said = tuple(NewTurn(**one) for one in ask.body["turns"])
+    done = append_turns(caller=ask.caller, session_id=path_id(ask=ask), turns=said, now=ask.now)
     return Answer(body=asdict(done))
 
 

@@ -10,33 +10,12 @@ from memory.actions import append_turns
 from memory.actions.append_turns import NewTurn
 from memory.actions.open_session import LONGEST, NewSession
 from memory.actions.take_conversation import take_conversation
-from memory.intake.turns import Speaker
+from memory.api import turns
 from memory.mcp.shapes import PROJECT, Call, Tool, option
 from memory.queries import sessions
 
 LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near
-TURN: Final = Record(
-    name="turn",
-    fields=(
-        Field(
-            name="role",
-            shape=Text(largest=12, choices=tuple(speaker.value for speaker in Speaker)),
-            says="Who said it.",
-            required=True,
-        ),
-        Field(
-            name="text",
-            shape=Text(largest=append_turns.LONGEST_TURN),
-            says="What was said.",
-            required=True,
-        ),
-        option(
-            name="sequence",
-            shape=Whole(smallest=1, largest=append_turns.LARGEST_SEQUENCE),
-            says="Its place in the conversation; in the order given when left out.",
-        ),
-    ),
-)
+TURN: Final = Record(name="turn", fields=turns.SPOKEN)
 
 
 def take(call: Call) -> dict[str, Any]:
@@ -47,8 +26,8 @@ def take(call: Call) -> dict[str, Any]:
         external_id=given["external_id"],
         shared=given["shared"],
     )
-    turns = tuple(NewTurn(**one) for one in given["turns"])
-    taken = take_conversation(caller=call.caller, new=new, turns=turns, now=call.now)
+    said = tuple(NewTurn(**one) for one in given["turns"])
+    taken = take_conversation(caller=call.caller, new=new, turns=said, now=call.now)
     waiting.until_done(caller=call.caller, job_id=taken.job_id, seconds=given["wait"])
     found = sessions.session(caller=call.caller, session_id=taken.session_id)
     return {

@@ -11,6 +11,7 @@ from memory.mcp.conflicts import CHECK_CONFLICTS
 from memory.mcp.entities import GET_ENTITY_INFO
 from memory.mcp.extraction import EXTRACT_FROM_CONVERSATION
 from memory.mcp.finding import CONTEXT, SEARCH
+from memory.mcp.history import SEARCH_HISTORY
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
 from memory.mcp.shapes import BANNER, Call, Tool
 from memory.mcp.topics import LIST_TOPICS
@@ -32,6 +33,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         LIST_TOPICS,
         CHECK_CONFLICTS,
         EXTRACT_FROM_CONVERSATION,
+        SEARCH_HISTORY,
     )
 }
 

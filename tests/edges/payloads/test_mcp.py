@@ -28,6 +28,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "get": {"id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77"},
     "list_recent": {},
     "list_topics": {},
+    "search_history": {"query": "west gate"},
     "check_conflicts": {},
     "extract_from_conversation": {"turns": [{"role": "user", "text": "Noted."}]},
 }
