@@ -205,8 +205,8 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
     twin = _active(twin_id)
     if twin is None or twin.governance > row.governance:
         return []
-    integrating.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
-    integrating.link(source=twin, target=row, decision=decision)
+    before = integrating.retire(caller=caller, old=row, successor=twin, reason=SAME, now=now)
+    integrating.link(source=twin, target=row, decision=decision, before=before)
     is_repeated = merely_repeated(row=row, told_id=twin.id)
     if not is_repeated:
         twin.confirmations, twin.last_confirmed_at = twin.confirmations + 1, now

@@ -6,6 +6,7 @@ until the new one began to be. A contradiction leaves both as they are, with an 
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
 from accounts.caller import Caller
@@ -16,6 +17,7 @@ from memory.models import Conflict, Memory, MemoryLink
 from memory.taxonomy import LinkKind, Scope, Status
 
 REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
+LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,32 +58,42 @@ def carry_out(
     if old is None or decision.link is None:
         return None
     replaced = decision.operation in REPLACES
+    before = None
     if replaced:
-        retire(caller=caller, old=old, successor=row, reason=decision.reason, now=now)
-    link(source=row, target=old, decision=decision)
+        before = retire(caller=caller, old=old, successor=row, reason=decision.reason, now=now)
+    link(source=row, target=old, decision=decision, before=before)
     conflict_id = open_conflict(older=old, newer=row, decision=decision, now=now)
     if conflict_id is not None:
         store.announce(caller=caller, kind="memory.contradicted", rows=(_smaller(old, row),))
     return Integrated(other_id=old.id, replaced=replaced, conflict_id=conflict_id)
 
 
-def retire(*, caller: Caller, old: Memory, successor: Memory, reason: str, now: datetime) -> None:
-    """Let a held memory be replaced by another; it stays readable. In a unit."""
+def retire(
+    *, caller: Caller, old: Memory, successor: Memory, reason: str, now: datetime
+) -> dict[str, Any]:
+    """Let a held memory be replaced by another; it stays readable. In a unit.
+
+    Return what it was before, for the edge between the two.
+    """
+    before = {name: getattr(old, name) for name in LOWERED}
+    before["valid_until"] = old.valid_until and old.valid_until.isoformat()
     old.status = Status.SUPERSEDED.value
     old.superseded_by_id = successor.id
     old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
     old.valid_until = max(old.valid_from, successor.valid_from)
     old.archived_reason = str(reason)[:200]
-    fields = ("status", "superseded_by", "confidence", "valid_until", "archived_reason")
-    store.save(row=old, fields=fields, now=now)
+    store.save(row=old, fields=("status", "superseded_by", *LOWERED), now=now)
     store.announce(caller=caller, kind="memory.superseded", rows=(old,))
+    return before
 
 
-def link(*, source: Memory, target: Memory, decision: Decision) -> None:
-    """Write the edge of a decision, once. In a unit."""
+def link(
+    *, source: Memory, target: Memory, decision: Decision, before: dict[str, Any] | None = None
+) -> None:
+    """Write the edge of a decision, once; `before` is what a replaced target was. In a unit."""
     if decision.link is None:
         return
-    MemoryLink.objects.get_or_create(
+    made, is_new = MemoryLink.objects.get_or_create(
         source=source,
         target=target,
         kind=decision.link.value,
@@ -89,8 +101,12 @@ def link(*, source: Memory, target: Memory, decision: Decision) -> None:
             "automatic": True,
             "cosine": decision.cosine,
             "description": str(decision.reason)[:200],
+            "before": before,
         },
     )
+    if before is not None and not is_new:
+        made.before = before
+        made.save(update_fields=["before"])
 
 
 def open_conflict(

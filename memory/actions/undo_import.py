@@ -17,15 +17,16 @@ from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import CairnError, Conflict, Forbidden
 from memory.actions import revise, store
+from memory.actions.integrating import LOWERED
 from memory.actions.run_import import BEFORE
 from memory.exchange import own
 from memory.lifecycle.review import Verdict
 from memory.models import Conflict as Settled
-from memory.models import Import, ImportRow, Memory, ReviewVerdict
+from memory.models import Import, ImportRow, Memory, MemoryLink, ReviewVerdict
 from memory.queries import imports
 from memory.queries.imports import ImportView
 from memory.sql import retrieval, topics
-from memory.taxonomy import MemoryType, Status
+from memory.taxonomy import LinkKind, MemoryType, Status
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act, allows
@@ -174,7 +175,7 @@ def _fields(kept: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tuple[int, int]:
-    """Restore what the added memories had taken the place of.
+    """Restore what the added memories had taken the place of, as it was; the edges go.
 
     Return how many came back, and how many stay replaced since another one says the same by now.
     """
@@ -183,13 +184,19 @@ def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tupl
     )
     found = tuple(rows.order_by("id"))
     memories = _without_twins(found)
+    links = MemoryLink.objects.filter(
+        source__in=added, target__in=[one.id for one in memories], kind=LinkKind.SUPERSEDES.value
+    )
+    before = {link.target_id: link.before or {} for link in links.order_by("id")}
+    links.delete()
     for memory in memories:
-        memory.status, memory.superseded_by, memory.archived_reason = Status.ACTIVE.value, None, ""
-        memory.valid_until, memory.updated_at = None, now
+        kept = before.get(memory.id, {})
+        memory.status, memory.superseded_by = Status.ACTIVE.value, None
+        memory.archived_reason = kept.get("archived_reason", "")
+        memory.confidence = kept.get("confidence", memory.confidence)
+        memory.valid_until, memory.updated_at = own.moment(text=kept.get("valid_until")), now
         memory.version += 1
-    fields = [
-        "status", "superseded_by", "archived_reason", "valid_until", "updated_at", "version",
-    ]  # fmt: skip
+    fields = ["status", "superseded_by", *LOWERED, "updated_at", "version"]
     _save_all(memories, fields)
     store.announce(caller=caller, kind="memory.restored", rows=memories)
     return len(memories), len(found) - len(memories)

@@ -173,7 +173,10 @@ class MemoryVersion(models.Model):
 
 
 class MemoryLink(models.Model):
-    """A typed relation between two memories."""
+    """A typed relation between two memories.
+
+    `before` is what a target was when the source took its place, by field.
+    """
 
     source = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="links_out")
     target = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="links_in")
@@ -182,6 +185,7 @@ class MemoryLink(models.Model):
     automatic = models.BooleanField(default=False)
     cosine = models.FloatField(null=True, blank=True)
     description = models.CharField(max_length=200, blank=True)
+    before = models.JSONField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

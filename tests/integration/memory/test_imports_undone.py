@@ -9,13 +9,16 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden
+from memory.actions import integrating
 from memory.actions.confirm import confirm
 from memory.actions.preview_import import preview_import
 from memory.actions.revise import revise
 from memory.actions.undo_import import undo_import
+from memory.intake.integrate import Decision, Operation
 from memory.models import Conflict as Settled
-from memory.models import Memory, ReviewVerdict
+from memory.models import Memory, MemoryLink, ReviewVerdict
 from memory.queries.views import MemoryView
+from memory.taxonomy import LinkKind
 from tests.support import memories
 from tests.support.taking_in import active, run, upload
 
@@ -143,3 +146,29 @@ def test_undoing_leaves_replaced_what_somebody_has_added_again(
 
     assert (undone.archived, undone.restored, undone.kept) == (1, 0, 1)
     assert active() == [again.content]
+
+
+def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    old = memories.stored(caller, now, project=store, confidence=0.83)
+    until = now + timedelta(days=90)
+    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
+    decision = Decision(
+        operation=Operation.UPDATE, target_id=old.id, link=LinkKind.SUPERSEDES, is_conflict=False,
+        reason="It replaces what was true.",
+    )  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(pk=old.id).update(valid_until=until)
+        row, added = Memory.objects.get(pk=old.id), Memory.objects.get(content__contains="gate")
+        integrating.carry_out(caller=caller, row=added, old=row, decision=decision, now=now)
+        lowered = Memory.objects.get(pk=old.id).confidence
+
+    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+
+    with tenancy.unit():
+        row = Memory.objects.get(pk=old.id)
+        assert (row.status, row.confidence, row.valid_until) == ("active", 0.83, until)
+        assert (row.archived_reason, row.superseded_by) == ("", None)
+        assert not MemoryLink.objects.filter(target=row).exists()
+    assert (lowered, undone.archived, undone.restored) == (0.3, 1, 1)
