@@ -1,0 +1,197 @@
+"""The script beside the agent: it tells, prints what comes back, and is silent in any trouble."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from memory.observer.harnesses.adapters import ADAPTERS, Harness, Meaning
+
+PLUGIN = Path(__file__).parents[3] / "deploy/plugin"
+SCRIPT = PLUGIN / "bin/hook.sh"
+TOKEN = "crn_pat_of_nobody"
+PAYLOAD = json.dumps({"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Größe?"})
+ANSWER = '{"hookSpecificOutput": {"additionalContext": "Know this.\\n%s"}}'
+PATIENCE = "0.4"  # seconds that the script waits for a server that says nothing
+
+
+@dataclass(slots=True, kw_only=True)
+class Server:
+    """What a server on the loopback interface answers, and what it was told."""
+
+    url: str = ""
+    status: int = 200
+    is_cut_off: bool = False
+    is_slow: bool = False
+    bodies: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    closing: Event = field(default_factory=Event)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    told: Server
+
+    def do_POST(self) -> None:
+        size = int(self.headers["Content-Length"])
+        self.told.bodies.append(self.rfile.read(size).decode())
+        self.told.headers.append(dict(self.headers))
+        if self.told.is_slow:
+            self.told.closing.wait(20)
+            return
+        content = ANSWER.encode()
+        self.send_response(self.told.status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content[:20] if self.told.is_cut_off else content)
+        self.close_connection = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(**given: Any) -> Iterator[Server]:
+    """Serve on a free port until the block ends."""
+    told = Server(**given)
+    handler = type("Handler", (_Handler,), {"told": told})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        told.url = f"http://127.0.0.1:{server.server_address[1]}"
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield told
+        told.closing.set()
+        server.shutdown()
+
+
+def run(url: str, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the script as a program's hook would, under the strictest shell."""
+    usual = {"PATH": os.environ["PATH"], "CAIRN_URL": url, "CAIRN_TOKEN": TOKEN}
+    return subprocess.run(
+        ["dash", str(SCRIPT), *(args or ("claude-code", "", PATIENCE))],
+        input=PAYLOAD,
+        capture_output=True,
+        text=True,
+        env={**usual, **environment},
+        timeout=20,
+        check=False,
+    )
+
+
+def is_silent(done: subprocess.CompletedProcess[str]) -> bool:
+    """Say whether a run said nothing and harmed nothing."""
+    return (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_what_the_server_gives_is_printed_as_it_is() -> None:
+    with serving() as server:
+        done = run(server.url)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
+    assert server.bodies == [PAYLOAD]
+    assert server.headers[0]["Authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 413, 429, 500, 503])
+def test_a_refusal_is_silence(status: int) -> None:
+    with serving(status=status) as server:
+        assert is_silent(run(server.url))
+
+
+def test_a_server_that_is_slow_is_silence() -> None:
+    with serving(is_slow=True) as server:
+        assert is_silent(run(server.url))
+
+
+def test_half_an_answer_is_silence() -> None:
+    with serving(is_cut_off=True) as server:
+        assert is_silent(run(server.url))
+
+
+def test_a_server_that_is_away_is_silence() -> None:
+    with serving() as server:
+        url = server.url
+
+    assert is_silent(run(url))
+    assert is_silent(run("http://no-such-host.invalid"))
+
+
+@pytest.mark.parametrize("given", [{"CAIRN_OFF": "1"}, {"CAIRN_TOKEN": ""}, {"CAIRN_URL": ""}])
+def test_off_or_unfinished_nothing_is_sent(given: dict[str, str]) -> None:
+    with serving() as server:
+        done = run(server.url, **given)
+
+    assert is_silent(done)
+    assert server.bodies == []
+
+
+def test_the_token_is_in_no_command_line(tmp_path: Path) -> None:
+    recording = tmp_path / "curl"
+    recording.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/said\nexec /usr/bin/curl "$@"\n')
+    recording.chmod(0o755)
+
+    with serving() as server:
+        done = run(server.url, PATH=f"{tmp_path}:{os.environ['PATH']}")
+
+    said = (tmp_path / "said").read_text()
+    assert ANSWER in done.stdout
+    assert server.url in said
+    assert TOKEN not in said
+
+
+def test_of_a_repository_only_its_name_is_told(tmp_path: Path) -> None:
+    address = "https://ada:word@code.test/acme/shop.git"
+    for command in (["init", "-q"], ["remote", "add", "origin", address]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+
+    with serving() as server:
+        run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path), CAIRN_PROJECT="depot")
+
+    told = server.headers[0]
+    assert told["X-Cairn-Repository"] == "shop.git"
+    assert told["X-Cairn-Project"] == "depot"
+    assert "word" not in json.dumps(told).replace("X-Cairn", "")
+
+
+def test_the_event_stands_beside_a_payload_that_names_none() -> None:
+    with serving() as server:
+        run(server.url, "copilot", "sessionStart")
+
+    assert server.headers[0]["X-Cairn-Event"] == "sessionStart"
+
+
+@pytest.mark.parametrize(
+    ("file", "harness"),
+    [
+        ("hooks.json", Harness.CLAUDE_CODE),
+        ("cursor.json", Harness.CURSOR),
+        ("codex.json", Harness.CODEX),
+        ("copilot.json", Harness.COPILOT),
+    ],
+)
+def test_hooks_call_the_script_for_events_that_mean_something(file: str, harness: Harness) -> None:
+    text = (PLUGIN / "hooks" / file).read_text()
+    known = ADAPTERS[harness].meanings
+
+    hooks = json.loads(text)["hooks"]
+
+    assert all(known.get(event.lower(), Meaning.OTHER) is not Meaning.OTHER for event in hooks)
+    commands = [line for line in text.splitlines() if "hook.sh" in line]
+    assert commands
+    assert all(f'hook.sh\\" {harness.value}' in line for line in commands)
+
+
+@pytest.mark.parametrize("folder", [".claude-plugin", ".cursor-plugin", ".codex-plugin"])
+def test_what_a_manifest_names_is_there(folder: str) -> None:
+    manifest = json.loads((PLUGIN / folder / "plugin.json").read_text())
+
+    named = [manifest[name] for name in ("hooks", "mcpServers") if name in manifest]
+
+    assert manifest["name"] == "cairn"
+    assert all((PLUGIN / path).is_file() for path in named)
