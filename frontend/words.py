@@ -77,6 +77,13 @@ INTERFACES: Final[Mapping[str, Name]] = {
     "unknown": _("Unknown"),
 }
 
+FITS: Final[Mapping[str, Name]] = {  # why a style was picked
+    "topic_and_interface": _("fits by topic and by tool"),
+    "topic": _("fits by topic"),
+    "interface": _("fits by tool"),
+    "default": _("the default, because no other fits"),
+}
+
 VERIFICATIONS: Final[Mapping[str, Name]] = {
     "unverified": _("Not verified"),
     "verified": _("Verified"),

@@ -115,6 +115,12 @@ def interface_name(value: str) -> words.Name:
 
 
 @register.filter
+def fit_name(value: str) -> words.Name:
+    """Name why a style was picked."""
+    return words.name_of(words.FITS, value)
+
+
+@register.filter
 def verification_name(value: str) -> words.Name:
     """Name whether the source still says so."""
     return words.name_of(words.VERIFICATIONS, value)

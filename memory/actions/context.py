@@ -21,7 +21,7 @@ from accounts.errors import wrong_field
 from accounts.sentences import sentence
 from memory.actions.lay_out import item_of
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
-from memory.queries import methodologies, relations
+from memory.queries import methodologies, relations, styles
 from memory.queries.relations import Relation
 from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import methodology, organize, packing, packing_blocks, packing_text
@@ -32,6 +32,7 @@ from memory.retrieval.packing import Packable, Packed
 from memory.retrieval.packing_blocks import Blocks
 from memory.retrieval.packing_text import NOTICE, Block, Entry
 from memory.retrieval.phases import BUDGETS, GENERAL, Budget, Phase
+from memory.retrieval.style import Composed
 from memory.sql import entities
 from memory.taxonomy import MemoryType
 from teams import visibility
@@ -39,6 +40,7 @@ from teams.visibility import Sight
 
 LOOKED_AT: Final = 50  # results of the search behind a context, ours
 LARGEST_BUDGET: Final = 32_000  # tokens, ours
+LARGEST_STYLE: Final = 0.25  # of the budget, ours
 
 
 class Reason(StrEnum):
@@ -54,12 +56,24 @@ class ContextRequest:
     """What work is ahead. `phase` is one of ours, or the methodology's own name for it.
 
     `budget_tokens` None takes the phase's; `search` holds query, project, filters and profile.
+    `topic` is what the session is about, the query where it is None; `style` says whether the
+    communication style that fits begins the text.
     """
 
     search: SearchRequest
     phase: str | None = None
     methodology: str | None = None
     budget_tokens: int | None = None
+    topic: str | None = None
+    style: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Styled:
+    """The style that fits, and what the text begins with for it; empty where it takes too much."""
+
+    composed: Composed
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +110,7 @@ class Context:
     degraded: tuple[str, ...]
     took_ms: float
     profile: str
+    style: Styled | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,8 +139,10 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     answer = search(caller=caller, request=wanted, now=now)
     material = _gather(caller, answer, now)
     budget = _budget(phase, request.budget_tokens)
-    blocks, packed = _pack(material, budget)
-    text = packing_text.write(blocks=blocks)
+    style = _style(caller, request, budget)
+    heading = "" if style is None else style.text
+    blocks, packed = _pack(material, _less(budget, heading))
+    text = heading + packing_text.write(blocks=blocks)
     told, left_out = _told(blocks, material), _left_out(material, packed)
     return Context(
         text=text,
@@ -140,6 +157,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
         degraded=answer.degraded,
         took_ms=round((time.perf_counter() - started) * 1_000, 2),
         profile=answer.profile,
+        style=style,
     )
 
 
@@ -165,6 +183,23 @@ def _check_budget(given: int | None) -> None:
 def _budget(phase: Phase | None, given: int | None) -> Budget:
     usual = GENERAL if phase is None else BUDGETS[phase]
     return usual if given is None else replace(usual, tokens=given)
+
+
+def _less(budget: Budget, heading: str) -> Budget:
+    return replace(budget, tokens=budget.tokens - tokens.count(text=heading))
+
+
+def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | None:
+    """Return the style that fits; one that would take too much of the budget is only named."""
+    if not request.style:
+        return None
+    topic = request.search.query if request.topic is None else request.topic
+    found = styles.composed(caller=caller, topic=topic, interface=None)
+    if found is None:
+        return None
+    heading = packing_text.heading_of_style(name=found.style.name, text=found.style.text)
+    fits = tokens.count(text=heading) <= LARGEST_STYLE * budget.tokens
+    return Styled(composed=found, text=heading if fits else "")
 
 
 def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:

@@ -122,6 +122,7 @@ CONTEXT: Final[dict[str, Any]] = {
     "degraded": [],
     "took_ms": 9.1,
     "profile": "plain",
+    "style": None,
 }
 SIMILAR: Final[dict[str, Any]] = {
     "items": [{"memory": MEMORY, "similarity": 0.71}],

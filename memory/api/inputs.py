@@ -242,12 +242,19 @@ CONTEXT: Final = Record(
             Whole(smallest=1, largest=LARGEST_BUDGET),
             "Tokens the text may take; the phase's own when left out.",
         ),
+        _optional(
+            "topic",
+            Text(largest=LONGEST_QUERY, smallest=1),
+            "What the session is about, for the style of answers; else the query says it.",
+        ),
+        _optional("style", Truth(), "Whether the style that fits begins the text.", True),
         *FILTERS,
         *RANKING,
     ),
 )
 
 
+OF_CONTEXT: Final = ("phase", "methodology", "budget_tokens", "topic", "style")  # not the search's
 SHOWING: Final = frozenset({"explain", "organize"})  # how the answer is shown
 
 
@@ -272,6 +279,6 @@ def narrowing(*, given: Mapping[str, Any]) -> Narrowing:
 
 def context_request(*, body: dict[str, Any]) -> ContextRequest:
     """Make the value of a checked CONTEXT."""
-    own = {name: body[name] for name in ("phase", "methodology", "budget_tokens")}
+    own = {name: body[name] for name in OF_CONTEXT}
     asked = {name: value for name, value in body.items() if name not in own}
     return ContextRequest(search=SearchRequest(**asked), **own)

@@ -115,6 +115,7 @@ def _kind(address: str) -> str:
         "token",
         "team",
         "job",
+        "style",
     ):
         if f"<uuid:{parameter}_id>" in address:
             return parameter

@@ -27,7 +27,9 @@ from memory.actions.importing import Upload
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.push_note import NewNote, push_note
 from memory.actions.revise import revise
+from memory.actions.styles import put_style
 from memory.models import Conflict, Memory, MemoryLink, Topic, TopicMember
+from memory.retrieval.style import NewStyle
 from memory.sql import retrieval
 from teams.actions.members import remove_member
 from teams.actions.projects import create_project
@@ -38,7 +40,8 @@ from tests.support.memories import stored
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-ALL = frozenset({"organization", "people", "open", "everyone"})  # everyone of an organization
+# What everyone of an organization sees.
+ALL = frozenset({"organization", "people", "open", "everyone", "house"})
 MANAGED = ALL | {"closed", "vault", "token", "invited", "job", "coreteam", "opsteam"}
 SEES = {  # places of acme; the stranger owns globex and sees what is there
     "anonymous": frozenset(),
@@ -48,19 +51,20 @@ SEES = {  # places of acme; the stranger owns globex and sees what is there
     "removed": frozenset(),
     "inactive": frozenset(),
     "viewer": ALL,
-    "member": ALL | {"closed", "core", "coreteam", "personal", "job"},
+    "member": ALL | {"closed", "core", "coreteam", "personal", "job", "way"},
     "elsewhere": ALL | {"vault", "ops", "opsteam"},
     "steward": ALL,
     "admin": MANAGED,
-    "owner": MANAGED | {"private"},
-    "reading": ALL | {"closed", "core", "coreteam", "personal", "job"},
-    "writing": ALL | {"closed", "core", "coreteam", "personal", "job"},
-    "bound": frozenset({"open", "private"}),
+    "owner": MANAGED | {"private", "habit"},
+    "reading": ALL | {"closed", "core", "coreteam", "personal", "job", "way"},
+    "writing": ALL | {"closed", "core", "coreteam", "personal", "job", "way"},
+    "bound": frozenset({"open", "private", "house"}),
     "service": ALL,
 }
 ROLES = tuple(SEES)
 STRANGERS = frozenset({"organization", "people", "open", "everyone", "closed", "core", "coreteam",
-                       "opsteam", "personal", "token", "invited", "job"})  # fmt: skip
+                       "opsteam", "personal", "token", "invited", "job", "house",
+                       "way"})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +171,7 @@ def _fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> 
         _memories(world, tenant)
         _sessions(world, tenant)
         _imports(world, tenant)
+        _styles(world, tenant)
         _job(world, tenant, persons["member"].id)
     _credentials(world, tenant, owner, persons)
 
@@ -270,6 +275,27 @@ def _imports(world: World, tenant: str) -> None:
         note = push_note(caller=caller, new=new, now=NOW).note
         _add(world, "note", f"{tenant}/{place}", id=note.id, note_id=note.id,
              project=given["project"])  # fmt: skip
+
+
+def _styles(world: World, tenant: str) -> None:
+    """Define a style with a mark in every text: the organization's, and two persons' own."""
+    for place, who, scope, is_default in (
+        ("house", "owner", "organization", True),
+        ("way", "member", "personal", True),
+        ("habit", "owner", "personal", False),
+    ):
+        if tenant == "globex" and place == "habit":
+            continue  # its owner is alone
+        mark = canary(f"{tenant}/{place}")
+        new = NewStyle(
+            name=mark,
+            text=f"Write as {mark} does.",
+            scope=scope,
+            topics=(mark, "stones", "canary"),
+            is_default=is_default,
+        )
+        kept = put_style(caller=world.callers[f"{tenant}/{who}"], new=new, now=NOW)
+        _add(world, "style", f"{tenant}/{place}", id=kept.id, style_id=kept.id)
 
 
 def _sessions(world: World, tenant: str) -> None:
