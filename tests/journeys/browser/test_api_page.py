@@ -11,6 +11,7 @@ Open = Callable[..., Page]
 
 def test_calls_are_shown_and_open(open_page: Open) -> None:
     page = open_page("/docs/api")
+    page.set_default_timeout(60_000)  # it draws more than a hundred calls, a busy machine slowly
 
     page.click("#operations-memories-list_memories button.opblock-summary-control")
 
