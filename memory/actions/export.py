@@ -8,6 +8,7 @@ slowest reader takes.
 """
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -79,15 +80,13 @@ def _written(request: ExportRequest, records: Iterator[Record]) -> tuple[IO[byte
     """Write records to a file that is gone when it is closed; return it, and how many they were."""
     numbers = count()
     told = (record for record, _ in zip(records, numbers, strict=False))
-    file = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY)  # noqa: SIM115  the caller closes it
-    try:
+    with ExitStack() as opened:
+        file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
         for piece in writing.pieces(
             format=request.format, records=told, budget_tokens=request.budget_tokens
         ):
             file.write(piece)
-    except BaseException:
-        file.close()
-        raise
+        opened.pop_all()  # it is whole, and stays open
     file.seek(0)
     return cast(IO[bytes], file), next(numbers)
 

@@ -148,12 +148,8 @@ def test_undoing_leaves_replaced_what_somebody_has_added_again(
     assert active() == [again.content]
 
 
-def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    old = memories.stored(caller, now, project=store, confidence=0.83)
-    until = now + timedelta(days=90)
-    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
+def replace_by_the_gate(caller: Caller, old: MemoryView, now: datetime, until: datetime) -> float:
+    """Let what was imported take the place of a memory; return the confidence it is left with."""
     decision = Decision(
         operation=Operation.UPDATE, target_id=old.id, link=LinkKind.SUPERSEDES, is_conflict=False,
         reason="It replaces what was true.",
@@ -162,13 +158,22 @@ def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(
         Memory.objects.filter(pk=old.id).update(valid_until=until)
         row, added = Memory.objects.get(pk=old.id), Memory.objects.get(content__contains="gate")
         integrating.carry_out(caller=caller, row=added, old=row, decision=decision, now=now)
-        lowered = Memory.objects.get(pk=old.id).confidence
+        return Memory.objects.get(pk=old.id).confidence
+
+
+def test_undoing_brings_back_what_was_replaced_exactly_as_it_was(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    old = memories.stored(caller, now, project=store, confidence=0.83)
+    until = now + timedelta(days=90)
+    done = run(caller, upload("The gate of the mill opens at nine.\n"), now)
+    lowered = replace_by_the_gate(caller, old, now, until)
 
     undone = undo_import(caller=caller, batch_id=done.id, now=now)
 
+    assert (lowered, undone.archived, undone.restored) == (0.3, 1, 1)
     with tenancy.unit():
         row = Memory.objects.get(pk=old.id)
         assert (row.status, row.confidence, row.valid_until) == ("active", 0.83, until)
         assert (row.archived_reason, row.superseded_by) == ("", None)
         assert not MemoryLink.objects.filter(target=row).exists()
-    assert (lowered, undone.archived, undone.restored) == (0.3, 1, 1)
