@@ -55,7 +55,7 @@ class AppendedEvents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Clean:
+class Clean:
     """A batch that may be stored, and the kinds of what was taken out, by position."""
 
     batch: Batch
@@ -73,7 +73,7 @@ def append_events(
     is too far behind.
     """
     require(caller=caller, act=Act.WRITE)
-    clean = _cleaned(events)
+    clean = cleaned(events=events)
     with tenancy.unit():
         row = _hold(caller, session_id)
         done = _store(row, clean, now)
@@ -101,7 +101,20 @@ def _hold(caller: Caller, session_id: UUID) -> Session:
         raise sessions.missing() from error
 
 
-def _cleaned(events: tuple[object, ...]) -> _Clean:
+def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
+    """Store cleaned events behind the last of a locked session; return how many. In a unit.
+
+    Each call of a tool is a step of its own. Raises RateLimited, InvalidInput as `append_events`.
+    """
+    last = _last(row)
+    moved = {
+        place: replace(event, sequence=last + event.sequence, step=(last + event.sequence + 1) // 2)
+        for place, event in clean.events.items()
+    }
+    return _store(row, replace(clean, events=moved), now).stored
+
+
+def cleaned(*, events: tuple[object, ...]) -> Clean:
     """Take secrets out of rows and read them. Outside of a unit. Raises InvalidInput."""
     if len(events) > MOST:
         raise wrong_field(
@@ -120,7 +133,7 @@ def _cleaned(events: tuple[object, ...]) -> _Clean:
     _check_any(batch)
     refused = {one.position for one in batch.refused}
     places = (place for place in range(len(rows)) if place not in refused)
-    return _Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
+    return Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
 
 
 def _redactor(found: list[str]) -> masking.Redact:
@@ -164,7 +177,7 @@ def _check_any(batch: Batch) -> None:
     )
 
 
-def _store(row: Session, clean: _Clean, now: datetime) -> AppendedEvents:
+def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     """Store cleaned events under a locked session. In a unit."""
     asked = {event.sequence for event in clean.events.values()}
     done = Turn.done.filter(session=row)

@@ -46,6 +46,7 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
         project=project,
         external_id=_name(hearing),
         agent=hearing.harness,
+        cwd=hearing.folder,
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
     )
     placed = place_session(caller=caller, new=new, now=now)

@@ -1,10 +1,10 @@
 """Follow an agent: keep what its program tells of a session, and give back what helps (spec 8.3).
 
 The session of the program is bound to one of ours once, by the program's own id; from then on it
-stays in its project, wherever the agent goes. What people and agents say becomes turns, and no
-model is asked. One brief is given at the first prompt, or at the first event behind it whose answer
-reaches the model, and from then on only warnings of files that were just touched; most often
-nothing is said.
+stays in its project, wherever the agent goes. What people and agents say becomes turns, what tools
+did becomes events, and no model is asked. One brief is given at the first prompt, or at the first
+event behind it whose answer reaches the model, and from then on only warnings of files that were
+just touched; most often nothing is said.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,14 @@ from django.db import IntegrityError, transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import binding, ending, giving_back
+from memory.actions import append_events, binding, ending, giving_back
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
-from memory.actions.binding import Bound, Whereabouts
+from memory.actions.binding import Whereabouts
 from memory.actions.giving_back import SILENCE, Found, GivenBack
 from memory.actions.search import SearchRequest, search
 from memory.intake.turns import Speaker
 from memory.models import Session, Turn
+from memory.observer.harnesses import telling
 from memory.observer.harnesses.adapters import Meaning
 from memory.observer.harnesses.hearing import Hearing
 from memory.observer.injection.points import Point
@@ -45,6 +46,14 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What an event says and what it tells of the agent's doing, without secrets."""
+
+    turns: tuple[Clean, ...]
+    done: append_events.Clean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
     """A session after an event was kept: what is given back, or the question of its brief."""
 
@@ -64,13 +73,16 @@ def follow_agent(
     require(caller=caller, act=Act.WRITE)
     if not hearing.session or hearing.meaning is Meaning.OTHER:
         return Followed()
-    clean = cleaned(turns=_turns(hearing))
+    said = _Said(
+        turns=cleaned(turns=_turns(hearing)),
+        done=append_events.cleaned(events=telling.rows_of(hearing=hearing)),
+    )
     try:
         with tenancy.unit(), transaction.atomic():
-            kept = _keep(caller, hearing, whereabouts, clean, now)
+            kept = _keep(caller, hearing, whereabouts, said, now)
     except IntegrityError:  # its other event bound it between our look and our write: find it
         with tenancy.unit():
-            kept = _keep(caller, hearing, whereabouts, clean, now)
+            kept = _keep(caller, hearing, whereabouts, said, now)
     if kept is None:
         return Followed()
     back = _brief(caller, kept, now) if kept.question else kept.back
@@ -93,7 +105,7 @@ def _keep(
     caller: Caller,
     hearing: Hearing,
     whereabouts: Whereabouts,
-    clean: tuple[Clean, ...],
+    said: _Said,
     now: datetime,
 ) -> _Kept | None:
     """Bind, store, end, warn; None for the end of a session that nobody knows. In a unit."""
@@ -102,19 +114,21 @@ def _keep(
         return None if known is None else _end(caller, known, now)
     bound = binding.bind(caller=caller, hearing=hearing, whereabouts=whereabouts, now=now)
     row = bound.row
-    if clean:
-        store(row=row, clean=clean, now=now)
+    if said.turns:
+        store(row=row, clean=said.turns, now=now)
+    events = append_events.store_next(row=row, clean=said.done, now=now) if said.done.events else 0
     kept = _Kept(row=row)
     if hearing.is_told and not pauses.is_paused(project=row.project, token_id=caller.token_id):
         kept = _given(caller, hearing, row, now)
-    _tell(caller, bound, turns=len(clean), kept=kept)
+    wrote = {"opened": int(bound.is_new), "turns": len(said.turns), "events": events}
+    _tell(caller, kept, wrote)
     return kept
 
 
 def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
     if row.state == "open":
         ending.close(rows=(row,), now=now)
-        _append(caller, row, {"ended": True})
+        _append(caller, row, {"ended": 1})
     return _Kept(row=row)
 
 
@@ -161,16 +175,11 @@ def _brief(caller: Caller, kept: _Kept, now: datetime) -> GivenBack:
         )
 
 
-def _tell(caller: Caller, bound: Bound, *, turns: int, kept: _Kept) -> None:
-    """Append one entry for whatever was written; most calls of tools write nothing."""
-    details = {
-        "opened": bound.is_new,
-        "turns": turns,
-        "briefed": bool(kept.question),
-        "given": len(kept.back.given),
-    }
-    if any(details.values()):
-        _append(caller, bound.row, {name: value for name, value in details.items() if value})
+def _tell(caller: Caller, kept: _Kept, wrote: dict[str, int]) -> None:
+    """Append one entry for whatever was written; a call that is only announced writes nothing."""
+    told = {**wrote, "briefed": int(bool(kept.question)), "given": len(kept.back.given)}
+    if any(told.values()):
+        _append(caller, kept.row, {name: count for name, count in told.items() if count})
 
 
 def _append(caller: Caller, row: Session, details: dict[str, int]) -> None:

@@ -49,7 +49,7 @@ class Adapter:
     """One program. `tells_at` are the events whose answer its model is given.
 
     `tools` names the tool of events that are about one without saying so; `batch` is where a list
-    of calls stands, each with the fields of a single one.
+    of calls stands, each with the fields of a single one; `outcome` says whether a call failed.
     """
 
     harness: Harness
@@ -66,6 +66,7 @@ class Adapter:
     meanings: Mapping[str, Meaning]
     tells_at: frozenset[str]
     call: tuple[str, ...] = ()
+    outcome: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     batch: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -161,6 +162,7 @@ _COPILOT: Final = Adapter(
     arguments=("toolArgs", "tool_input"),
     result=("toolResult.textResultForLlm", "tool_result.text_result_for_llm"),
     error=("error.message", "error"),
+    outcome=("toolResult.resultType", "tool_result.result_type"),
     prompt=("prompt", "initialPrompt", "initial_prompt"),
     message=("lastAssistantMessage",),
     meanings={
@@ -186,6 +188,7 @@ _CLINE: Final = Adapter(
     arguments=("preToolUse.parameters", "postToolUse.parameters"),
     result=("postToolUse.result",),
     error=("postToolUse.error",),
+    outcome=("postToolUse.success",),
     prompt=("userPromptSubmit.prompt", "taskStart.taskMetadata.initialTask"),
     message=("taskComplete.taskMetadata.result",),
     meanings={

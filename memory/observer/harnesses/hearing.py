@@ -5,7 +5,7 @@ event that nobody knows means nothing. Nothing is raised, whatever a program sen
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,6 +22,7 @@ FOLDER_MOST: Final = 400  # characters; ours
 FILES_MOST: Final = 12  # of one payload; ours
 CALLS_MOST: Final = 64  # of one batch; ours
 SELF: Final = "."
+FAILED: Final = ("failure", "error", "denied")
 _TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _PATH_NAMES: Final = ("file_path", "path", "filePath", "notebook_path", "target_file")
@@ -35,7 +36,7 @@ class Call:
     arguments: Mapping[str, object]
     id: str
     result: str
-    error: str
+    is_error: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +101,14 @@ def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Itera
 
 
 def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> Call:
+    error = _written(_found(row, adapter.error))
+    outcome = _found(row, adapter.outcome)
     return Call(
         tool=tool,
         arguments=_object(_found(row, adapter.arguments)),
         id=_text(_found(row, adapter.call)),
-        result=_written(_found(row, adapter.result)),
-        error=_written(_found(row, adapter.error)),
+        result=error or _written(_found(row, adapter.result)),
+        is_error=bool(error) or outcome is False or outcome in FAILED,
     )
 
 
@@ -171,7 +174,11 @@ def _text(value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """Return a text as it is, anything else as JSON, nothing for nothing."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    return orjson.dumps(value).decode()
+    """Return a text as it is, of an object or a list the texts that stand in it."""
+    if isinstance(value, str):
+        return value
+    inner = value.values() if isinstance(value, Mapping) else value
+    if isinstance(inner, Iterable):
+        texts = (one.get("text") if isinstance(one, Mapping) else one for one in inner)
+        return "\n".join(one for one in texts if isinstance(one, str) and one)
+    return ""

@@ -94,9 +94,12 @@ def test_every_event_of_a_session_is_kept_under_one_session_of_its_project(
     with tenancy.unit():
         turns = Turn.objects.filter(session=row).order_by("sequence")
         said = list(turns.values_list("role", "text"))
+        bodies = Turn.done.order_by("sequence").values_list("body", flat=True)
+        done = [body["kind"] for body in bodies if body]
     assert (row.external_id, row.agent, row.state) == ("claude-code/run-1", "claude-code", "ended")
     assert row.project is not None
     assert row.project.slug == "shop"  # called like the folder
+    assert done == ["prompt", "tool_call", "tool_result", "reasoning"]
     assert said == [("user", "Clear the price cache."), ("assistant", "Done.")]
 
 
