@@ -10,6 +10,7 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.embed": "interactive",
     "memory.consolidate": "extraction",
     "memory.observe": "extraction",
+    "memory.synthesize": "maintenance",
     "memory.embed_bulk": "bulk",
     "memory.run_import": "bulk",
     "memory.switch_model": "bulk",

@@ -19,6 +19,7 @@ NAMES_SECONDS: Final = 600
 SESSIONS_SECONDS: Final = 600
 EVICT_SECONDS: Final = 3_600
 NIGHT_SECONDS: Final = 24 * 3_600  # its slots begin at midnight, UTC
+WEEK_SECONDS: Final = 7 * NIGHT_SECONDS  # its slots begin on Thursdays, as the count of days does
 LOOK_SECONDS: Final = 1_800  # how late the work of a night begins, at most
 CLOCKS_APART_SECONDS: Final = 2 * 3_600  # bounds what piles up in Redis while no worker runs
 START: Final = datetime(1970, 1, 2, tzinfo=UTC)  # of the count; its last run: never
@@ -50,4 +51,5 @@ BEAT: Final = {
     "evict": _row("cairn.evict", EVICT_SECONDS),
     "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "find-pairs": _row("cairn.find_pairs", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
 }

@@ -126,6 +126,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.embed_bulk": _("Embed many memories"),
     "memory.consolidate": _("Take memories from a session"),
     "memory.observe": _("Look at what an agent does"),
+    "memory.synthesize": _("Say what many sessions show"),
     "memory.run_import": _("Take an import in"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),
@@ -151,6 +152,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "read-names": _("Look for memories whose names an older version read"),
     "evict": _("Forget old jobs and sessions"),
     "sort-topics": _("Sort memories into topics"),
+    "find-pairs": _("Look for modules that go together"),
     "tend-sessions": _("End idle sessions, forget old turns"),
     "forget-actions": _("Forget what became of old candidates"),
 }

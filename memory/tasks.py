@@ -31,9 +31,11 @@ from memory.actions import (
     upkeep,
 )
 from memory.actions.consolidate import consolidate
+from memory.actions.finalize import finalize
 from memory.actions.integrate_stored import integrate_stored, share_of
 from memory.actions.observe import observe
 from memory.actions.run_import import fail_import, run_import
+from memory.actions.synthesize import queue_weekly, synthesize
 from memory.queries import imports
 from teams.permissions import require
 from teams.roles import Act
@@ -58,11 +60,12 @@ def embed(claim: Claim) -> Mapping[str, Any]:
 
 @jobs.handler("memory.consolidate")
 def consolidate_session(claim: Claim) -> Mapping[str, Any]:
-    """Take what is worth keeping from a session, with progress."""
+    """Decide what a session has shown, and take what is worth keeping of its turns."""
     counts: dict[str, Any] = {}
     for item in claim.payload["ids"]:  # one, the job's
         tell = partial(_progress, claim)
         try:
+            counts |= finalize(session_id=UUID(item), now=timezone.now())
             counts |= consolidate(
                 session_id=UUID(item), now=timezone.now(), tell=tell, holder=claim.id
             )
@@ -77,6 +80,16 @@ def observe_session(claim: Claim) -> Mapping[str, Any]:
     counts: dict[str, Any] = {}
     for item in claim.payload["ids"]:  # one, the job's
         counts |= observe(session_id=UUID(item), now=timezone.now())
+    return counts
+
+
+@jobs.handler("memory.synthesize")
+def synthesize_sessions(claim: Claim) -> Mapping[str, Any]:
+    """Say what many sessions of a place together show."""
+    counts: dict[str, Any] = {}
+    for item in claim.payload["ids"]:  # one, of the place
+        is_weekly = bool(claim.payload["weekly"])
+        counts |= synthesize(session_id=UUID(item), is_weekly=is_weekly, now=timezone.now())
     return counts
 
 
@@ -184,6 +197,12 @@ def read_names_where_old(interval_seconds: int) -> None:
 def tend_sessions(interval_seconds: int) -> None:
     """End every organization's silent sessions, and forget turns past their time."""
     _in_each("tend-sessions", interval_seconds, partial(session_upkeep.tend, now=timezone.now()))
+
+
+@shared_task(name="cairn.find_pairs", ignore_result=True)  # type: ignore[untyped-decorator]
+def find_pairs(interval_seconds: int) -> None:
+    """Look in every organization for modules that sessions touch together, once a week."""
+    _in_each("find-pairs", interval_seconds, queue_weekly)
 
 
 def _progress(claim: Claim, done: int, total: int) -> None:

@@ -20,13 +20,11 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
-from accounts.jobs import PermanentFailure
-from accounts.queries import absent
-from accounts.queries.absent import Beginner
 from accounts.sentences import sentence
 from memory.actions import extraction
 from memory.actions.book_use import book_use
 from memory.actions.extraction import Allowance, Extracted, Mode, extract_part
+from memory.actions.opener import opener_of
 from memory.actions.remember import NewMemory, Outcome, remember
 from memory.intake import transcripts
 from memory.intake.extract import Candidate
@@ -35,9 +33,7 @@ from memory.models import Session
 from memory.queries import model_use, sessions
 from memory.taxonomy import Source
 from teams import queries as places
-from teams.permissions import require
 from teams.queries import Extraction
-from teams.roles import Act
 
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
@@ -98,29 +94,11 @@ def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
         _save(row, "read_by")
         return _Run(
             session=row,
-            caller=_opener(row, now),
+            caller=opener_of(row=row, now=now),
             allowance=_allowance(row, now),
             now=now,
             holder=holder,
         )
-
-
-def _opener(row: Session, now: datetime) -> Caller:
-    """Return who opened a session, with the rights they have now. Raises PermanentFailure."""
-    beginner = Beginner(
-        user_id=row.opened_by,
-        token_id=row.token_id,
-        agent=row.agent,
-        source_interface=row.source_interface,
-    )
-    try:
-        caller = absent.caller_of(beginner=beginner, now=now)
-        require(caller=caller, act=Act.WRITE)
-        if row.project_id is not None:
-            places.find_project(caller=caller, ref=str(row.project_id))
-    except (Forbidden, NotFound) as error:
-        raise PermanentFailure(f"{error.detail} {error.hint}".strip()) from error
-    return caller
 
 
 def _hold(run: _Run) -> Session:

@@ -72,6 +72,7 @@ class NewMemory:
     source_line: int | None = None
     commit_sha: str = ""
     needs_review: bool = False
+    taint_reason: str = ""  # said by the observer alone, never by a caller
     session_id: UUID | None = None
 
 

@@ -101,10 +101,12 @@ def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
         raise
     try:
         with tenancy.unit(), transaction.atomic():
-            return _recorded(caller, decide(caller=caller, prepared=prepared, now=now))
+            decided = decide(caller=caller, prepared=prepared, now=now)
+            return recorded(caller=caller, outcome=decided)
     except Conflict:  # somebody changed the same between our look and our write: look again
         with tenancy.unit():
-            return _recorded(caller, decide(caller=caller, prepared=prepared, now=now))
+            decided = decide(caller=caller, prepared=prepared, now=now)
+            return recorded(caller=caller, outcome=decided)
 
 
 def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
@@ -169,6 +171,17 @@ def refusal(*, result: GateResult) -> Outcome:
         hint=result.hint,
         cause=result.cause,
     )
+
+
+def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
+    """Tell the audit log of an outcome that was written; return it. In a unit."""
+    if outcome.done and outcome.memory is not None:
+        act = f"memory.{outcome.done}"
+        ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
+        is_told = outcome.cause != Cause.ELSEWHERE  # fewer people see one of the two
+        details = {name: str(id) for name, id in ids.items() if id is not None and is_told}
+        store.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
+    return outcome
 
 
 def schedule_recount() -> None:
@@ -263,16 +276,6 @@ def _log_malformed(
         where = place_if_any(caller=caller, new=new)
         entry = log_entry(new=new, where=where, outcome=refused)
         action_log.record(caller=caller, entries=(entry,), now=now)
-
-
-def _recorded(caller: Caller, outcome: Outcome) -> Outcome:
-    if outcome.done and outcome.memory is not None:
-        act = f"memory.{outcome.done}"
-        ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
-        is_told = outcome.cause != Cause.ELSEWHERE  # fewer people see one of the two
-        details = {name: str(id) for name, id in ids.items() if id is not None and is_told}
-        store.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
-    return outcome
 
 
 def _exact_twin(result: GateResult) -> UUID | None:

@@ -22,7 +22,9 @@ from memory.taxonomy import DEFAULT_CONFIDENCE, MemoryType, Source, source_row, 
 from teams import audit, changes
 from teams.models import Change
 
-ORIGIN: Final = ("source", "source_uri", "source_hash", "source_line", "commit_sha")
+ORIGIN: Final = (
+    "source", "source_uri", "source_hash", "source_line", "commit_sha", "taint_reason",
+)  # fmt: skip
 
 
 def new_row(

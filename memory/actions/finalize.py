@@ -1,0 +1,174 @@
+"""Decide what an ended session has shown: promote, count, and say what was seen (spec 4.4, 4.5).
+
+The job behind an ended session does this before it reads the turns. Everything is read in one unit
+and thought about outside of any; then one unit holds all effects: the memories that wait for
+review, the sums over sessions, what the session is said to have shown, and that this was done. A
+worker that is killed has therefore done nothing, and a second run finds it done. When somebody goes
+on with the session meanwhile, the decision is left to its next end.
+
+Sums count a session once, at its first end; what comes after a resumption is looked at for
+promotion alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from memory.actions import learned, promoting, scratchpads, synthesize
+from memory.actions.opener import opener_of
+from memory.actions.promoting import Offer, Sent
+from memory.models import Session
+from memory.observer import agents, gates, promotion, statistics, tables, telling
+from memory.observer.events import Outcome
+from memory.observer.gates import Progress
+from memory.observer.promotion import Candidate, SeenBefore
+from memory.observer.quorum import Witnessed
+from memory.observer.scratchpad import Scratchpad
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What a session has shown, and what it offers."""
+
+    row: Session
+    caller: Caller
+    scratchpad: Scratchpad
+    seen: tuple[Witnessed, ...]
+    before: SeenBefore
+    proposed: tuple[Candidate, ...]
+    is_open: bool
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
+    """Decide what a session has shown; return the counts, nothing where it is decided already.
+
+    Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
+    """
+    shown = _shown(session_id, now)
+    if shown is None:
+        return {}
+    offered = promoting.offers(
+        caller=shown.caller, row=shown.row, proposed=shown.proposed, dropped=shown.dropped
+    )
+    before = Counter(shown.dropped)
+    try:
+        with tenancy.unit(), transaction.atomic():
+            return _finish(shown, offered, now)
+    except Conflict:  # somebody stored the same between our look and our write: look again
+        shown.dropped.clear()
+        shown.dropped.update(before)
+        with tenancy.unit():
+            return _finish(shown, offered, now)
+
+
+def is_due(*, row: Session) -> bool:
+    """Say whether an ended session has events that nobody has decided about."""
+    decided = (row.observed or {}).get("events", 0)
+    return row.memory_eligible and row.state != "open" and row.events > decided
+
+
+def _shown(session_id: UUID, now: datetime) -> _Shown | None:
+    with tenancy.unit():
+        row = Session.objects.select_related("project").filter(pk=session_id).first()
+        if row is None or not is_due(row=row):
+            return None
+        caller = opener_of(row=row, now=now)
+        opened = scratchpads.read(row=row)
+        said = learned.verdicts(row=row)
+    scratchpad = _ended(scratchpads.settled(opened=opened))
+    seen = agents.witnessed(scratchpad=scratchpad, verdicts=said)
+    progress = _progress(scratchpad)
+    with tenancy.unit():
+        before = learned.seen_before(row=row, seen=seen)
+    return _Shown(
+        row=row,
+        caller=caller,
+        scratchpad=scratchpad,
+        seen=seen,
+        before=before,
+        proposed=promotion.propose(
+            scratchpads=(scratchpad,), seen=seen, seen_before=before, progress=progress
+        ),
+        is_open=gates.is_open(scratchpad=scratchpad, progress=progress),
+    )
+
+
+def _ended(scratchpad: Scratchpad) -> Scratchpad:
+    """Return a session that has ended, also where no event said so."""
+    return scratchpad if scratchpad.outcome else replace(scratchpad, outcome=Outcome.UNKNOWN)
+
+
+def _progress(scratchpad: Scratchpad) -> Progress:
+    """Return what happened to the work: one that ended well was accepted."""
+    is_good = scratchpad.outcome is Outcome.SUCCESS
+    return Progress(spec_accepted=is_good, review_done=is_good)
+
+
+def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping[str, Any]:
+    """Do all that follows from what a session has shown. In a unit."""
+    row = Session.objects.select_for_update().filter(pk=shown.row.pk).first()
+    if row is None or not is_due(row=row) or row.events != shown.row.events:
+        return {}
+    chosen = promoting.chosen(
+        caller=shown.caller,
+        row=row,
+        scratchpad=shown.scratchpad,
+        offered=offered,
+        dropped=shown.dropped,
+    )
+    sent = promoting.send(caller=shown.caller, offered=chosen, now=now, dropped=shown.dropped)
+    if row.finalized_at is None:
+        _count(shown, row, now)
+    row.observed = _observed(shown, row, sent)
+    row.finalized_at = now
+    row.save(update_fields=["observed", "finalized_at"])
+    return {
+        "events": row.events,
+        "signals": len(shown.seen),
+        "proposed": len(shown.proposed),
+        **{f"observed_{name}": count for name, count in promoting.counts(sent=sent).items()},
+    }
+
+
+def _count(shown: _Shown, row: Session, now: datetime) -> None:
+    """Add a session to the sums, and queue the syntheses that it makes due. In a unit."""
+    facts = statistics.of_session(scratchpad=shown.scratchpad, task_type=row.type)
+    counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen))
+    learned.add(row=row, counts=counts, now=now)
+    synthesize.queue(row=row, modules=tuple(one.module for one in facts.modules))
+
+
+def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, Any]:
+    """Return what the session is said to have shown; what was promoted before stays told."""
+    told = telling.of_signals(
+        seen=shown.seen, before=shown.before, proposed=shown.proposed, is_open=shown.is_open
+    )
+    earlier = row.observed or {}
+    promoted = [
+        dict(
+            telling.of_promoted(
+                candidate=one.offer.candidate,
+                memory_id=str(one.outcome.memory.id),
+                outcome=one.outcome.outcome,
+            )
+        )
+        for one in sent
+        if one.outcome is not None and one.outcome.memory is not None
+    ]
+    return {
+        **telling.of_scratchpad(scratchpad=shown.scratchpad),
+        **told,
+        "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
+        "early": earlier.get("early", []),
+        "promoted": [*earlier.get("promoted", []), *promoted],
+        "events": row.events,
+    }

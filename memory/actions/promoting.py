@@ -1,0 +1,190 @@
+"""From what a session offers to memories that wait for review, through the one door (spec 4.4).
+
+Outside of a unit each candidate becomes a draft with its vector. Inside of one it is compared with
+what is stored, and what is novel is decided in its place. Where a candidate came from stands in its
+origin, so that the same session never offers the same thing twice, whatever became of it.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.caller import Caller
+from accounts.errors import Forbidden, InvalidInput, NotFound
+from memory.actions import embedding, learned, neighbors
+from memory.actions.drafts import NewMemory, place
+from memory.actions.remember import Outcome, Prepared, decide, prepare, recorded
+from memory.models import Memory, Session
+from memory.observer import promotion
+from memory.observer.promotion import Candidate
+from memory.observer.scratchpad import Scratchpad
+from memory.sql import retrieval
+from memory.sql.neighbors import Spot
+
+MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; ours
+DIGEST_BYTES: Final = 8
+LONGEST_REASON: Final = 200  # characters, the column's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A candidate that may be stored, and where it says it came from."""
+
+    candidate: Candidate
+    origin: str
+    prepared: Prepared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of an offer; `outcome` None where its place would not take it."""
+
+    offer: Offer
+    outcome: Outcome | None
+
+
+def offers(
+    *, caller: Caller, row: Session, proposed: tuple[Candidate, ...], dropped: Counter[str]
+) -> tuple[Offer, ...]:
+    """Draft and embed the surest candidates. Outside of a unit; what is dropped is counted."""
+    made: list[Offer] = []
+    dropped["over_bound"] += max(0, len(proposed) - MOST_PREPARED)
+    for candidate in proposed[:MOST_PREPARED]:
+        digest = hashlib.blake2b(candidate.key.encode(), digest_size=DIGEST_BYTES).hexdigest()
+        origin = learned.origin(row=row, key=candidate.key, digest=digest)
+        try:
+            prepared = prepare(caller=caller, new=_new(row, candidate, origin))
+        except (InvalidInput, Forbidden):  # of this candidate; the others stand
+            dropped["not_storable"] += 1
+            continue
+        made.append(Offer(candidate=candidate, origin=origin, prepared=prepared))
+    return tuple(made)
+
+
+def chosen(
+    *,
+    caller: Caller,
+    row: Session,
+    scratchpad: Scratchpad,
+    offered: tuple[Offer, ...],
+    dropped: Counter[str],
+) -> tuple[Offer, ...]:
+    """Return the novel ones, as many as the session's type allows. In a unit."""
+    before = set(
+        Memory.objects.filter(session_id=row.id, source_uri__startswith=f"session:{row.id}#")
+        .order_by()
+        .values_list("source_uri", flat=True)
+    )
+    fresh = tuple(one for one in offered if one.origin not in before)
+    dropped["taken_before"] += len(offered) - len(fresh)
+    nearest = {
+        one.candidate.key: max(_nearest(caller, one.prepared), _said_before(one, fresh[:place]))
+        for place, one in enumerate(fresh)
+    }
+    known = sum(cosine > promotion.SAME_COSINE for cosine in nearest.values())
+    kept = promotion.choose(
+        scratchpad=scratchpad,
+        proposed=tuple(one.candidate for one in fresh),
+        nearest=nearest,
+    )
+    dropped["known"] += known
+    dropped["over_bound"] += len(fresh) - known - len(kept)
+    keys = {candidate.key for candidate in kept}
+    return tuple(one for one in fresh if one.candidate.key in keys)
+
+
+def send(
+    *, caller: Caller, offered: tuple[Offer, ...], now: datetime, dropped: Counter[str]
+) -> tuple[Sent, ...]:
+    """Send offers through the door. In a unit. Raises Conflict when somebody writes the same."""
+    sent = tuple(Sent(offer=one, outcome=_decided(caller, one, now)) for one in offered)
+    for one in sent:
+        if one.outcome is None:
+            dropped["not_stored"] += 1
+        elif one.outcome.outcome == "refused":
+            dropped[one.outcome.gate or "refused"] += 1
+    return sent
+
+
+def counts(*, sent: tuple[Sent, ...]) -> Mapping[str, int]:
+    """Return how many offers ended how."""
+    return Counter(one.outcome.outcome for one in sent if one.outcome is not None)
+
+
+def _new(row: Session, candidate: Candidate, origin: str) -> NewMemory:
+    first = candidate.evidence[0] if candidate.evidence else None
+    return NewMemory(
+        content=candidate.content,
+        source=candidate.source.value,
+        type=candidate.type.value,
+        project=None if row.project_id is None else str(row.project_id),
+        scope=row.scope,
+        related_files=candidate.files,
+        attributes=candidate.attributes,
+        confidence=candidate.confidence,
+        phase=row.phase,
+        methodology=row.methodology,
+        source_uri=origin,
+        source_line=first.line if first is not None and first.line else None,
+        commit_sha=row.commit,
+        needs_review=True,
+        taint_reason=candidate.reason[:LONGEST_REASON],
+        session_id=row.id,
+    )
+
+
+def _nearest(caller: Caller, prepared: Prepared) -> float:
+    """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
+    embedded = prepared.embedded
+    if embedded is None or embedded.key != embedding.active_model().key:
+        return 0.0
+    where = place(caller=caller, new=prepared.drafted.new)
+    model_id = embedding.space_id(key=embedded.key)
+    project_id = None if where.project is None else where.project.id
+    here = Spot(model_id=model_id, audience=where.audience, project_id=project_id)
+    beside = neighbors.counterpart(caller=caller, where=where, model_id=model_id)
+    return max((_cosine(spot, prepared) for spot in (here, beside) if spot is not None), default=0)
+
+
+def _said_before(offer: Offer, surer: tuple[Offer, ...]) -> float:
+    """Return the highest cosine with a surer candidate of the same session."""
+    own = offer.prepared.embedded
+    others = [one.prepared.embedded for one in surer]
+    if own is None:
+        return 0.0
+    return max(
+        (
+            float(own.vector @ one.vector)
+            for one in others
+            if one is not None and one.key == own.key
+        ),
+        default=0.0,
+    )
+
+
+def _cosine(spot: Spot, prepared: Prepared) -> float:
+    if prepared.embedded is None:
+        return 0.0
+    found: tuple[tuple[UUID, float], ...] = retrieval.nearest(
+        model_id=spot.model_id,
+        vector=prepared.embedded.vector,
+        audience=spot.audience,
+        project_id=spot.project_id,
+        limit=1,
+    )
+    return found[0][1] if found else 0.0
+
+
+def _decided(caller: Caller, offer: Offer, now: datetime) -> Outcome | None:
+    try:
+        with transaction.atomic():
+            outcome = decide(caller=caller, prepared=offer.prepared, now=now)
+            return recorded(caller=caller, outcome=outcome)
+    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
+        return None

@@ -1,0 +1,267 @@
+"""Memories that only many sessions together justify, for review (spec 4.5).
+
+A module's 5th, 10th, 20th, 50th and 100th session makes a synthesis over its sums due; once a week
+the pairs of modules that go together and that no causal dependency names are looked for. Each is
+done once: the unit that stores what it says writes its key into the log, and a second one finds it
+there. What is said comes from templates over strong sums, never from tainted work, and it stands in
+the place whose sessions showed it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, Forbidden, InvalidInput
+from memory.actions import learned
+from memory.actions.drafts import NewMemory
+from memory.actions.opener import opener_of
+from memory.actions.remember import Prepared, decide, prepare, recorded
+from memory.models import Memory, Session, Statistic
+from memory.observer import places, syntheses, tables
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow
+from memory.observer.syntheses import Draft, Key, Summary
+from memory.observer.tables import Count, Kind
+from memory.queries import statistics
+from memory.queries.statistics import Sums, Which
+from memory.taxonomy import MemoryType, Source, Status
+
+JOB: Final = "memory.synthesize"
+MOST_KNOWN: Final = 2_000  # causal dependencies of a place that are looked at, ours
+LONGEST_ORIGIN: Final = 500  # characters, the column's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    """A synthesis that is to be done, and what it says."""
+
+    key: Key
+    drafts: tuple[Draft, ...]
+
+
+def queue(*, row: Session, modules: tuple[str, ...]) -> None:
+    """Queue the syntheses that a session has made due for these modules. In a unit."""
+    done = _done(row)
+    touched = {module.module: module for module in _modules(row)}
+    project = str(row.project_id or "")
+    due = (
+        syntheses.due(project=project, module=touched[name], done=done)
+        for name in modules
+        if name in touched
+    )
+    if any(key is not None for key in due):
+        _enqueue(row, is_weekly=False)
+
+
+def queue_weekly() -> int:
+    """Queue the search for pairs in each place of the entered organization; return how many."""
+    with tenancy.unit():
+        places_of = (
+            Statistic.objects.filter(kind=Kind.EDGE.value)
+            .order_by()
+            .values_list("audience", "project_id")
+            .distinct()
+        )
+        rows = [_latest(audience, project_id) for audience, project_id in places_of]
+        found = [row for row in rows if row is not None]
+        for row in found:
+            _enqueue(row, is_weekly=True)
+    return len(found)
+
+
+def synthesize(*, session_id: UUID, is_weekly: bool, now: datetime) -> Mapping[str, Any]:
+    """Do what is due in the place of a session, in its opener's name; return the counts.
+
+    Raises PermanentFailure when they are gone, may not write or do not see its project.
+    """
+    with tenancy.unit():
+        row = Session.objects.select_related("project").filter(pk=session_id).first()
+        if row is None:
+            return {"gone": 1}
+        caller = opener_of(row=row, now=now)
+        due = _pairs(row) if is_weekly else _thresholds(row)
+    counts: Counter[str] = Counter()
+    for one in due:
+        counts.update(_done_once(caller, row, one, now))
+    return counts
+
+
+def _enqueue(row: Session, *, is_weekly: bool) -> None:
+    jobs.enqueue(
+        JOB,
+        payload={"ids": [str(row.id)], "weekly": is_weekly},
+        key=f"{row.audience.hex}:{row.project_id.hex if row.project_id else ''}:{is_weekly}",
+        created_by=row.opened_by or row.token_id,
+    )
+
+
+def _latest(audience: UUID, project_id: UUID | None) -> Session | None:
+    """Return the newest session of a place, in whose opener's name its pairs are looked for."""
+    rows = Session.objects.filter(audience=audience, project=project_id)
+    return rows.filter(finalized_at__isnull=False).order_by("-opened_at", "id").first()
+
+
+def _thresholds(row: Session) -> tuple[_Due, ...]:
+    """Return what the modules of a place make due. In a unit."""
+    done = _done(row)
+    project = str(row.project_id or "")
+    files, edges, errors = _files(row), _edges(row), _errors(row)
+    found: list[_Due] = []
+    for module in _modules(row):
+        key = syntheses.due(project=project, module=module, done=done)
+        if key is not None:
+            summary = _summary(module, files, edges, errors)
+            found.append(_Due(key=key, drafts=syntheses.of_module(summary=summary)))
+    return tuple(found)
+
+
+def _pairs(row: Session) -> tuple[_Due, ...]:
+    """Return the pairs of modules that nobody has named. In a unit."""
+    found = syntheses.weekly(
+        project=str(row.project_id or ""),
+        edges=_edges(row),
+        known=_known_pairs(row),
+        done=_done(row),
+    )
+    return tuple(_Due(key=key, drafts=(draft,)) for key, draft in found)
+
+
+def _summary(
+    module: ModuleRow,
+    files: tuple[FileRow, ...],
+    edges: tuple[EdgeRow, ...],
+    errors: tuple[ErrorRow, ...],
+) -> Summary:
+    """Return what is known of one module; an error is its own where it names one of its files."""
+    own = tuple(one for one in files if places.module(path=one.path) == module.module)
+    paths = {one.path for one in own}
+    return Summary(
+        module=module,
+        files=own,
+        edges=tuple(one for one in edges if {one.first, one.second} <= paths),
+        errors=tuple(one for one in errors if any(path in one.message for path in paths)),
+    )
+
+
+def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mapping[str, int]:
+    """Store what a synthesis says and its key together; nothing where somebody has."""
+    prepared = tuple(_prepared(caller, row, due.key, draft) for draft in due.drafts)
+    try:
+        with tenancy.unit(), transaction.atomic():
+            return _stored(caller, row, due, prepared, now)
+    except Conflict:  # somebody stored the same between our look and our write: look again
+        with tenancy.unit():
+            return _stored(caller, row, due, prepared, now)
+
+
+def _prepared(caller: Caller, row: Session, key: Key, draft: Draft) -> Prepared | None:
+    origin = f"synthesis:{key.threshold}:{key.module}"[:LONGEST_ORIGIN]
+    new = NewMemory(
+        content=draft.content,
+        source=Source.OBSERVER_INFERRED.value,
+        type=draft.type.value,
+        project=None if row.project_id is None else str(row.project_id),
+        scope=row.scope,
+        related_files=draft.files,
+        attributes=draft.attributes,
+        confidence=draft.confidence,
+        source_uri=origin,
+        needs_review=True,
+    )
+    try:
+        return prepare(caller=caller, new=new)
+    except (InvalidInput, Forbidden):  # of this draft; the others stand
+        return None
+
+
+def _stored(
+    caller: Caller,
+    row: Session,
+    due: _Due,
+    prepared: tuple[Prepared | None, ...],
+    now: datetime,
+) -> Mapping[str, int]:
+    """Write the key and what the synthesis says. In a unit."""
+    logged = _log_key(due.key)
+    learned.add(
+        row=row, counts=(Count(kind=Kind.SYNTHESIS, key=logged, counts={"done": 1}),), now=now
+    )
+    first = _own(row, Kind.SYNTHESIS, keys=(logged,))
+    if any(int(one.counts.get("done", 0)) > 1 for one in first):
+        return {}  # who adds to one row waits for the other, so only one finds itself the first
+    counts: Counter[str] = Counter({"syntheses": 1})
+    for one in prepared:
+        if one is None:
+            counts["not_storable"] += 1
+            continue
+        outcome = recorded(caller=caller, outcome=decide(caller=caller, prepared=one, now=now))
+        counts[outcome.outcome] += 1
+    return counts
+
+
+def _log_key(key: Key) -> str:
+    return f"{key.threshold}:{key.module}"
+
+
+def _done(row: Session) -> frozenset[Key]:
+    found: set[Key] = set()
+    for one in _own(row, Kind.SYNTHESIS):
+        threshold, _, module = one.key.partition(":")
+        found.add(Key(project=str(row.project_id or ""), module=module, threshold=int(threshold)))
+    return frozenset(found)
+
+
+def _known_pairs(row: Session) -> frozenset[tuple[str, str]]:
+    """Return the pairs of modules that a causal dependency of the place names. In a unit."""
+    rows = Memory.objects.filter(
+        audience=row.audience,
+        project=row.project_id,
+        type=MemoryType.CAUSAL_DEPENDENCY.value,
+        status=Status.ACTIVE.value,
+    )
+    files = rows.order_by("-created_at", "id").values_list("related_files", flat=True)
+    return frozenset(pair for named in files[:MOST_KNOWN] for pair in _pairs_of(named))
+
+
+def _pairs_of(files: Iterable[str]) -> set[tuple[str, str]]:
+    modules = sorted({places.module(path=path) for path in files})
+    return {(one, other) for one in modules for other in modules if one < other}
+
+
+def _own(row: Session, kind: Kind, keys: tuple[str, ...] | None = None) -> tuple[Sums, ...]:
+    """Return the sums of a session's own place. In a unit."""
+    which = Which(
+        kind=kind.value,
+        visible=statistics.of_place(audience=row.audience),
+        project_id=row.project_id,
+        keys=keys,
+    )
+    return statistics.read(which=which)
+
+
+def _modules(row: Session) -> tuple[ModuleRow, ...]:
+    found = _own(row, Kind.MODULE)
+    return tuple(tables.module_row(counts=one.counts, notes=one.notes) for one in found)
+
+
+def _files(row: Session) -> tuple[FileRow, ...]:
+    found = _own(row, Kind.FILE)
+    return tuple(tables.file_row(counts=one.counts, notes=one.notes) for one in found)
+
+
+def _edges(row: Session) -> tuple[EdgeRow, ...]:
+    found = _own(row, Kind.EDGE)
+    return tuple(tables.edge_row(counts=one.counts, notes=one.notes) for one in found)
+
+
+def _errors(row: Session) -> tuple[ErrorRow, ...]:
+    return tuple(
+        tables.error_row(key=one.key, counts=one.counts, notes=one.notes)
+        for one in _own(row, Kind.ERROR)
+    )
