@@ -13,6 +13,7 @@ from memory.mcp.extraction import EXTRACT_FROM_CONVERSATION
 from memory.mcp.finding import CONTEXT, SEARCH
 from memory.mcp.history import SEARCH_HISTORY
 from memory.mcp.keeping import ADD_MEMORY, GET, LIST_RECENT
+from memory.mcp.notes import PUSH_NOTE
 from memory.mcp.shapes import BANNER, Call, Tool
 from memory.mcp.topics import LIST_TOPICS
 
@@ -33,6 +34,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         LIST_TOPICS,
         CHECK_CONFLICTS,
         EXTRACT_FROM_CONVERSATION,
+        PUSH_NOTE,
         SEARCH_HISTORY,
     )
 }

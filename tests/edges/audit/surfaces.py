@@ -157,6 +157,18 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("p/shop/inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
         _page("p/shop/inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
     ),
+    "inbox_conflict": (
+        _page(
+            "p/shop/inbox/conflicts/{conflict}",
+            "memory.conflict_settled",
+            verdict="keep_newer",
+            reason="Raised.",
+            version="1",
+        ),
+    ),
+    "inbox_conflict_undo": (
+        _page("p/shop/inbox/conflicts/{settled_conflict}/undo", "memory.conflict_reopened"),
+    ),
     "inbox_undo": (
         _page("p/shop/inbox/undo/{verdict}", "memory.review_undone"),
         _page("p/shop/inbox/undo/{verdict}?together", "memory.bulk_review_undone"),
@@ -325,6 +337,7 @@ TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, t
         "session.taken",
         {"turns": [{"role": "user", "text": CONTENT}], "project": "shop"},
     ),
+    "push_note": ("note.pushed", {"project": "shop", "path": "a.md", "text": "short"}),
 }
 
 ADMIN: Final[Mapping[str, Write]] = {  # by the names of models

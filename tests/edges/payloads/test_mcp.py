@@ -30,6 +30,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "list_topics": {},
     "search_history": {"query": "west gate"},
     "check_conflicts": {},
+    "push_note": {"path": "a.md", "text": "Noted.", "project": "shop"},
     "extract_from_conversation": {"turns": [{"role": "user", "text": "Noted."}]},
 }
 SOME: Final = 5  # the short form sends one of so many combinations

@@ -98,7 +98,7 @@ def test_every_tool_is_listed_and_reading_tokens_see_none_that_writes(
     }
 
     assert offered["writing"] == {name for name, _row in TOOLS}
-    writes = {"add_memory", "extract_from_conversation"}
+    writes = {"add_memory", "extract_from_conversation", "push_note"}
     assert offered["reading"] == offered["writing"] - writes
 
 
