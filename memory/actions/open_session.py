@@ -33,9 +33,13 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "phase": 20,
     "methodology": 40,
     "agent": 120,
+    "cwd": 400,
+    "branch": 200,
+    "commit": 64,
 }
+MOST_STEPS: Final = 200  # of a plan, ours
 UNIT_PARTS: Final = ("methodology", "hierarchy", "label")  # spec 1.2
-LONGEST_PART: Final = 200  # characters, ours
+LONGEST_PART: Final = 200  # characters of a part or a step, ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,10 @@ class NewSession:
     phase: str = ""
     methodology: str = ""
     agent: str = ""
+    cwd: str = ""
+    branch: str = ""
+    commit: str = ""
+    plan: tuple[str, ...] = ()
     work_unit: Mapping[str, str] = field(default_factory=dict)
     shared: bool = False
     memory_eligible: bool = True
@@ -125,6 +133,10 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
         opened_by=caller.user_id,
         token_id=caller.token_id,
         agent=new.agent or caller.agent,
+        cwd=new.cwd,
+        branch=new.branch,
+        commit=new.commit,
+        plan=list(new.plan),
         source_interface=caller.source_interface,
         memory_eligible=new.memory_eligible,
         models_agreed=new.models_agreed,
@@ -180,6 +192,12 @@ def check(*, new: NewSession) -> None:
             )
         _check_text(f"/work_unit/{name}", text, LONGEST_PART)
         texts[f"/work_unit/{name}"] = text
+    if len(new.plan) > MOST_STEPS:
+        detail = sentence("A plan has at most {most} steps.", most=MOST_STEPS)
+        raise wrong_field(pointer="/plan", detail=detail, code="too_many")
+    for place, step in enumerate(new.plan):
+        _check_text(f"/plan/{place}", step, LONGEST_PART)
+        texts[f"/plan/{place}"] = step
     free_texts.check(texts=texts)
 
 

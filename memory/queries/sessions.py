@@ -37,15 +37,21 @@ class SessionView:
     phase: str
     methodology: str
     work_unit: Mapping[str, Any]
+    cwd: str
+    branch: str
+    commit: str
+    plan: tuple[str, ...]
     memory_eligible: bool
     models_agreed: bool
     state: str
     turns: int
+    events: int
     last_sequence: int
     opened_at: datetime
     active_at: datetime
     ended_at: datetime | None
     consolidated_at: datetime | None
+    finalized_at: datetime | None
     result: Mapping[str, Any]
 
 
@@ -147,15 +153,21 @@ def to_view(row: Session) -> SessionView:
         phase=row.phase,
         methodology=row.methodology,
         work_unit=row.work_unit,
+        cwd=row.cwd,
+        branch=row.branch,
+        commit=row.commit,
+        plan=tuple(row.plan or ()),
         memory_eligible=row.memory_eligible,
         models_agreed=row.models_agreed,
         state=row.state,
         turns=int(getattr(row, "turn_count", 0) or 0),
+        events=row.events,
         last_sequence=int(getattr(row, "last_sequence", 0) or 0),
         opened_at=row.opened_at,
         active_at=row.active_at,
         ended_at=row.ended_at,
         consolidated_at=row.consolidated_at,
+        finalized_at=row.finalized_at,
         result=row.result,
     )
 
