@@ -7,11 +7,13 @@ from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries import people
-from frontend import words
+from frontend import conflicts, words
+from frontend.conflicts import Card
 from frontend.words import Name
 from memory.lifecycle.review import Group
 from memory.queries import reviews
-from memory.queries.reviews import Counts, Decided, Due, Item
+from memory.queries.conflicts import ConflictView
+from memory.queries.reviews import Counts, Decided, Due, DuePlace, Item
 from memory.queries.views import MemoryView
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
@@ -41,15 +43,20 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """What the page shows; `decided` is what the week brought, when nothing waits."""
+    """What the page shows; `decided` is what the week brought, when nothing waits.
+
+    Open is a memory or a conflict (`card`). `together` can be decided about at once.
+    """
 
     group: Group | None
     tabs: tuple[Tab, ...]
     rows: tuple[Due, ...]
     authors: dict[UUID, str]
     total: int
+    together: int
     counts: Counts
     opened: Opened | None
+    card: Card | None
     decided: Decided | None
     may_decide: bool
 
@@ -60,9 +67,14 @@ def group_named(text: str) -> Group | None:
 
 
 def read(
-    *, caller: Caller, project: str, group: Group | None, peek: UUID | None, now: datetime
+    *,
+    caller: Caller,
+    project: str,
+    group: Group | None,
+    peek: UUID | ConflictView | None,
+    now: datetime,
 ) -> Inbox:
-    """Return the inbox with an item open: the one asked for, else the first.
+    """Return the inbox with an item open: the memory or conflict asked for, else the first.
 
     Raises NotFound for a project or an item that the caller cannot see.
     """
@@ -70,7 +82,8 @@ def read(
     page = reviews.page(
         caller=caller, project=project, group=group, after=None, limit=PAGE_SIZE, now=now
     )
-    shown = peek or next((one.memory.id for one in page.items), None)
+    first = next((one.conflict or one.memory.id for one in page.items), None)
+    shown = peek or first
     names = _names(caller, tuple(one.memory for one in page.items))
     return Inbox(
         group=group,
@@ -78,8 +91,12 @@ def read(
         rows=page.items,
         authors={one.memory.id: _author(one.memory, names) for one in page.items},
         total=counts.total if group is None else counts.by_group[group],
+        together=_together(counts, group),
         counts=counts,
-        opened=None if shown is None else opened(caller=caller, memory_id=shown, now=now),
+        opened=opened(caller=caller, memory_id=shown, now=now) if isinstance(shown, UUID) else None,
+        card=conflicts.of(caller=caller, views=(shown,))[0]
+        if isinstance(shown, ConflictView)
+        else None,
         decided=None if counts.total else reviews.decided(caller=caller, project=project, now=now),
         may_decide=may_decide(caller=caller),
     )
@@ -91,9 +108,8 @@ def may_decide(*, caller: Caller) -> bool:
 
 
 def waiting(*, caller: Caller, project: str, group: Group | None, now: datetime) -> int:
-    """Return how many wait in a group, or in all of them. Raises NotFound."""
-    counts = reviews.counts(caller=caller, project=project, now=now)
-    return counts.total if group is None else counts.by_group[group]
+    """Return how many memories wait in a group, or in all of them. Raises NotFound."""
+    return _together(reviews.counts(caller=caller, project=project, now=now), group)
 
 
 def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
@@ -112,11 +128,19 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
     )
 
 
-def next_of(*, inbox: Inbox, after: MemoryView) -> UUID | None:
-    """Return what stands behind a memory that was just decided, else the first that waits."""
-    rows = [one.memory for one in inbox.rows if one.memory.id != after.id]
-    later = (one.id for one in rows if (one.created_at, one.id) > (after.created_at, after.id))
-    return next(later, next((one.id for one in rows), None))
+def next_of(*, inbox: Inbox, after: DuePlace) -> Due | None:
+    """Return what stands behind what was just decided, else the first that waits."""
+    rows = [one for one in inbox.rows if one.place.item_id != after.item_id]
+    behind = (after.since, after.item_id)
+    later = (one for one in rows if (one.place.since, one.place.item_id) > behind)
+    return next(later, next(iter(rows), None))
+
+
+def _together(counts: Counts, group: Group | None) -> int:
+    """Return how many can be decided about at once; conflicts are settled one by one."""
+    if group is None:
+        return counts.total - counts.by_group[Group.CONFLICTS]
+    return 0 if group is Group.CONFLICTS else counts.by_group[group]
 
 
 def _tabs(counts: Counts, group: Group | None) -> tuple[Tab, ...]:

@@ -213,6 +213,7 @@ CLOSENESS: Final[tuple[tuple[float, Name], ...]] = (  # cosine from which two te
 )
 REVIEW_GROUPS: Final[Mapping[str, Name]] = {
     "tainted": _("Tainted"),
+    "conflicts": _("Conflicts"),
     "stale": _("Stale"),
     "imports": _("Imports"),
     "new": _("New"),

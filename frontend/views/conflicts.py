@@ -53,19 +53,19 @@ def count(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def conflict(request: HttpRequest, frame: Frame, conflict_id: UUID) -> HttpResponse:
     """Show one conflict, settle it, or take its settlement back."""
-    view = _here(frame, conflict_id)
+    view = here(frame, conflict_id)
     if request.method != "POST":
         return base.page(request, ONE, _of_one(frame, view))
     try:
-        _decide(frame, conflict_id, request.POST)
+        decide(frame, conflict_id, request.POST)
     except CairnError as error:
-        context = _of_one(frame, _here(frame, conflict_id))
+        context = _of_one(frame, here(frame, conflict_id))
         given = {**context, "error": error, "form": request.POST}
         return base.page(request, ONE, given, status=error.status)
     return base.moved(request, to=base.address("conflict", frame, conflict_id))
 
 
-def _decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
+def decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
     """Settle or reopen. Raises what these raise, and InvalidInput without a verdict."""
     version = form.get("version", "")
     if_version = int(version) if version.isdecimal() and len(version) <= LARGEST_VERSION else 0
@@ -89,7 +89,8 @@ def _decide(frame: Frame, conflict_id: UUID, form: Mapping[str, str]) -> None:
     settle(caller=frame.caller, conflict_id=conflict_id, settlement=settlement, now=frame.now)
 
 
-def _here(frame: Frame, conflict_id: UUID) -> ConflictView:
+def here(frame: Frame, conflict_id: UUID) -> ConflictView:
+    """Return a conflict of the page's project. Raises NotFound for another place's."""
     view = queries.conflict(caller=frame.caller, conflict_id=conflict_id, now=frame.now)
     if frame.project is None or view.newer.project_id != frame.project.id:
         raise NotFound(

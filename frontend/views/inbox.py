@@ -9,10 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from accounts.errors import CairnError, InvalidInput
+from accounts.errors import CairnError, InvalidInput, NotFound
 from frontend import inbox, messages, words
 from frontend.inbox import Inbox
-from frontend.views import base
+from frontend.views import base, conflicts
 from frontend.views.base import Frame
 from frontend.views.verbs import ids_of
 from frontend.words import Name
@@ -24,6 +24,8 @@ from memory.actions.reject import reject
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo, undo_together
 from memory.queries import overview
+from memory.queries.conflicts import ConflictView
+from memory.queries.reviews import DuePlace
 from memory.queries.views import MemoryView
 
 Verb = Callable[[HttpRequest, Frame, UUID], Decided]
@@ -87,7 +89,7 @@ def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     """Show one item: for htmx the pane, else the page with it open."""
     _here(frame, memory_id)
     if not request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseRedirect(_address(request, frame, peek=memory_id))
+        return opened_in_list(request, frame, memory_id)
     opened = inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
     context = {"opened": opened, "group": request.GET.get("group", ""), "now": frame.now,
                "may_decide": inbox.may_decide(caller=frame.caller)}  # fmt: skip
@@ -151,11 +153,7 @@ def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpRespon
     """Undo a verdict, and show what waits again."""
     run = undo_together if "together" in request.GET else _undo_one
     done = run(caller=frame.caller, review_id=review_id, now=frame.now)
-    memory = done[0].memory
-    if not request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseRedirect(_address(request, frame, peek=memory.id))
-    context = _context(request, frame, peek=memory.id)
-    return base.page(request, "partials/inbox_after.html", context)
+    return again(request, frame, done[0].memory.id)
 
 
 def after(
@@ -168,16 +166,36 @@ def after(
     together: bool = False,
 ) -> HttpResponse:
     """Answer a verdict: the next item, the list without it, and a toast that undoes it."""
+    to = "" if review_id is None else base.address("inbox_undo", frame, review_id)
+    undo_at = f"{to}{query(request)}{'&together' if together else ''}" if to else ""
+    place = DuePlace(since=memory.created_at, item_id=memory.id)
+    return moved_on(request, frame, behind=place, say=say, undo_at=undo_at)
+
+
+def moved_on(
+    request: HttpRequest, frame: Frame, *, behind: DuePlace, say: str, undo_at: str
+) -> HttpResponse:
+    """Show what stands behind what was decided, with a toast that undoes it."""
     if not request.htmx:  # type: ignore[attr-defined]
         return HttpResponseRedirect(_address(request, frame, peek=None))
-    context = _context(request, frame, peek=None, behind=memory)
+    context = _context(request, frame, peek=None, behind=behind)
     response = base.page(request, "partials/inbox_after.html", context)
     response["HX-Retarget"], response["HX-Reswap"] = "#inspector", "innerHTML"
-    to = "" if review_id is None else base.address("inbox_undo", frame, review_id)
-    query = f"?group={_group_text(request)}{'&together' if together else ''}"
-    undo_at = f"{to}{query}" if to else ""
     response["HX-Trigger"] = messages.toast(text=say, undo=undo_at, changed="memories")
     return response
+
+
+def again(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpResponse:
+    """Show what waits again, open."""
+    if not request.htmx:  # type: ignore[attr-defined]
+        return opened_in_list(request, frame, item_id)
+    context = _context(request, frame, peek=item_id)
+    return base.page(request, "partials/inbox_after.html", context)
+
+
+def opened_in_list(request: HttpRequest, frame: Frame, item_id: UUID) -> HttpResponse:
+    """Send the browser to the inbox with an item open."""
+    return HttpResponseRedirect(_address(request, frame, peek=item_id))
 
 
 def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[Decided, ...]:
@@ -185,30 +203,29 @@ def _undo_one(*, caller: object, review_id: UUID, now: datetime) -> tuple[Decide
 
 
 def _context(
-    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: MemoryView | None = None
+    request: HttpRequest, frame: Frame, *, peek: UUID | None, behind: DuePlace | None = None
 ) -> dict[str, object]:
-    shown = _read(request, frame, peek)
+    shown = _read(request, frame, None if peek is None else _found(frame, peek))
     if behind is not None:
         following = inbox.next_of(inbox=shown, after=behind)
         if following is not None:
-            shown = _read(request, frame, following)
+            shown = _read(request, frame, following.conflict or following.memory.id)
     return {
         "section": "inbox",
         "inbox": shown,
         "opened": shown.opened,
+        "card": shown.card,
         "may_decide": shown.may_decide,
-        "group": _group_text(request),
+        "group": group_text(request),
         "now": frame.now,
     }
 
 
-def _read(request: HttpRequest, frame: Frame, peek: UUID | None) -> Inbox:
-    if peek is not None:
-        _here(frame, peek)
+def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) -> Inbox:
     return inbox.read(
         caller=frame.caller,
         project=_slug(frame),
-        group=inbox.group_named(_group_text(request)),
+        group=inbox.group_named(group_text(request)),
         peek=peek,
         now=frame.now,
     )
@@ -226,7 +243,7 @@ def _asked(
     context = {
         "memory": memory,
         "opened": opened,
-        "group": _group_text(request),
+        "group": group_text(request),
         "rests": tuple((name, words.RESTS[name]) for name in REST_DAYS),
         "form": request.POST,
         "error": error,
@@ -242,12 +259,20 @@ def _whole(request: HttpRequest, frame: Frame) -> Whole:
             detail="Type how many memories are decided about.",
             hint="The number that the dialog says.",
         )
-    group = inbox.group_named(_group_text(request))
+    group = inbox.group_named(group_text(request))
     return Whole(project=_slug(frame), group=group, count=int(typed))
 
 
 def _until(text: str, now: datetime) -> datetime:
     return now + timedelta(days=REST_DAYS.get(text, 0))
+
+
+def _found(frame: Frame, item_id: UUID) -> UUID | ConflictView:
+    """Return the conflict of an id, or the id of a memory. Raises NotFound."""
+    try:
+        return conflicts.here(frame, item_id)
+    except NotFound:
+        return _here(frame, item_id).id
 
 
 def _here(frame: Frame, memory_id: UUID) -> MemoryView:
@@ -261,14 +286,20 @@ def _peek(request: HttpRequest) -> UUID | None:
         return None
 
 
-def _group_text(request: HttpRequest) -> str:
+def group_text(request: HttpRequest) -> str:
+    """Return the group that the page is narrowed to, empty for all of them."""
     named = inbox.group_named(request.GET.get("group", "") or request.POST.get("group", ""))
     return "" if named is None else named.value
 
 
 def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:
-    query = f"?group={_group_text(request)}" + (f"&peek={peek}" if peek else "")
-    return f"{base.address('inbox', frame)}{query}"
+    opened = f"&peek={peek}" if peek else ""
+    return f"{base.address('inbox', frame)}{query(request)}{opened}"
+
+
+def query(request: HttpRequest) -> str:
+    """Return the end of an address that keeps the group."""
+    return f"?group={group_text(request)}"
 
 
 def _slug(frame: Frame) -> str:

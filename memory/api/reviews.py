@@ -15,13 +15,13 @@ from memory.actions.merge import merge
 from memory.actions.reject import reject
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo
-from memory.api import examples, inputs, output
+from memory.api import conflicts, examples, inputs, output
 from memory.lifecycle.review import Group, Verdict, Why
 from memory.queries import reviews
-from memory.queries.reviews import DuePlace
+from memory.queries.reviews import Due, DuePlace
 
 _GROUPS: Final = tuple(item.value for item in Group)
-GROUP: Final = Field(name="group", shape=Text(largest=8, choices=_GROUPS), says="Why it waits.")
+GROUP: Final = Field(name="group", shape=Text(largest=9, choices=_GROUPS), says="Why it waits.")
 MERGER: Final = Record(
     name="Merger",
     fields=(
@@ -47,7 +47,7 @@ _GROUP: Final = {"type": "string", "enum": list(_GROUPS)}
 _VERDICT: Final = {"type": "string", "enum": [item.value for item in Verdict]}
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "ReviewPage": record(
-        items=several(record(memory=ref("Memory"), group=_GROUP)),
+        items=several(record(memory=ref("Memory"), group=_GROUP, conflict=maybe(ref("Conflict")))),
         waiting=WHOLE,
         groups=FREE,
         minutes_left=WHOLE,
@@ -86,8 +86,8 @@ def index(ask: Ask) -> Answer:
         now=ask.now,
     )
     last = page.next_place
-    written = None if last is None else f"{last.created_at.isoformat()}|{last.memory_id}"
-    items = [{"memory": output.memory(one.memory), "group": one.group} for one in page.items]
+    written = None if last is None else f"{last.since.isoformat()}|{last.item_id}"
+    items = [_due(one) for one in page.items]
     body = {
         "items": items,
         "waiting": counts.total,
@@ -148,6 +148,14 @@ def take_back(ask: Ask) -> Answer:
     return _decided(undo(caller=ask.caller, review_id=path_id(ask=ask), now=ask.now))
 
 
+def _due(one: Due) -> dict[str, Any]:
+    return {
+        "memory": output.memory(one.memory),
+        "group": one.group,
+        "conflict": None if one.conflict is None else conflicts.shown(one.conflict),
+    }
+
+
 def _decided(decided: Decided) -> Answer:
     return Answer(
         body={
@@ -163,7 +171,7 @@ def _place(inner: str | None) -> DuePlace | None:
     if inner is None:
         return None
     moment, _, last = inner.partition("|")
-    return DuePlace(created_at=datetime.fromisoformat(moment), memory_id=UUID(last))
+    return DuePlace(since=datetime.fromisoformat(moment), item_id=UUID(last))
 
 
 def _verb(
@@ -208,7 +216,8 @@ ENDPOINTS: Final = (
         summary="List what waits for review",
         says=(
             "The longest waiting first, of what you may see and have not snoozed. Each waits in "
-            "one group, the most pressing one."
+            "one group, the most pressing one. Of a `conflict` the memory is the newer one of the "
+            "two; `POST conflicts/{id}/settle` ends it."
         ),
         scope=TokenScope.READ,
         run=index,
@@ -220,9 +229,9 @@ ENDPOINTS: Final = (
                 says="A page of them, and how many there are.",
                 schema="ReviewPage",
                 example={
-                    "items": [_ITEM],
+                    "items": [{**_ITEM, "conflict": None}],
                     "waiting": 1,
-                    "groups": {"tainted": 0, "stale": 0, "imports": 0, "new": 1},
+                    "groups": {"tainted": 0, "conflicts": 0, "stale": 0, "imports": 0, "new": 1},
                     "minutes_left": 1,
                     "next_cursor": None,
                 },

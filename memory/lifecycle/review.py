@@ -1,7 +1,8 @@
 """The review inbox as decisions: why something waits, what to do about it, who may say so.
 
 A memory waits in one group only, the most pressing one: what outside content had a part in, what
-its source no longer says, what an import brought, what an agent proposed (spec 9.2). No
+its source no longer says, what an import brought, what an agent proposed (spec 9.2). Conflicts of
+two memories are a group of their own, decided by verdicts of their own (`settling`). No
 suggestion is carried out by itself; it says why: agreeing is one key, disagreeing another.
 
 Who proposed a memory cannot be the one who approves it (spec 11.3). An agent and the person who
@@ -28,6 +29,7 @@ class Group(StrEnum):
     """Why a memory waits, the most pressing first."""
 
     TAINTED = "tainted"
+    CONFLICTS = "conflicts"
     STALE = "stale"
     IMPORTS = "imports"
     NEW = "new"

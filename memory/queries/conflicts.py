@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Min, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person, may
@@ -97,11 +97,34 @@ def page(
 
 def count_open(*, caller: Caller, project: str | None) -> int:
     """Count the open conflicts of a project, or of all places."""
+    return tally(caller=caller, project=project)[0]
+
+
+def waiting(
+    *, caller: Caller, project: str | None, after: tuple[datetime, UUID] | None, limit: int,
+    now: datetime,
+) -> tuple[ConflictView, ...]:  # fmt: skip
+    """Return the conflicts that have waited longest, behind a moment and id. Raises NotFound."""
     with tenancy.unit():
-        rows = _visible(caller).filter(OPEN)
-        if project is not None:
-            rows = rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
-        return rows.count()
+        rows = _open(caller, project)
+        if after is not None:
+            same = Q(found_at=after[0], id__gt=after[1])
+            rows = rows.filter(Q(found_at__gt=after[0]) | same)
+        return _views(caller, tuple(rows.order_by("found_at", "id")[:limit]), now)
+
+
+def tally(*, caller: Caller, project: str | None) -> tuple[int, datetime | None]:
+    """Return how many conflicts are open, and since when the oldest is. Raises NotFound."""
+    with tenancy.unit():
+        found = _open(caller, project).aggregate(count=Count("id"), oldest=Min("found_at"))
+    return int(found["count"]), found["oldest"]
+
+
+def count_by_project(*, caller: Caller) -> dict[UUID, int]:
+    """Return how many conflicts are open, by project; none is left out."""
+    with tenancy.unit():
+        rows = _open(caller, None).values_list("project_id").annotate(count=Count("id"))
+        return {place: count for place, count in rows.order_by("project_id") if place is not None}
 
 
 def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
@@ -110,8 +133,7 @@ def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
     By this a page learns that what it shows was decided or has changed. Raises NotFound.
     """
     with tenancy.unit():
-        rows = _visible(caller).filter(OPEN)
-        rows = rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+        rows = _open(caller, project)
         columns = ("id", "version", "older__version", "newer__version")
         found = tuple(rows.order_by("-id").values_list(*columns)[: LARGEST_PAGE + 1])
     if len(found) > LARGEST_PAGE:
@@ -180,6 +202,14 @@ def _place(side: Side) -> tuple[str, UUID | None]:
 def _visible(caller: Caller) -> QuerySet[Conflict]:
     seen = countable(caller=caller).order_by().values("id")
     return Conflict.objects.filter(older__in=seen, newer__in=seen)
+
+
+def _open(caller: Caller, project: str | None) -> QuerySet[Conflict]:
+    """Return the open conflicts of a project, or of all places. In a unit. Raises NotFound."""
+    rows = _visible(caller).filter(OPEN)
+    if project is None:
+        return rows
+    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
 
 
 def _in_state(state: State) -> Q:

@@ -4,7 +4,7 @@ A figure whose source does not exist yet is absent, never guessed. Every count p
 visibility as reading the memories would.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink, MemoryUsage
-from memory.queries import memories
+from memory.queries import conflicts, memories
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.taxonomy import LinkKind, Status, Verification
@@ -99,7 +99,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        tally = _tally(rows, caller, now)
+        tally = _with_conflicts(_tally(rows, caller, now), caller, project)
         return OverviewView(
             tally=tally,
             health=health(counts=_health_counts(tally)),
@@ -113,7 +113,7 @@ def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        return _tally(rows, caller, now)
+        return _with_conflicts(_tally(rows, caller, now), caller, project)
 
 
 def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
@@ -126,11 +126,12 @@ def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
             due=Count("id", filter=WAITING & awake(caller=caller, now=now)),
             last=Max("updated_at"),
         )
+        disputed = conflicts.count_by_project(caller=caller)
         return tuple(
             ProjectTally(
                 project_id=group["project_id"],
                 memories=group["memories"],
-                due=group["due"],
+                due=group["due"] + disputed.get(group["project_id"], 0),
                 last_change_at=group["last"],
             )
             for group in groups.order_by("project_id")
@@ -159,6 +160,13 @@ def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:
         corrected_in_month=corrected,
         **found,
     )
+
+
+def _with_conflicts(tally: Tally, caller: Caller, project: str) -> Tally:
+    """Add the open conflicts to what waits in the inbox."""
+    count, since = conflicts.tally(caller=caller, project=project)
+    oldest = min((one for one in (tally.oldest_review_at, since) if one), default=None)
+    return replace(tally, due=tally.due + count, oldest_review_at=oldest)
 
 
 def _health_counts(tally: Tally) -> HealthCounts:

@@ -1,7 +1,8 @@
 """Read the review inbox: what waits for whom, one item with what is like it, what was decided.
 
 A memory waits while somebody should look at it and nobody has; who snoozed it does not see it until
-its moment. All of it is of memories that the caller may see (spec 9.2).
+its moment. A conflict waits until it is settled. All of it is of memories that the caller may see
+(spec 9.2).
 """
 
 from collections import Counter
@@ -18,7 +19,8 @@ from accounts.caller import Caller, is_person
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Proposal, Proposer, Suggestion, Verdict, Waiting
 from memory.models import Memory, ReviewVerdict
-from memory.queries import memories
+from memory.queries import conflicts, memories
+from memory.queries.conflicts import ConflictView
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
@@ -58,31 +60,49 @@ ANYWHERE: Final = Question(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuePlace:
-    """Where a page starts: after this memory, the longest waiting first."""
+    """Where a page starts: after this memory or conflict, the longest waiting first."""
 
-    created_at: datetime
-    memory_id: UUID
+    since: datetime
+    item_id: UUID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """A memory that waits, and in which group."""
+    """A memory that waits, and in which group; of a conflict the newer one, and the conflict."""
 
     memory: MemoryView
     group: Group
+    conflict: ConflictView | None = None
+
+    @property
+    def place(self) -> DuePlace:
+        """Return where it stands in the list."""
+        if self.conflict is not None:
+            return DuePlace(since=self.conflict.found_at, item_id=self.conflict.id)
+        return DuePlace(since=self.memory.created_at, item_id=self.memory.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuePage:
-    """Some memories that wait, and where the next page starts."""
+    """Some of what waits, and where the next page starts."""
 
     items: tuple[Due, ...]
     next_place: DuePlace | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """Which part of what waits is asked for."""
+
+    project: str | None
+    group: Group | None
+    after: DuePlace | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many memories wait for the caller, by group, and since when the oldest does."""
+    """How much waits for the caller, by group, and since when the oldest does."""
 
     by_group: Mapping[Group, int]
     total: int
@@ -133,12 +153,15 @@ def counts(*, caller: Caller, project: str | None, now: datetime) -> Counts:
             .annotate(n=Count("id"), oldest=Min("created_at"))
         )
         groups = tuple(found.order_by("group"))
+        disputed, since = conflicts.tally(caller=caller, project=project)
     by_group = {Group(one["group"]): int(one["n"]) for one in groups}
+    by_group[Group.CONFLICTS] = disputed
     total = sum(by_group.values())
+    moments = (one["oldest"] for one in groups)
     return Counts(
         by_group={group: by_group.get(group, 0) for group in Group},
         total=total,
-        oldest_at=min((one["oldest"] for one in groups), default=None),
+        oldest_at=min((one for one in (*moments, since) if one is not None), default=None),
         minutes_left=review.minutes_left(memories=total),
     )
 
@@ -152,25 +175,14 @@ def page(
     limit: int,
     now: datetime,
 ) -> DuePage:
-    """Return at most `limit` memories that wait, the longest waiting first. Raises NotFound."""
+    """Return at most `limit` of what waits, the longest waiting first. Raises NotFound."""
+    asked = _Asked(project=project, group=group, after=after, limit=limit + 1)
     with tenancy.unit():
-        rows = _due(caller, project, now)
-        if group is not None:
-            rows = rows.filter(GROUPS[group])
-        if after is not None:
-            same = Q(created_at=after.created_at, id__gt=after.memory_id)
-            rows = rows.filter(Q(created_at__gt=after.created_at) | same)
-        told = rows.annotate(group=GROUP).order_by("created_at", "id")
-        found = tuple(told.values_list("id", "group")[: limit + 1])
-        ids = tuple(one for one, _ in found[:limit])
-        views = memories.by_ids(caller=caller, memory_ids=ids, now=now) if ids else {}
-    items = tuple(
-        Due(memory=views[one], group=Group(name)) for one, name in found[:limit] if one in views
-    )
-    if len(found) <= limit or not items:
-        return DuePage(items=items, next_place=None)
-    last = items[-1].memory
-    return DuePage(items=items, next_place=DuePlace(created_at=last.created_at, memory_id=last.id))
+        due, disputed = _memories(caller, asked, now), _conflicts(caller, asked, now)
+    found = sorted((*due, *disputed), key=lambda one: (one.place.since, one.place.item_id))
+    items = tuple(found[:limit])
+    has_more = len(found) > len(items) > 0
+    return DuePage(items=items, next_place=items[-1].place if has_more else None)
 
 
 def item(*, caller: Caller, memory_id: UUID, now: datetime) -> Item:
@@ -219,7 +231,12 @@ def decided(*, caller: Caller, project: str | None, now: datetime) -> Decided:
 def due_ids(
     *, caller: Caller, project: str | None, group: Group | None, most: int, now: datetime
 ) -> tuple[UUID, ...]:
-    """Return the ids of what waits in a group, at most so many, in their order. Raises NotFound."""
+    """Return the ids of memories that wait in a group, at most so many, in their order.
+
+    Conflicts are decided one by one. Raises NotFound.
+    """
+    if group is Group.CONFLICTS:
+        return ()
     with tenancy.unit():
         rows = _due(caller, project, now)
         if group is not None:
@@ -262,6 +279,39 @@ def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Memory]
     """Return what waits for the caller. In a unit."""
     rows = _of_project(countable(caller=caller), caller, project)
     return rows.filter(WAITING, awake(caller=caller, now=now), status=Status.ACTIVE.value)
+
+
+def _memories(caller: Caller, asked: _Asked, now: datetime) -> tuple[Due, ...]:
+    """Return the memories that have waited longest. In a unit."""
+    after = asked.after
+    if asked.group is Group.CONFLICTS:
+        return ()
+    rows = _due(caller, asked.project, now)
+    if asked.group is not None:
+        rows = rows.filter(GROUPS[asked.group])
+    if after is not None:
+        same = Q(created_at=after.since, id__gt=after.item_id)
+        rows = rows.filter(Q(created_at__gt=after.since) | same)
+    told = rows.annotate(group=GROUP).order_by("created_at", "id")
+    found = tuple(told.values_list("id", "group")[: asked.limit])
+    ids = tuple(one for one, _ in found)
+    views = memories.by_ids(caller=caller, memory_ids=ids, now=now) if ids else {}
+    return tuple(Due(memory=views[one], group=Group(name)) for one, name in found if one in views)
+
+
+def _conflicts(caller: Caller, asked: _Asked, now: datetime) -> tuple[Due, ...]:
+    """Return the conflicts that have waited longest. In a unit."""
+    after = asked.after
+    if asked.group not in {None, Group.CONFLICTS}:
+        return ()
+    found = conflicts.waiting(
+        caller=caller,
+        project=asked.project,
+        after=None if after is None else (after.since, after.item_id),
+        limit=asked.limit,
+        now=now,
+    )
+    return tuple(Due(memory=one.newer, group=Group.CONFLICTS, conflict=one) for one in found)
 
 
 def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> QuerySet[Memory]:
