@@ -341,6 +341,23 @@ IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in 
     "undone": _("taken back"),
     "kept": _("kept, for it changed since"),
 }
+SESSION_STATES: Final[Mapping[str, Name]] = {
+    "open": _("Going on"),
+    "ended": _("Ended"),
+    "consolidated": _("Read"),
+}
+SESSION_COUNTS: Final[Mapping[str, Name]] = {
+    "added": _("remembered"),
+    "known": _("known already"),
+    "confirmed": _("confirmed again"),
+    "candidates": _("found worth a look"),
+}
+SPEAKERS: Final[Mapping[str, Name]] = {
+    "user": _("Person"),
+    "assistant": _("Agent"),
+    "tool": _("Tool"),
+    "system": _("System"),
+}
 IMPORT_STATES: Final[Mapping[str, Name]] = {
     "queued": _("Waiting"),
     "running": _("Running"),

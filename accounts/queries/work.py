@@ -119,6 +119,13 @@ def job(*, caller: Caller, job_id: UUID) -> JobView:
     return _job_view(row)
 
 
+def latest(*, caller: Caller, name: str, key: str) -> JobView | None:
+    """Return the newest job of a name and key that the caller may see; None without one."""
+    with tenancy.walled(organization_id=caller.organization_id):
+        row = _of(caller).filter(name=name, key=key).order_by("-created_at", "-id").first()
+    return None if row is None else _job_view(row)
+
+
 def _of(caller: Caller) -> QuerySet[Job]:
     rows = Job.objects.filter(organization_id=caller.organization_id).defer("payload")
     if rights.manages(caller=caller):

@@ -365,6 +365,24 @@ def imported_name(outcome: str) -> str:
 
 
 @register.filter
+def session_state_name(state: str) -> words.Name:
+    """Return the state of a session, in words."""
+    return words.SESSION_STATES.get(state, state)
+
+
+@register.filter
+def session_count_name(name: str) -> words.Name:
+    """Return what is counted of a session, in words."""
+    return words.SESSION_COUNTS.get(name, name)
+
+
+@register.filter
+def speaker_name(role: str) -> words.Name:
+    """Return who said a turn, in words."""
+    return words.SPEAKERS.get(role, role)
+
+
+@register.filter
 def import_state_name(state: str) -> str:
     """Return the state of an import, in words."""
     return str(words.IMPORT_STATES.get(state, state))

@@ -31,6 +31,7 @@ class SessionView:
     external_id: str
     thread: str
     scope: str
+    opened_by: UUID | None
     agent: str
     source_interface: str
     type: str
@@ -147,6 +148,7 @@ def to_view(row: Session) -> SessionView:
         external_id=row.external_id,
         thread=row.thread,
         scope=row.scope,
+        opened_by=row.opened_by,
         agent=row.agent,
         source_interface=row.source_interface,
         type=row.type,

@@ -43,6 +43,7 @@ _MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
 REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": _rest("projects", "project.created", slug="new", name="New"),
     "edit_project": _rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
+    "pause_project": _rest("projects/shop/pause", "project.changed", paused=True),
     "open_project": _rest("projects/vault/open", "project.opened"),
     "close_project": _rest("projects/shop/close", "project.closed"),
     "add_project_member": _rest("projects/shop/members", "project.member_added", person="{viewer}"),
@@ -142,7 +143,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
 }
 REST_READS: Final = frozenset(
-    {"context", "preview_import", "search"}
+    {"context", "preview_import", "search", "step"}
 )  # POST: questions do not fit an address
 REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
 
@@ -197,6 +198,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "entity": (
         _page("p/shop/entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
     ),
+    "session_end": (_page("p/shop/sessions/{session}/end", "session.ended"),),
     "unmerge": (_page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
     "known": (_page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),

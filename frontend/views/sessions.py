@@ -1,0 +1,126 @@
+"""Sessions of agents: the list, and one with what was said and what was remembered (spec 9.2)."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_POST
+
+from accounts.errors import NotFound
+from accounts.queries import people, work
+from frontend import words
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions import ending
+from memory.actions.end_session import end_session
+from memory.queries import learned, overview, sessions
+from memory.queries import turns as said
+from memory.queries.sessions import STATES, SessionPlace, SessionView
+
+SHOWN: Final = 30  # sessions a page
+TURNS: Final = 50  # turns a page
+MEMORIES: Final = 100  # of one session that are shown
+LONGEST_NUMBER: Final = 10  # digits that no sequence has
+COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
+
+
+@base.reader
+def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the project's sessions that one may see, the newest first."""
+    state = request.GET.get("state", "")
+    page = sessions.sessions(
+        caller=frame.caller,
+        project=_slug(frame),
+        state=state if state in STATES else None,
+        after=_place(request.GET.get("after", "")),
+        limit=SHOWN,
+    )
+    last = page.next_place
+    context = {
+        "section": "sessions",
+        "sessions": page.items,
+        "people": _people(frame, *page.items),
+        "states": tuple((name, words.SESSION_STATES[name]) for name in STATES),
+        "state": state if state in STATES else "",
+        "is_live": any(one.state == "open" for one in page.items) and "after" not in request.GET,
+        "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
+        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
+        "now": frame.now,
+    }
+    return base.page(request, "pages/sessions.html", context)
+
+
+@base.reader
+def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Show a session: what was said, what came of it, and the job that reads it."""
+    session = here(frame, session_id)
+    after = request.GET.get("after", "")
+    is_number = after.isdecimal() and len(after) < LONGEST_NUMBER
+    page = said.turns(
+        caller=frame.caller,
+        session_id=session_id,
+        after=int(after) if is_number else 0,
+        limit=TURNS,
+    )
+    context = {
+        "section": "sessions",
+        "session": session,
+        "people": _people(frame, session),
+        "is_own": is_own(frame, session),
+        "result": tuple((name, int(session.result.get(name, 0))) for name in COUNTS),
+        "turns": page.items,
+        "next": page.next_after,
+        "begins_at": page.items[0].sequence if page.items else 0,
+        "learned": learned.learned(
+            caller=frame.caller, session_id=session_id, limit=MEMORIES, now=frame.now
+        ),
+        "job": work.latest(caller=frame.caller, name=ending.JOB, key=session.id.hex),
+        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
+        "now": frame.now,
+    }
+    return base.page(request, "pages/session.html", context)
+
+
+@require_POST
+@base.member
+def end(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """End a session of one's own."""
+    here(frame, session_id)
+    end_session(caller=frame.caller, session_id=session_id, now=frame.now)
+    return base.moved(request, to=base.address("session", frame, session_id))
+
+
+def here(frame: Frame, session_id: UUID) -> SessionView:
+    """Return a session of the page's project. Raises NotFound for another place's."""
+    session = sessions.session(caller=frame.caller, session_id=session_id)
+    if session.project is None or session.project != _slug(frame):
+        raise NotFound(
+            detail="There is no such session here.", hint="It may be in another project."
+        )
+    return session
+
+
+def is_own(frame: Frame, session: SessionView) -> bool:
+    """Say whether who looks has opened it."""
+    return session.opened_by is not None and session.opened_by == frame.caller.user_id
+
+
+def _people(frame: Frame, *shown: SessionView) -> dict[UUID, str]:
+    ids = {one.opened_by for one in shown if one.opened_by is not None}
+    return dict(people(caller=frame.caller, ids=ids))
+
+
+def _place(text: str) -> SessionPlace | None:
+    """Read where a page begins; what is none starts at the beginning."""
+    moment, _, session_id = text.partition("~")
+    try:
+        opened_at = datetime.fromisoformat(moment)
+        place = SessionPlace(opened_at=opened_at, session_id=UUID(session_id))
+    except ValueError:
+        return None
+    return place if opened_at.tzinfo is not None else None
+
+
+def _slug(frame: Frame) -> str:
+    return frame.project.slug if frame.project else ""
