@@ -19,6 +19,7 @@ from memory.api import (
     exports,
     hooks,
     imports,
+    injections,
     methodologies,
     notes,
     openness,
@@ -31,11 +32,12 @@ from memory.api import (
     turns,
     writing,
 )
-from teams.api import audit, changes, people, projects, teams
+from teams.api import audit, changes, pauses, people, projects, teams
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
     *openness.ENDPOINTS,
+    *pauses.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,
     *writing.ENDPOINTS,
@@ -46,6 +48,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *turns.ENDPOINTS,
     *hooks.ENDPOINTS,
     *events.ENDPOINTS,
+    *injections.ENDPOINTS,
     *browsing.ENDPOINTS,
     *entities.ENDPOINTS,
     *imports.ENDPOINTS,

@@ -23,6 +23,7 @@ from memory.api import (
     entities,
     hooks,
     imports,
+    injections,
     notes,
     output,
     reviews,
@@ -31,6 +32,7 @@ from memory.api import (
     topics,
     turns,
 )
+from teams.api import pauses
 from teams.api import schemas as teams_schemas
 
 FILE: Final = {"type": "string", "format": "binary"}
@@ -125,6 +127,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     return {
         **accounts_schemas.SCHEMAS,
         **teams_schemas.SCHEMAS,
+        **pauses.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **action_log.SCHEMAS,
@@ -132,6 +135,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **entities.SCHEMAS,
         **hooks.SCHEMAS,
         **imports.SCHEMAS,
+        **injections.SCHEMAS,
         **notes.SCHEMAS,
         **sessions.SCHEMAS,
         **styles.SCHEMAS,

@@ -11,6 +11,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import GivenOut
 from memory.queries import sessions
+from memory.queries.views import countable
 from teams.permissions import require
 from teams.roles import Act
 
@@ -45,14 +46,15 @@ def told_in(*, session_id: UUID) -> frozenset[UUID]:
 
 
 def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
-    """Return the ledger of a session, in its order. Raises NotFound also for one not to be seen.
+    """Return the ledger of a session, in its order, of memories that the caller may see.
 
-    Each row names a memory by its id alone: whoever reads it looks the memory up, or may not.
+    Raises NotFound also for a session not to be seen.
     """
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
-        found = GivenOut.objects.filter(session_id=row.id).order_by("at", "id")
+        seen = countable(caller=caller).values("id")
+        found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen).order_by("at", "id")
         return tuple(
             Entry(memory_id=one.memory_id, point=one.point, tokens=one.tokens, at=one.at)
             for one in found

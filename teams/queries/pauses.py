@@ -1,21 +1,46 @@
 """Whether a project, or one credential in it, is given nothing: off means off (spec 4.6)."""
 
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
+from accounts.caller import Caller
 from teams.models import Project
+from teams.queries.places import find_project
 
 PAUSED: Final = "injection_paused"  # settings of a project
 PAUSED_TOKENS: Final = "injection_paused_tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """Whether all of a project is paused, and which credentials are by themselves."""
+
+    paused: bool
+    tokens: tuple[UUID, ...]
+
+
+def pauses_of(*, caller: Caller, ref: str) -> Pauses:
+    """Return what is paused in a project. Raises NotFound for one the caller cannot see."""
+    with tenancy.unit():
+        return of_project(project=find_project(caller=caller, ref=ref))
+
+
+def of_project(*, project: Project) -> Pauses:
+    """Return what is paused in a project."""
+    return Pauses(
+        paused=bool(project.settings.get(PAUSED)),
+        tokens=tuple(sorted(paused_tokens(project=project))),
+    )
 
 
 def is_paused(*, project: Project | None, token_id: UUID | None) -> bool:
     """Say whether nothing is given to a credential in a project."""
     if project is None:
         return False
-    return bool(project.settings.get(PAUSED)) or (
-        token_id is not None and token_id in paused_tokens(project=project)
-    )
+    is_off = bool(project.settings.get(PAUSED))
+    return is_off or (token_id is not None and token_id in paused_tokens(project=project))
 
 
 def paused_tokens(*, project: Project) -> frozenset[UUID]:

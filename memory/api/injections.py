@@ -1,0 +1,124 @@
+"""What is given back to a session, over REST: between its steps, and its ledger (spec 4.6, 8.1)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
+from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, record
+from accounts.api.schemas import several as list_of
+from accounts.api.shapes import Field, Record, Whole
+from accounts.caller import TokenScope
+from memory.actions.give_at_step import Step, give_at_step
+from memory.actions.giving_back import GivenBack
+from memory.api import inputs
+from memory.observer.injection.points import Point
+from memory.queries import injections
+
+LARGEST_STEP: Final = 1_000_000_000  # as of events
+STEP: Final = Record(
+    name="AgentStep",
+    fields=(
+        Field(
+            name="step",
+            shape=Whole(smallest=1, largest=LARGEST_STEP),
+            says="The step that comes next; before the fifth, nothing is given.",
+            required=True,
+        ),
+        Field(
+            name="files",
+            shape=inputs.FILES,
+            says="The files just touched; those of the last events, when left out.",
+            default=(),
+        ),
+    ),
+)
+_MEMORY: Final = "01936f2e-7a10-7c3e-9a53-2f8f2f3c1b10"
+_GIVEN: Final[Mapping[str, Any]] = {
+    "text": "Recorded memories of your team. …",
+    "memories": [{"id": _MEMORY, "tokens": 61}],
+    "tokens": 61,
+    "point": "step",
+}
+_LEDGER: Final[Mapping[str, Any]] = {
+    "items": [
+        {"memory_id": _MEMORY, "point": "step", "tokens": 61, "at": "2026-11-20T12:00:00Z"},
+    ],
+    "memories": 1,
+    "tokens": 61,
+}
+SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "GivenBack": record(
+        text=TEXT, memories=list_of(record(id=ID, tokens=WHOLE)), tokens=WHOLE, point=TEXT
+    ),
+    "Ledger": record(
+        items=list_of(record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT)),
+        memories=WHOLE,
+        tokens=WHOLE,
+    ),
+}
+
+
+def step(ask: Ask) -> Answer:
+    """Return what warns of the files just touched."""
+    back = give_at_step(
+        caller=ask.caller,
+        session_id=path_id(ask=ask),
+        step=Step(number=ask.body["step"], files=ask.body["files"]),
+        now=ask.now,
+    )
+    return Answer(body=shown(back, point=Point.STEP))
+
+
+def ledger(ask: Ask) -> Answer:
+    """Return what a session was given."""
+    found = injections.entries(caller=ask.caller, session_id=path_id(ask=ask))
+    body = {
+        "items": [asdict(one) for one in found],
+        "memories": len(found),
+        "tokens": sum(one.tokens for one in found),
+    }
+    return Answer(body=body)
+
+
+def shown(back: GivenBack, *, point: Point) -> dict[str, Any]:
+    """Return what is given back as callers see it."""
+    return {
+        "text": back.text,
+        "memories": [{"id": one.memory.id, "tokens": one.tokens} for one in back.given],
+        "tokens": back.tokens,
+        "point": point.value,
+    }
+
+
+ENDPOINTS: Final = (
+    Endpoint(
+        method="POST",
+        path="sessions/{id}/step",
+        name="step",
+        tag="sessions",
+        summary="Ask for warnings between two steps",
+        says=(
+            "Warnings of files that were just touched, at most four, never the same memory twice "
+            "in a session. Most often the text is empty."
+        ),
+        scope=TokenScope.READ,
+        run=step,
+        body=STEP,
+        example={"step": 7, "files": ["src/cart/prices.py"]},
+        replies=(
+            Reply(status=200, says="What to tell the agent.", schema="GivenBack", example=_GIVEN),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="sessions/{id}/injections",
+        name="list_injections",
+        tag="sessions",
+        summary="List what a session was given back",
+        says="In its order, with the tokens that each memory took; only memories that you may see.",
+        scope=TokenScope.READ,
+        run=ledger,
+        replies=(Reply(status=200, says="The ledger.", schema="Ledger", example=_LEDGER),),
+    ),
+)
