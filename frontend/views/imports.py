@@ -1,5 +1,7 @@
 """Importing files: hand them in, see what they would do, take them in and back (spec 9.2)."""
 
+from collections.abc import Callable, Mapping
+from typing import Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -8,14 +10,17 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
 from accounts.sentences import sentence
-from frontend import words
+from frontend import inbox, words
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.actions.begin_import import begin_import
 from memory.actions.cancel_import import cancel_import
+from memory.actions.decide_all import OfImport, Words, decide_all
 from memory.actions.importing import LARGEST_UPLOAD, Upload
 from memory.actions.preview_import import preview_import
 from memory.actions.retry_import import retry_import
+from memory.actions.together import MOST
+from memory.actions.undo import undo_together
 from memory.actions.undo_import import undo_import
 from memory.queries import imports as queries
 from memory.queries.imports import ImportView
@@ -70,21 +75,70 @@ def one(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
 @require_POST
 @base.member
 def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
-    """Undo an import, cancel it, or try it again."""
+    """Undo an import, cancel it, try it again, or decide about what waits of it for review."""
     _here(frame, import_id)
-    verb = request.POST.get("verb", "")
+    run = VERBS.get(request.POST.get("verb", ""))
     try:
-        if verb == "undo":
-            undo_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-        elif verb == "cancel":
-            cancel_import(caller=frame.caller, batch_id=import_id, now=frame.now)
-        elif verb == "retry":
-            retry_import(caller=frame.caller, batch_id=import_id)
-        else:
+        if run is None:
             raise InvalidInput(detail="There is no such verb.", hint="Reload the page.")
+        after = run(request, frame, import_id)
     except CairnError as error:
         return _one(request, frame, import_id, error=error, status=error.status)
-    return base.moved(request, to=base.address("import", frame, import_id))
+    return base.moved(request, to=f"{base.address('import', frame, import_id)}{after}")
+
+
+def _undo(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
+    undo_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+    return ""
+
+
+def _cancel(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
+    cancel_import(caller=frame.caller, batch_id=import_id, now=frame.now)
+    return ""
+
+
+def _retry(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
+    retry_import(caller=frame.caller, batch_id=import_id)
+    return ""
+
+
+def _decide(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
+    """Keep or reject what waits; the page says then how to take that back."""
+    (count,) = _numbers([request.POST.get("count", "")]) or {0}
+    done = decide_all(
+        caller=frame.caller,
+        verb=request.POST["verb"],
+        chosen=OfImport(batch_id=import_id, count=count),
+        words=Words(reason=request.POST.get("reason", "").strip()),
+        now=frame.now,
+    )
+    return f"?decided={done[0].review_id}"
+
+
+def _take_back(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
+    review_id = _after(request.POST.get("review", ""))
+    if review_id is None:
+        raise InvalidInput(detail="There is no such verdict of yours.", hint="Reload the page.")
+    undo_together(caller=frame.caller, review_id=review_id, now=frame.now)
+    return ""
+
+
+VERBS: Final[Mapping[str, Callable[[HttpRequest, Frame, UUID], str]]] = {
+    "undo": _undo,
+    "cancel": _cancel,
+    "retry": _retry,
+    "keep": _decide,
+    "reject": _decide,
+    "take_back": _take_back,
+}
+
+
+def form() -> dict[str, object]:
+    """Return what the form offers: who may see it, and how much may be handed over."""
+    return {
+        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
+        "largest": LARGEST_UPLOAD // 1_048_576,
+    }
 
 
 def _page(
@@ -98,8 +152,7 @@ def _page(
         "now": frame.now,
         "imports": page.items,
         "next": page.next_after,
-        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
-        "largest": LARGEST_UPLOAD // 1_048_576,
+        **form(),
         **extra,
     }
     return base.page(request, "pages/imports.html", context, status=status)
@@ -126,6 +179,9 @@ def _one(
         "counts": _counts(view.counts),
         "rows": rows,
         "next": rows[-1].number if len(rows) == ROWS else None,
+        "at_once": min(view.to_review, MOST),
+        "may_decide": inbox.may_decide(caller=frame.caller),
+        "decided": _after(request.GET.get("decided", "")),
         **extra,
     }
     return base.page(request, "pages/import.html", context, status=status)

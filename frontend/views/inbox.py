@@ -23,12 +23,15 @@ from memory.actions.merge import merge
 from memory.actions.reject import reject
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo, undo_together
-from memory.queries import overview
+from memory.lifecycle.review import Group
+from memory.queries import imports, overview
 from memory.queries.conflicts import ConflictView
+from memory.queries.imports import ImportView
 from memory.queries.reviews import DuePlace
 from memory.queries.views import MemoryView
 
 Verb = Callable[[HttpRequest, Frame, UUID], Decided]
+BATCHES: Final = 12  # imports beside the list
 REST_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 30}
 
 
@@ -217,8 +220,14 @@ def _context(
         "card": shown.card,
         "may_decide": shown.may_decide,
         "group": group_text(request),
+        "batches": _batches(frame) if shown.group is Group.IMPORTS else (),
         "now": frame.now,
     }
+
+
+def _batches(frame: Frame) -> tuple[ImportView, ...]:
+    """Return the newest imports of which something waits; each is decided about on its page."""
+    return imports.to_review(caller=frame.caller, project=_slug(frame), limit=BATCHES)
 
 
 def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) -> Inbox:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
 from frontend import words
-from frontend.views import base
+from frontend.views import base, imports
 from frontend.views.base import Frame
 from memory.actions.confirm import confirm
 from memory.actions.preview import preview
@@ -29,7 +29,9 @@ OFFERED_SCOPES = ("project", "personal", "organization")
 
 @base.member
 def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show the panel, and store what was taught."""
+    """Show the panel, to write or to import, and store what was taught."""
+    if request.method != "POST" and "import" in request.GET:
+        return base.dialog(request, "partials/teach_import.html", imports.form())
     if request.method != "POST":
         return _panel(request, request.GET)
     try:

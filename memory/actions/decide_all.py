@@ -1,7 +1,7 @@
 """One verdict for several memories of the inbox: all of them, or none (spec 9.2, bulk).
 
-Either those that are selected, or all that a group holds; then the caller says how many that are,
-and nothing is done when there are others by now.
+Either those that are selected, or all that a group holds, or what waits of one import; then the
+caller says how many that are, and nothing is done when there are others by now.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from memory.actions.deciding import Decided
 from memory.actions.fields import check_reason
 from memory.actions.together import MOST
 from memory.lifecycle.review import Group
-from memory.queries import reviews
+from memory.queries import imports, reviews
 from teams.permissions import require
 from teams.roles import Act
 
@@ -38,6 +38,14 @@ class Whole:
 
     project: str | None
     group: Group | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfImport:
+    """What waits of an import, at most as many as can be decided at once; the caller counted."""
+
+    batch_id: UUID
     count: int
 
 
@@ -75,7 +83,7 @@ def decide_all(
     *,
     caller: Caller,
     verb: str,
-    chosen: tuple[UUID, ...] | Whole,
+    chosen: tuple[UUID, ...] | Whole | OfImport,
     words: Words,
     now: datetime,
 ) -> tuple[Decided, ...]:
@@ -104,12 +112,17 @@ def decide_all(
     return decided
 
 
-def _ids(caller: Caller, chosen: tuple[UUID, ...] | Whole, now: datetime) -> tuple[UUID, ...]:
-    if not isinstance(chosen, Whole):
+def _ids(
+    caller: Caller, chosen: tuple[UUID, ...] | Whole | OfImport, now: datetime
+) -> tuple[UUID, ...]:
+    if isinstance(chosen, tuple):
         return chosen
-    found = reviews.due_ids(
-        caller=caller, project=chosen.project, group=chosen.group, most=MOST + 1, now=now
-    )
+    if isinstance(chosen, OfImport):
+        found = imports.ids_to_review(caller=caller, batch_id=chosen.batch_id, limit=MOST)
+    else:
+        found = reviews.due_ids(
+            caller=caller, project=chosen.project, group=chosen.group, most=MOST + 1, now=now
+        )
     if len(found) == chosen.count or len(found) > MOST:
         return found
     raise Conflict(

@@ -116,29 +116,13 @@ def to_review(*, caller: Caller, project: str, limit: int) -> tuple[ImportView, 
     return tuple(one for one in found.items if one.to_review)
 
 
-def batches_of(*, caller: Caller, memory_ids: tuple[UUID, ...]) -> dict[UUID, tuple[UUID, str]]:
-    """Return of which batch, id and name, each of these memories is, as far as visible."""
-    with tenancy.unit():
-        seen = _visible(caller).order_by().values("id")
-        told = ImportRow.objects.filter(
-            batch_id__in=seen, memory_id__in=memory_ids, outcome="added"
-        ).values_list("memory_id", "batch_id", "batch__name")
-        found = told.order_by("id")
-        return {memory_id: (id, name) for memory_id, id, name in found if memory_id}
-
-
-def memories_to_review(
-    *, caller: Caller, batch_id: UUID, limit: int, now: datetime
-) -> tuple[MemoryView, ...]:
-    """Return the memories of a batch that wait for review, in its order. Raises NotFound."""
+def ids_to_review(*, caller: Caller, batch_id: UUID, limit: int) -> tuple[UUID, ...]:
+    """Return which memories of a batch wait for review, in its order. Raises NotFound."""
     with tenancy.unit():
         row = _found(_visible(caller).filter(pk=batch_id))
         waiting = _waiting(caller).values("id")
         told = row.rows.filter(memory_id__in=waiting, outcome="added").order_by("number")
-        ids = tuple(one for one in told.values_list("memory_id", flat=True)[:limit] if one)
-        sight = visibility.sight_of(caller=caller)
-        seen = views_of(memory_ids=ids, sight=sight, now=now)
-    return tuple(seen[one] for one in ids if one in seen)
+        return tuple(one for one in told.values_list("memory_id", flat=True)[:limit] if one)
 
 
 def who_began(*, batch_id: UUID) -> Beginner | None:

@@ -121,6 +121,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         "session.turns_appended",
         turns=[{"role": "user", "text": CONTENT}],
     ),
+    "decide_session": _rest("sessions/{session}/summary", "session.decided", save_all=True),
     "append_events": _rest(
         "sessions/{session}/events",
         "session.events_appended",
@@ -207,6 +208,14 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         _page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
         _page("p/shop/imports/{queued_import}/change", "import.cancelled", verb="cancel"),
         _page("p/shop/imports/{failed_import}/change", "import.retried", verb="retry"),
+        _page("p/shop/imports/{import}/change", "memory.bulk_kept", verb="keep", count="1"),
+        _page("p/shop/imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
+        Write(
+            path="/o/acme/p/shop/imports/{import}/change",
+            act="memory.bulk_review_undone",
+            send={"verb": "take_back", "review": "{verdict}"},
+            wrong={"verb": "take_back", "review": "nonsense"},
+        ),
     ),
     "export": (
         Write(
@@ -216,6 +225,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             wrong={"format": "nonsense"},
         ),
     ),
+    "connection_pause": (_page("p/shop/connections/pause", "project.changed", paused="1"),),
     "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (
         _page("settings/jobs/{failed_job}", "job.retried", verb="retry"),
@@ -363,6 +373,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "accounts.tell_leak",
         "memory.drop_vectors",
         "memory.index_search",
+        "memory.join_names",
         "memory.read_names",
         "memory.refresh_lexicon",
         "memory.sort_topics",

@@ -1,11 +1,13 @@
 """The import page: files are looked at first, rows can be left out, and it is taken back."""
 
+import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.models import Job
 from memory import tasks
 from memory.models import ImportRow
 from memory.queries import imports
@@ -108,3 +110,79 @@ def test_number_of_five_thousand_digits_is_no_row(
     answer = owner_pages.post(HERE, sent)
 
     assert answer["Location"] == f"{HERE}/{the_import(caller).id}"
+
+
+@pytest.fixture
+def taken(owner_pages: Client, shop: str, caller: Caller) -> str:
+    """The address of an import that was taken in."""
+    owner_pages.post(HERE, {"file": rules()})
+    found = the_import(caller)
+    with entered(caller):
+        tasks.take_in(work.taken(found.job_id))
+    return f"{HERE}/{found.id}"
+
+
+def test_what_waits_of_an_import_is_kept_at_once_and_taken_back(
+    owner_pages: Client, caller: Caller, taken: str
+) -> None:
+    kept = owner_pages.post(f"{taken}/change", {"verb": "keep", "count": "2"})
+    left = the_import(caller).to_review
+    text = owner_pages.get(kept["Location"]).content.decode()
+    review = kept["Location"].partition("decided=")[2]
+    back = owner_pages.post(f"{taken}/change", {"verb": "take_back", "review": review})
+
+    assert f'name="review" value="{review}"' in text
+    assert (left, back["Location"], the_import(caller).to_review) == (0, taken, 2)
+
+
+def test_nothing_is_rejected_when_others_wait_than_were_counted(
+    owner_pages: Client, caller: Caller, taken: str
+) -> None:
+    answer = owner_pages.post(f"{taken}/change", {"verb": "reject", "count": "3"})
+
+    assert answer.status_code == 409
+    assert "2 wait here now, not 3." in answer.content.decode()
+    assert the_import(caller).to_review == 2
+
+
+def test_imports_with_something_to_review_stand_beside_the_inbox(
+    owner_pages: Client, viewer_pages: Client, taken: str
+) -> None:
+    groups = owner_pages.get("/o/acme/p/shop/inbox/groups?group=imports").content.decode()
+    others = owner_pages.get("/o/acme/p/shop/inbox/groups?group=new").content.decode()
+    seen = viewer_pages.get(taken).content.decode()
+
+    assert f'href="{taken}"' in groups
+    assert f'href="{taken}"' not in others
+    assert 'value="reject"' not in seen
+
+
+def test_personal_import_stands_beside_nobody_elses_inbox(
+    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
+) -> None:
+    owner_pages.post(HERE, {"file": rules(), "scope": "personal"})
+    found = the_import(caller)
+    with entered(caller):
+        tasks.take_in(work.taken(found.job_id))
+    at = "/o/acme/p/shop/inbox/groups?group=imports"
+
+    mine, others = (pages.get(at).content.decode() for pages in (owner_pages, viewer_pages))
+
+    assert ("mill.md" in mine, "mill.md" in others) == (True, False)
+
+
+def test_failed_import_says_why_and_is_tried_again(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    owner_pages.post(HERE, {"file": rules()})
+    found = the_import(caller)
+    at = f"{HERE}/{found.id}"
+    reason = "Its worker stopped without finishing it."
+    Job.objects.filter(pk=str(found.job_id)).update(state="quarantined", error=reason)
+
+    text = owner_pages.get(at).content.decode()
+    again = owner_pages.post(f"{at}/change", {"verb": "retry"})
+
+    assert reason in text
+    assert 'value="retry"' in text
+    assert (again["Location"], the_import(caller).state) == (at, "queued")

@@ -151,3 +151,14 @@ def test_a_memory_of_another_project_is_not_confirmed_from_here(
     response = owner_pages.post(f"/o/acme/p/other/teach/known/{memory.id}", **HTMX)
 
     assert response.status_code == 404
+
+
+def test_the_panel_imports_as_well(owner_pages: Client, shop: str) -> None:
+    tab = owner_pages.get(f"{TEACH}?import", **HTMX).content.decode()
+    page = owner_pages.get(f"{TEACH}?import").content.decode()
+
+    for text in (tab, page):
+        assert 'action="/o/acme/p/shop/imports"' in text
+        assert 'hx-post="/o/acme/p/shop/imports/look"' in text
+        assert text.count('aria-current="page">Import</a>') == 1
+    assert "<html" not in tab
