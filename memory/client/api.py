@@ -1,0 +1,155 @@
+"""The calls of a Cairn server as functions of one client (spec 8.1, 8.3).
+
+with Client(connection=Connection(url="https://cairn.example.org", token="crn_pat_…")) as cairn:
+    cairn.add(content="Deploys need the VPN, because the registry is internal.", project="shop")
+    print(cairn.search(query="how do we deploy", project="shop").hits)
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Final, Self
+
+from . import values
+from .configuration import Connection
+from .transport import Call, Transport
+from .values import Appended, Batch, Found, Me, Memory, Outcome, Session
+
+API: Final = "/api/v1"
+PAGE: Final = 100  # entries asked for at a time
+
+
+class Client:
+    """One caller of one server; thread-safe as httpx is. Refusals are raised as Problem."""
+
+    def __init__(
+        self, *, connection: Connection, pause: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._transport = Transport(connection=connection, pause=pause)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the lines to the server."""
+        self._transport.close()
+
+    def greet(self) -> tuple[str, float]:
+        """Return the server's moment, as its header says it, and the seconds of an answer."""
+        answer = self._transport.send(call=Call(method="GET", path="/health/live"))
+        return answer.headers.get("Date", ""), answer.elapsed.total_seconds()
+
+    def speak_mcp(self, *, message: Mapping[str, object]) -> Mapping[str, Any]:
+        """Return what the server answers to a message of the Model Context Protocol."""
+        return self._json(Call(method="POST", path="/mcp", body=message))
+
+    def me(self) -> Me:
+        """Say who the server takes the caller for."""
+        return values.me(told=self._get("me"))
+
+    def projects(self) -> tuple[Mapping[str, Any], ...]:
+        """Return the projects that the caller sees."""
+        return tuple(self._get("projects")["items"])
+
+    def search(self, *, query: str, project: str = "", **narrowing: object) -> Found:
+        """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
+        body = {"query": query, "project": project or None, **narrowing}
+        return values.found(told=self._post("search", _given(body)))
+
+    def add(self, *, content: str, project: str = "", **fields: object) -> Outcome:
+        """Hand in one memory; `fields` are those of `POST /memories`."""
+        body = {"content": content, "project": project or None, **fields}
+        return values.outcome(told=self._post("memories", _given(body)))
+
+    def add_all(
+        self, *, memories: Sequence[Mapping[str, object]], project: str = ""
+    ) -> tuple[Outcome, ...]:
+        """Hand in up to 1,000 memories; each has an outcome of its own, in order."""
+        body = {"project": project or None, "memories": list(memories)}
+        told = self._post("memories/bulk", _given(body))
+        return tuple(values.outcome(told=one) for one in told["outcomes"])
+
+    def memories(self, *, project: str = "", query: str = "", page: int = PAGE) -> Iterator[Memory]:
+        """Yield memories, the newest first, page by page as they are read."""
+        asked = {"project": project or None, "q": query or None, "limit": page}
+        for told in self._pages("memories", asked):
+            yield values.memory(told=told)
+
+    def count(self, *, path: str, project: str = "") -> int:
+        """Count the entries of a list of the server."""
+        return sum(1 for _ in self._pages(path, {"project": project or None, "limit": PAGE}))
+
+    def export(
+        self, *, form: str, project: str = "", query: str = ""
+    ) -> AbstractContextManager[Iterator[bytes]]:
+        """Return the parts of an export as they come."""
+        body = _given({"format": form, "project": project or None, "query": query})
+        call = Call(method="POST", path=f"{API}/exports", body=body)
+        return self._transport.stream(call=call)
+
+    def begin_import(self, *, name: str, data: bytes, project: str = "") -> Batch:
+        """Hand in a file; a job takes it in."""
+        return values.batch(told=self._upload("imports", name, data, project))
+
+    def preview_import(self, *, name: str, data: bytes, project: str = "") -> Mapping[str, Any]:
+        """Say what a file would do; nothing is stored."""
+        return self._upload("imports/preview", name, data, project)
+
+    def batch(self, *, batch_id: str) -> Batch:
+        """Return an import as it stands."""
+        return values.batch(told=self._get(f"imports/{batch_id}"))
+
+    def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
+        """Open a session, or find the one of that external id."""
+        body = {"external_id": external_id, "project": project or None, **about}
+        return values.session(told=self._post("sessions", _given(body)))
+
+    def append_turns(self, *, session_id: str, turns: Sequence[Mapping[str, object]]) -> Appended:
+        """Append turns; one whose sequence is there already changes nothing."""
+        told = self._post(f"sessions/{session_id}/turns", {"turns": list(turns)})
+        return values.appended(told=told)
+
+    def append_events(self, *, session_id: str, events: Sequence[Mapping[str, object]]) -> Appended:
+        """Append events; one whose sequence is there already changes nothing."""
+        told = self._post(f"sessions/{session_id}/events", {"events": list(events)})
+        return values.appended(told=told)
+
+    def end_session(self, *, session_id: str) -> Session:
+        """End a session, so that what is worth keeping is taken from it."""
+        return values.session(told=self._post(f"sessions/{session_id}/end", {})["session"])
+
+    def _get(self, path: str, query: Mapping[str, object] | None = None) -> dict[str, Any]:
+        return self._json(Call(method="GET", path=f"{API}/{path}", query=query))
+
+    def _post(self, path: str, body: object) -> dict[str, Any]:
+        return self._json(Call(method="POST", path=f"{API}/{path}", body=body))
+
+    def _upload(self, path: str, name: str, data: bytes, project: str) -> dict[str, Any]:
+        query = {"name": name, "project": project or None}
+        return self._json(Call(method="POST", path=f"{API}/{path}", query=query, data=data))
+
+    def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+        cursor: object = None
+        while True:
+            page = self._get(path, {**query, "cursor": cursor})
+            yield from page["items"]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                return
+
+    def _json(self, call: Call) -> dict[str, Any]:
+        read = self._transport.send(call=call).json()
+        return dict(read)
+
+
+def _given(body: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in body.items() if value is not None}

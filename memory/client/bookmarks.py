@@ -1,0 +1,61 @@
+"""How far each transcript was sent, so that the next time goes on from there (spec 8.3).
+
+A bookmark is one small file for a server, a project and a session. It is written after the server
+has taken a batch, so a run that is cut off sends at most one batch again, which changes nothing.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from . import reading
+from .configuration import FILE_MODE, replace
+from .finding import Transcript
+from .reading import START, Place
+
+HEAD: Final = 512  # bytes at the start of a file, by which it is known again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    """The bookmarks of one server and one project."""
+
+    folder: Path
+    url: str
+    project: str
+
+    def place(self, *, transcript: Transcript) -> Place:
+        """Return how far a transcript was sent; the start, where it is another file now."""
+        try:
+            told = json.loads(self._file(transcript).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return START
+        if not isinstance(told, dict) or told.get("head") != _head(transcript):
+            return START
+        place = reading.from_json(told=told.get("place"))
+        return place if place.offset <= transcript.size else START
+
+    def keep(self, *, transcript: Transcript, place: Place) -> None:
+        """Note that everything before a place was taken."""
+        told = {
+            "path": str(transcript.path),
+            "head": _head(transcript),
+            "place": reading.as_json(place=place),
+        }
+        data = json.dumps(told).encode()
+        replace(path=self._file(transcript), data=data, mode=FILE_MODE)
+
+    def _file(self, transcript: Transcript) -> Path:
+        parts = "\n".join((self.url, self.project, transcript.external_id))
+        name = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
+        return self.folder / f"{name}.json"
+
+
+def _head(transcript: Transcript) -> str:
+    """Return what tells a file from another; a parser that reads anew counts as another."""
+    with transcript.path.open("rb") as file:
+        start = file.readline(HEAD)
+    version = str(transcript.source.version).encode()
+    return hashlib.blake2b(version + b"\n" + start, digest_size=16).hexdigest()

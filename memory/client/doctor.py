@@ -1,0 +1,144 @@
+"""What is wrong between this machine and the server, one small check each (spec 8.3).
+
+A check that cannot be made because an earlier one failed is left out; it would say the same.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from . import configuration, finding, installing
+from .configuration import Connection, Places
+from .errors import ClientError
+from .harnesses import HARNESSES, Harness
+
+if TYPE_CHECKING:
+    from .api import Client
+
+SKEW_MOST_SECONDS: Final = 120  # between two clocks, ours
+NEEDED: Final = ("read", "write")  # scopes
+HELLO: Final = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "cairn-cli", "version": "1"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A finding: what was looked at, whether it is well, what was seen, how to mend it."""
+
+    name: str
+    is_well: bool
+    detail: str
+    fix: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Write it down."""
+        return {"check": self.name, "ok": self.is_well, "detail": self.detail, "fix": self.fix}
+
+
+def of_settings(*, places: Places, connection: Connection) -> Iterator[Check]:
+    """Look at the file with the token, and at the address it goes to."""
+    if places.file.exists():
+        is_well = configuration.is_private(path=places.file)
+        detail = f"{places.file}{'' if is_well else ' can be read by others'}"
+        fix = "" if is_well else f"chmod 600 {places.file}"
+        yield Check(name="settings", is_well=is_well, detail=detail, fix=fix)
+    is_well = not connection.is_open_to_listeners
+    detail = connection.url if is_well else f"{connection.url}: the token travels in the clear"
+    yield Check(name="address", is_well=is_well, detail=detail, fix="" if is_well else "Use https.")
+
+
+def of_server(*, client: "Client", connection: Connection, now: datetime) -> Iterator[Check]:
+    """Look at the server, the clock, the token, the project and MCP."""
+    try:
+        said_at, seconds = client.greet()
+    except ClientError as fault:
+        yield Check(name="server", is_well=False, detail=fault.detail, fix=fault.hint)
+        return
+    yield Check(name="server", is_well=True, detail=f"answers in {seconds * 1000:.0f} ms")
+    yield from _of_clock(said_at, now)
+    token = _of_token(client)
+    yield token
+    if token.is_well:
+        yield _of_project(client, connection)
+        yield _of_mcp(client)
+
+
+def of_harnesses(*, places: Places, connection: Connection) -> Iterator[Check]:
+    """Look at the programs that are here: whether they are connected, and what they wrote."""
+    for harness in HARNESSES.values():
+        if harness.is_there(home=places.home):
+            yield _of_harness(harness, places, connection)
+    for source in finding.SOURCES.values():
+        found = tuple(finding.everywhere(home=places.home, names=(source.name,)))
+        if found:
+            size = sum(one.size for one in found) / 1_000_000
+            detail = f"{len(found)} of {source.name}, {size:.1f} MB"
+            yield Check(name="transcripts", is_well=True, detail=detail)
+
+
+def _of_clock(said_at: str, now: datetime) -> Iterator[Check]:
+    if not said_at:
+        return
+    skew = abs((parsedate_to_datetime(said_at).astimezone(UTC) - now).total_seconds())
+    is_well = skew <= SKEW_MOST_SECONDS
+    fix = "" if is_well else "Set the clock of this machine."
+    yield Check(name="clock", is_well=is_well, detail=f"{skew:.0f} s apart", fix=fix)
+
+
+def _of_token(client: "Client") -> Check:
+    try:
+        me = client.me()
+    except ClientError as fault:
+        return Check(name="token", is_well=False, detail=fault.detail, fix="cairn login")
+    missing = [scope for scope in NEEDED if scope not in me.scopes]
+    detail = f"{me.agent}: {me.role} of {me.organization}, {', '.join(me.scopes)}"
+    if missing:
+        fix = f"Make a token with the scope {' and '.join(missing)}, then cairn login"
+        return Check(name="token", is_well=False, detail=detail, fix=fix)
+    return Check(name="token", is_well=True, detail=detail)
+
+
+def _of_project(client: "Client", connection: Connection) -> Check:
+    slugs = [str(one.get("slug")) for one in client.projects()]
+    seen = f"sees {', '.join(slugs[:5]) or 'no project'}"
+    if not connection.project:
+        return Check(name="project", is_well=True, detail=f"none by default; {seen}")
+    is_well = connection.project in slugs
+    detail = connection.project if is_well else f"{connection.project} is not seen; {seen}"
+    fix = "" if is_well else "cairn login --project SLUG"
+    return Check(name="project", is_well=is_well, detail=detail, fix=fix)
+
+
+def _of_mcp(client: "Client") -> Check:
+    try:
+        told = client.speak_mcp(message=HELLO)
+    except ClientError as fault:
+        return Check(name="mcp", is_well=False, detail=fault.detail, fix=fault.hint)
+    result = told.get("result")
+    is_well = isinstance(result, dict)
+    version = result.get("protocolVersion", "") if isinstance(result, dict) else ""
+    return Check(name="mcp", is_well=is_well, detail=f"speaks {version}" if is_well else "refuses")
+
+
+def _of_harness(harness: Harness, places: Places, connection: Connection) -> Check:
+    planned = tuple(installing.plan(places=places, connection=connection, chosen=(harness,)))
+    broken = next((one for one in planned if one.fault is not None), None)
+    if broken is not None and broken.fault is not None:
+        detail = f"{broken.path}: {broken.fault.detail}"
+        return Check(name=harness.name, is_well=False, detail=detail, fix="Mend the file.")
+    missing = [one.path.name for one in planned if one.changes]
+    if missing:
+        detail = f"not connected as here: {', '.join(missing)}"
+        fix = f"cairn init --harness {harness.name}"
+        return Check(name=harness.name, is_well=False, detail=detail, fix=fix)
+    return Check(name=harness.name, is_well=True, detail="connected")

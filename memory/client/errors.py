@@ -1,0 +1,100 @@
+"""What can go wrong beside the agent, each with the exit code of the command line (spec 8.3).
+
+    ClientError                1   what nothing below says better
+    ├── Misused                2   a command or a call that cannot be meant so
+    ├── Unreachable            1   no answer came from the server
+    ├── Incomplete             5   some of it was done, and some not
+    └── Problem            1, 3, 4   the server refused (RFC 9457)
+
+`hint` says what to do, and `command` is the next one to try.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+OK: Final = 0
+ERROR: Final = 1
+USAGE: Final = 2
+CREDENTIAL: Final = 3
+NOT_FOUND: Final = 4
+PARTIAL: Final = 5
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
+_BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {  # exit code, the next command
+    401: (CREDENTIAL, "cairn login"),
+    403: (CREDENTIAL, "cairn whoami"),
+    404: (NOT_FOUND, "cairn status"),
+}
+
+
+class ClientError(Exception):
+    """A fault with a sentence, a hint and the next command to try."""
+
+    code = "error"
+    exit_code = ERROR
+
+    def __init__(self, *, detail: str, hint: str = "", command: str = "cairn doctor") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint
+        self.command = command
+
+
+class Misused(ClientError):
+    """What was asked cannot be meant so."""
+
+    code = "usage"
+    exit_code = USAGE
+
+
+class Unreachable(ClientError):
+    """The server did not answer, whatever was tried."""
+
+    code = "unreachable"
+
+
+class Incomplete(ClientError):
+    """Some of it was done, and some not."""
+
+    code = "partial"
+    exit_code = PARTIAL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A field that was refused: a JSON pointer, and why."""
+
+    pointer: str
+    detail: str
+
+
+class Problem(ClientError):
+    """The server refused: its status, its stable code, its hint, and the request's id."""
+
+    def __init__(self, *, status: int, document: Mapping[str, Any]) -> None:
+        exit_code, command = _BY_STATUS.get(status, (ERROR, "cairn doctor"))
+        title = _text(document.get("title")) or f"The server answered {status}"
+        super().__init__(
+            detail=_text(document.get("detail")) or title,
+            hint=_text(document.get("hint")),
+            command=command,
+        )
+        self.exit_code = exit_code
+        self.status = status
+        self.code = _text(document.get("code")) or "problem"
+        self.title = title
+        self.request_id = _text(document.get("request_id"))
+        self.faults = _faults(document.get("errors"))
+
+
+def _faults(given: object) -> tuple[Fault, ...]:
+    entries = given if isinstance(given, list) else []
+    return tuple(
+        Fault(pointer=_text(entry.get("pointer")), detail=_text(entry.get("detail")))
+        for entry in entries
+        if isinstance(entry, Mapping)
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

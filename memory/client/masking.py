@@ -1,0 +1,139 @@
+"""Secrets are taken out on this machine, before anything is sent (spec 7.6, 8.3).
+
+A short table of its own: what assigns a password, what travels in a header, what vendors begin
+their keys with, whole private keys. The server looks again with its full catalog; these rules are
+for what nobody would want on a wire, so they rather mask too much. Only a kind is ever told.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+SHORTEST: Final = 6  # characters of a password that is looked for, ours
+_PLAIN: Final = re.compile(  # references, placeholders and types are no secrets
+    r"(?i)[$<{%*.\[(].*|(?:os\.environ|process\.env|getenv|env|config|settings|self|options|args)\b.*"
+    r"|(?:none|null|true|false|undefined|string|str|bytes|number|required|optional|redacted|secret"
+    r"|password|token|changeme|example)\W*|x{4,}|.*\(.*"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masked:
+    """A text without what was found, and a kind for each finding."""
+
+    text: str
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    kind: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]  # one of them, in small letters, is in every text that matches
+    accepts: Callable[[str], bool] = lambda _: True
+
+
+def _is_real(value: str) -> bool:
+    return len(value) >= SHORTEST and _PLAIN.fullmatch(value) is None
+
+
+_NAME: Final = (
+    r"(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|mot[ _-]?de[ _-]?passe"
+    r"|(?:api|access|private|signing|account|storage|master|encryption|client|shared|auth)"
+    r"[ _-]?key)"
+)
+_PREFIXES: Final = (
+    r"(?:AKIA|ASIA)[0-9A-Z]{16}", r"AIza[\w-]{30,}", r"ya29\.[\w-]{30,}", r"GOCSPX-[\w-]{20,}",
+    r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,}", r"whsec_[\w+/=]{20,}",
+    r"sk-(?:ant-|proj-|svcacct-)?[\w-]{20,}", r"gh[pousr]_\w{30,}", r"github_pat_\w{40,}",
+    r"glpat-[\w-]{16,}", r"xox[abeprs]-[\w-]{10,}", r"xapp-\d-[\w-]{20,}", r"npm_\w{30,}",
+    r"pypi-[\w-]{40,}", r"hf_\w{30,}", r"gsk_\w{30,}", r"SG\.[\w-]{16,}\.[\w-]{16,}",
+    r"crn_(?:pat|svc)_[0-9A-Za-z]{20,}", r"do[opr]_v1_[0-9a-f]{40,}", r"shp(?:at|ca|pa|ss)_\w{30,}",
+    r"dckr_(?:pat|oat)_[\w-]{20,}", r"AGE-SECRET-KEY-1\w{40,}", r"sntry[su]_[\w=+/-]{30,}",
+    r"hv[sbr]\.[\w-]{20,}", r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
+)  # fmt: skip
+_RULES: Final = (
+    _Rule(
+        kind="private_key",
+        pattern=re.compile(
+            r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+            r"(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?"
+        ),
+        hints=("private key",),
+    ),
+    _Rule(
+        kind="url_credentials",
+        pattern=re.compile(r"[A-Za-z][\w+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s@\"'`]+)@"),
+        hints=("://",),
+        accepts=lambda value: not value.startswith(("$", "<", "{")),
+    ),
+    _Rule(
+        kind="authorization_header",
+        pattern=re.compile(
+            r"(?i)(?:authorization[\"'\\]*\s*[:=]\s*[\"'\\]*(?:bearer|basic|token)\s+|\bbearer\s+"
+            r"|\bx-[a-z-]{0,30}(?:key|token)[\"'\\]*\s*[:=]\s*[\"'\\]*)(?P<value>[\w.~+/=-]{12,})"
+        ),
+        hints=("authorization", "bearer", "x-"),
+    ),
+    _Rule(
+        kind="vendor_key",
+        pattern=re.compile(rf"(?<![\w.])(?:{'|'.join(_PREFIXES)})"),
+        hints=(
+            "akia", "asia", "aiza", "ya29", "gocspx", "_live_", "_test_", "whsec_", "sk-", "gh",
+            "glpat", "xox", "xapp", "npm_", "pypi-", "hf_", "gsk_", "sg.", "crn_", "_v1_", "shp",
+            "dckr_", "age-secret", "sntry", "hv", "eyj",
+        ),
+    ),
+    _Rule(
+        kind="assigned_secret",
+        pattern=re.compile(
+            rf"(?i){_NAME}(?:_?\d{{1,3}})?[\"'\\]*\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}\\?"
+            r"(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){6,400})"
+        ),
+        hints=("pass", "pwd", "secret", "token", "credential", "key"),
+        accepts=_is_real,
+    ),
+    _Rule(
+        kind="assigned_secret",
+        pattern=re.compile(
+            rf"(?i){_NAME}(?:_?\d{{1,3}})?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}(?P<value>[^\s\"'`,;&]{{6,400}})"
+        ),
+        hints=("pass", "pwd", "secret", "token", "credential", "key"),
+        accepts=_is_real,
+    ),
+    _Rule(
+        kind="assigned_secret",
+        pattern=re.compile(
+            r"(?i)--(?:password|passwd|pass|pwd|token|secret|api-?key|passphrase)[ =][\"']?"
+            r"(?P<value>[^\s\"'`]{6,200})"
+        ),
+        hints=("--",),
+        accepts=_is_real,
+    ),
+)  # fmt: skip
+
+
+def mask(*, text: str) -> Masked:
+    """Return the text with each finding replaced by its kind in brackets."""
+    kinds: list[str] = []
+    lowered = text.lower()
+    for rule in _RULES:
+        if any(hint in lowered for hint in rule.hints):
+            text = rule.pattern.sub(_replacer(rule, kinds), text)
+    return Masked(text=text, kinds=tuple(kinds))
+
+
+def _replacer(rule: _Rule, kinds: list[str]) -> Callable[[re.Match[str]], str]:
+    group: str | int = "value" if "value" in rule.pattern.groupindex else 0
+
+    def replaced(found: re.Match[str]) -> str:
+        value = found.group(group)
+        if value.startswith("[redacted") or not rule.accepts(value):
+            return found.group()
+        kinds.append(rule.kind)
+        start, end = found.start(group) - found.start(), found.end(group) - found.start()
+        whole = found.group()
+        return f"{whole[:start]}[redacted: {rule.kind}]{whole[end:]}"
+
+    return replaced

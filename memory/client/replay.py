@@ -1,0 +1,217 @@
+"""Replay transcripts into sessions: read, masked here, sent in batches, ended (spec 8.3).
+
+A session is found again by the name of its transcript, and what it holds by sequence numbers that
+follow from lines: so a transcript that is sent twice, in whole or in part, is stored once.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from . import reading
+from .bookmarks import Shelf
+from .errors import ClientError, Problem
+from .finding import Transcript
+from .reading import Place, Read, Row
+from .transcripts import Standing
+from .values import Appended, Session
+
+TURNS_MOST: Final = 150  # a call; the server takes 200
+EVENTS_MOST: Final = 400  # a call; the server takes 500
+BYTES_MOST: Final = 400_000  # of JSON a call; the server takes 1 MiB
+_ENOUGH: Final = (401, 403)  # what the next transcript would be told as well
+
+
+class Sink(Protocol):
+    """What of the client a replay needs."""
+
+    def open_session(self, *, external_id: str, project: str, **about: object) -> Session:
+        """Open a session, or find it."""
+
+    def append_turns(self, *, session_id: str, turns: list[Row]) -> Appended:
+        """Append turns."""
+
+    def append_events(self, *, session_id: str, events: list[Row]) -> Appended:
+        """Append events."""
+
+    def end_session(self, *, session_id: str) -> Session:
+        """End a session."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What a transcript came to, counted while it is read and sent."""
+
+    lines: int = 0
+    turns: int = 0
+    events: int = 0
+    unknown: int = 0
+    broken: int = 0
+    stored: int = 0
+    known: int = 0
+    refused: int = 0
+    masked: Counter[str] = field(default_factory=Counter)
+
+    def count(self, one: Read) -> None:
+        """Count a line."""
+        self.lines += 1
+        self.turns += len(one.turns)
+        self.events += len(one.events)
+        self.unknown += one.standing is Standing.UNKNOWN
+        self.broken += one.standing is Standing.BROKEN
+        self.masked.update(one.masked)
+
+    def add(self, done: Appended) -> None:
+        """Count what the server answered."""
+        self.stored += done.stored
+        self.known += done.known
+        self.refused += done.refused
+
+    def as_json(self) -> dict[str, Any]:
+        """Write the counts down."""
+        names = (
+            "lines", "turns", "events", "unknown", "broken", "stored", "known", "refused",
+        )  # fmt: skip
+        return {**{name: getattr(self, name) for name in names}, "masked": dict(self.masked)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A transcript that was replayed, or what stood in its way."""
+
+    transcript: Transcript
+    tally: Tally
+    session_id: str = ""
+    fault: ClientError | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Write it down."""
+        told = {
+            "transcript": str(self.transcript.path),
+            "external_id": self.transcript.external_id,
+            "session": self.session_id,
+            **self.tally.as_json(),
+        }
+        return told if self.fault is None else {**told, "error": self.fault.detail}
+
+
+Progress = Callable[[int], None]  # bytes that were read since the last call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """How transcripts are replayed; without a sink they are only read."""
+
+    sink: Sink | None
+    shelf: Shelf
+    project: str
+    ends: bool = True
+    is_shared: bool = False
+    goes_on: bool = True
+    progress: Progress = lambda _: None
+
+
+def replay(*, run: Run, transcripts: Iterable[Transcript]) -> Iterator[Done]:
+    """Yield what became of each transcript; one that the server refuses stops no other.
+
+    Raises Problem where none of the others would fare better, and Unreachable.
+    """
+    for transcript in transcripts:
+        tally = Tally()
+        try:
+            session_id = _replayed(run, transcript, tally)
+        except Problem as problem:
+            if problem.status in _ENOUGH:
+                raise
+            yield Done(transcript=transcript, tally=tally, fault=problem)
+        except OSError as error:
+            fault = ClientError(detail=f"{transcript.path} cannot be read: {error.strerror}")
+            yield Done(transcript=transcript, tally=tally, fault=fault)
+        else:
+            yield Done(transcript=transcript, tally=tally, session_id=session_id)
+
+
+def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
+    """Return the session's id; empty where nothing was to be sent."""
+    start = run.shelf.place(transcript=transcript) if run.goes_on else reading.START
+    run.progress(start.offset)
+    session_id = ""
+    lines = reading.read(path=transcript.path, parser=transcript.source.parser, start=start)
+    for batch, place in _batches(_counted(lines, start, tally, run.progress)):
+        if run.sink is None:
+            continue
+        if not session_id and batch:
+            session_id = _open(run, run.sink, transcript)
+        _send(run.sink, session_id, batch, tally)
+        run.shelf.keep(transcript=transcript, place=place)
+    if run.sink is not None and session_id and run.ends:
+        run.sink.end_session(session_id=session_id)
+    return session_id
+
+
+def _counted(
+    lines: Iterator[Read], start: Place, tally: Tally, progress: Progress
+) -> Iterator[Read]:
+    offset = start.offset
+    for one in lines:
+        tally.count(one)
+        progress(one.place.offset - offset)
+        offset = one.place.offset
+        yield one
+
+
+def _batches(lines: Iterator[Read]) -> Iterator[tuple[tuple[Read, ...], Place]]:
+    """Yield lines that fit into a call or two, and the place behind the last of them.
+
+    Lines that say nothing belong to the batch they follow.
+    """
+    held: list[Read] = []
+    last: Place | None = None
+    size = 0
+    for one in lines:
+        last = one.place
+        if one.turns or one.events:
+            held.append(one)
+            size += sum(len(row["text"]) for row in one.turns) + 300 * len(one.events)
+            size += sum(len(row.get("text", "")) for row in one.events)
+        if size >= BYTES_MOST or len(held) >= TURNS_MOST:
+            yield tuple(held), one.place
+            held, last, size = [], None, 0
+    if last is not None:
+        yield tuple(held), last
+
+
+def _open(run: Run, sink: Sink, transcript: Transcript) -> str:
+    session = sink.open_session(
+        external_id=transcript.external_id,
+        project=run.project,
+        agent=f"{transcript.source.name} transcript",
+        shared=run.is_shared,
+    )
+    return session.id
+
+
+def _send(sink: Sink, session_id: str, batch: tuple[Read, ...], tally: Tally) -> None:
+    turns = (row for one in batch for row in one.turns)
+    for rows in portions(rows=turns, most=TURNS_MOST):
+        tally.add(sink.append_turns(session_id=session_id, turns=rows))
+    events = (row for one in batch for row in one.events)
+    for rows in portions(rows=events, most=EVENTS_MOST):
+        tally.add(sink.append_events(session_id=session_id, events=rows))
+
+
+def portions(*, rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
+    """Yield rows in lists that one call takes, by number and by bytes."""
+    held: list[Row] = []
+    size = 0
+    for row in rows:
+        length = len(json.dumps(row))
+        if held and (len(held) >= most or size + length > BYTES_MOST):
+            yield held
+            held, size = [], 0
+        held.append(row)
+        size += length
+    if held:
+        yield held

@@ -1,0 +1,180 @@
+"""Commands that connect this machine: login, init, doctor, uninstall (spec 8.3)."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from . import configuration, doctor, installing
+from .asking import Project
+from .configuration import Connection
+from .errors import ClientError, Incomplete, Misused
+from .harnesses import HARNESSES, Harness
+from .installing import Planned
+from .terminal import Desk
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+
+
+def register(*, app: typer.Typer) -> None:
+    """Add the commands."""
+    for command in (login, init, uninstall):
+        app.command()(command)
+    app.command(name="doctor")(examine)
+
+
+def login(
+    context: typer.Context,
+    address: Annotated[str, typer.Argument(help="Address of the server.")] = "",
+    project: Project = "",
+) -> None:
+    """Keep an address and a token for this machine, once the server knows them.
+
+    The token is asked for, or read from stdin, so that it stands in no history.
+    """
+    desk: Desk = context.obj
+    url = address or desk.given.get("url") or desk.environment.get("CAIRN_URL") or ""
+    if not url:
+        url = _asked(desk, "Address of the server")
+    token = desk.given.get("token") or desk.environment.get("CAIRN_TOKEN") or ""
+    if not token:
+        token = _asked(desk, "Token", hide=True)
+    connection = Connection(
+        url=configuration.address(text=url), token=token.strip(), project=project
+    )
+    with desk.client(connection=connection) as client:
+        me = client.me()
+        slugs = [str(one.get("slug")) for one in client.projects()]
+    if not project and len(slugs) == 1:
+        connection = Connection(url=connection.url, token=connection.token, project=slugs[0])
+    elif project and project not in slugs:
+        raise Misused(
+            detail=f"The token's owner sees no project {project}.",
+            hint=f"There are: {', '.join(slugs) or 'none'}.",
+            command="cairn login --project SLUG",
+        )
+    configuration.save(path=desk.places.file, connection=connection)
+    desk.show(
+        row={"url": connection.url, "project": connection.project, **me.told},
+        line=f"Logged in: {me.agent} · {me.organization} · {connection.project or 'all projects'}",
+    )
+    desk.note("Next: cairn init")
+
+
+def init(
+    context: typer.Context,
+    harness: Annotated[
+        list[str] | None, typer.Option("--harness", help=f"{' | '.join(HARNESSES)}; all else.")
+    ] = None,
+    project: Project = "",
+    print_only: Annotated[bool, typer.Option("--print-only", help="Show; write nothing.")] = False,
+    yes: Yes = False,
+) -> None:
+    """Connect the agents of this machine: shows each file and what changes in it, then asks."""
+    desk: Desk = context.obj
+    connection = desk.connection(project=project)
+    chosen = _chosen(desk, harness or [])
+    planned = tuple(installing.plan(places=desk.places, connection=connection, chosen=chosen))
+    for one in planned:
+        _show_plan(desk, one)
+    due = [one for one in planned if one.changes]
+    if due and not print_only:
+        _agree(desk, yes, f"Write {len(due)} files?", "cairn init --yes")
+        for one in due:
+            installing.carry_out(places=desk.places, planned=one)
+        desk.note(f"{len(due)} files were written. Undo: cairn uninstall. Next: cairn doctor")
+    if any(one.fault for one in planned):
+        raise Incomplete(
+            detail="A file was left alone.",
+            hint="What it is to hold is shown by --print-only.",
+            command="cairn init --print-only",
+        )
+
+
+def uninstall(context: typer.Context, yes: Yes = False) -> None:
+    """Take everything out again: parts of other programs' files, settings, bookmarks."""
+    desk: Desk = context.obj
+    files = installing.installed(places=desk.places)
+    for file, name in files.items():
+        desk.note(f"{name}: {file}")
+    _agree(desk, yes, f"Undo {len(files)} files and forget the login?", "cairn uninstall --yes")
+    for path, did in installing.take_out(places=desk.places):
+        desk.show(row={"file": str(path), "did": did}, line=f"{path} {did}")
+    installing.forget(places=desk.places)
+
+
+def examine(context: typer.Context) -> None:
+    """Look at the settings, the server, the token, and the agents of this machine."""
+    desk: Desk = context.obj
+    connection = desk.connection()
+    now = datetime.now(UTC)
+    found = [*doctor.of_settings(places=desk.places, connection=connection)]
+    with desk.client(connection=connection) as client:
+        found += doctor.of_server(client=client, connection=connection, now=now)
+    found += doctor.of_harnesses(places=desk.places, connection=connection)
+    if desk.is_json:
+        for check in found:
+            desk.show(row=check.as_json(), line="")
+    else:
+        rows = [("ok" if one.is_well else "WRONG", one.name, one.detail, one.fix) for one in found]
+        desk.table(head=("", "what", "seen", "mend"), rows=rows)
+    wrong = [one for one in found if not one.is_well]
+    if wrong:
+        raise ClientError(
+            detail=f"{len(wrong)} of {len(found)} checks failed.",
+            command=next((one.fix for one in wrong if one.fix.startswith("cairn ")), "cairn login"),
+        )
+
+
+def _chosen(desk: Desk, names: list[str]) -> tuple[Harness, ...]:
+    unknown = [name for name in names if name not in HARNESSES]
+    if unknown:
+        raise Misused(
+            detail=f"{unknown[0]} is not known.",
+            hint=f"Known are {', '.join(HARNESSES)}.",
+            command="cairn init --help",
+        )
+    if names:
+        return tuple(HARNESSES[name] for name in names)
+    found = tuple(one for one in HARNESSES.values() if one.is_there(home=desk.places.home))
+    if not found:
+        raise Misused(
+            detail="No agent was found on this machine.",
+            hint="Name one with --harness.",
+            command="cairn init --harness claude-code",
+        )
+    return found
+
+
+def _show_plan(desk: Desk, one: Planned) -> None:
+    row = {"harness": one.harness.name, "file": str(one.path), "changes": one.changes}
+    if one.fault is not None:
+        detail = one.fault.detail
+        desk.show(row={**row, "error": detail}, line=f"{one.path}: left alone. {detail}")
+        return
+    line = one.diff if one.changes else f"{one.path}: nothing to do"
+    desk.show(row={**row, "diff": one.diff}, line=line)
+
+
+def _agree(desk: Desk, yes: bool, question: str, command: str) -> None:
+    """Go on with a yes. Raises Misused where nobody can be asked."""
+    if yes:
+        return
+    if not (sys.stdin.isatty() and desk.is_watched()):
+        raise Misused(detail="Nobody is there to be asked.", hint="Say --yes.", command=command)
+    if not typer.confirm(question, err=True):
+        raise ClientError(detail="Nothing was done.", command=command)
+
+
+def _asked(desk: Desk, what: str, *, hide: bool = False) -> str:
+    if sys.stdin.isatty():
+        return str(typer.prompt(what, hide_input=hide, err=True))
+    text = sys.stdin.readline().strip()
+    if not text:
+        raise Misused(
+            detail=f"{what}: none was given.",
+            hint="Pipe it in, or set CAIRN_URL and CAIRN_TOKEN.",
+            command="cairn login https://HOST < FILE",
+        )
+    return text

@@ -1,0 +1,209 @@
+"""What a transcript says, whatever program wrote it: turns and events (spec 4.1, 8.3).
+
+A parser is a fold: it is given the state after the line before and one line of JSON, and returns
+the state after it and what the line says. States are small and can be written down, so that
+reading goes on later where it stopped. Formats drift: what a parser does not know is kept as an
+event of an unknown kind, by its name alone.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from . import masking
+
+STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
+TURN_MOST: Final = 40_000  # characters of a turn, ours; the server takes 100,000
+TEXT_MOST: Final = 12_000  # characters of an event's text, ours; the server keeps 16,000
+TARGET_MOST: Final = 400  # characters of a path or a command, the server's
+MARGIN: Final = 600  # characters left off where a text is cut: half a secret is not told
+OWN_CALLS: Final = 64  # of our own tools, whose answers are not learned again
+
+Line = Mapping[str, Any]
+
+
+class Standing(StrEnum):
+    """What became of a line."""
+
+    READ = "read"
+    SILENT = "silent"  # known, and of no use here
+    UNKNOWN = "unknown"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """Something that was said."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that was done."""
+
+    kind: str
+    name: str = ""
+    call: str = ""
+    text: str = ""
+    is_error: bool = False
+    tokens: int = 0
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+
+
+Entry = Turn | Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a parser remembers of the lines before.
+
+    `root` is the folder in which the work was done, `message` the answer of the model that a step
+    is, `said` what each role said last, by source and digest, `own` are calls of our own tools.
+    """
+
+    root: str = ""
+
+    step: int = 0
+    message: str = ""
+    tokens: int = 0
+    agent: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
+    own: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What a line says, and the state after it."""
+
+    state: State
+    entries: tuple[Entry, ...] = ()
+    at: str = ""
+    standing: Standing = Standing.READ
+
+
+Parser = Callable[[State, Line], Parsed]
+
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # ours, and what tools call the same
+    "path": ("file_path", "path", "notebook_path", "filename", "file", "target_file"),
+    "pattern": ("pattern", "glob", "regex", "query", "glob_pattern"),
+    "command": ("command", "cmd", "script"),
+    "url": ("url", "uri"),
+}
+_DIGESTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "before": ("old_string", "old_str", "old_text", "before"),
+    "after": ("new_string", "new_str", "new_text", "after", "content"),
+}
+_LINES: Final = ("offset", "line", "start_line", "insert_line")
+
+
+def arguments(*, given: object, root: str) -> Mapping[str, object]:
+    """Return what signals ask of a tool's arguments; texts of edits by their digest alone.
+
+    Paths below the root are told from there: files have one name in all sessions, and no folder of
+    a person's home is told.
+    """
+    if not isinstance(given, Mapping):
+        return {}
+    made: dict[str, object] = {}
+    for name, names in _NAMES.items():
+        text = _as_line(_first(given, names))
+        if text:
+            made[name] = masked(text=_from(text, root), most=TARGET_MOST).text
+    for name, names in _DIGESTED.items():
+        value = _first(given, names)
+        if isinstance(value, str) and value.strip():
+            made[name] = digest(text=value)
+    line = _first(given, _LINES)
+    if isinstance(line, int) and not isinstance(line, bool) and line > 0:
+        made["line"] = line
+    return made
+
+
+def digest(*, text: str) -> str:
+    """Return what tells texts apart without telling them; spaces do not count."""
+    words = " ".join(text.split())
+    return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def masked(*, text: str, most: int) -> masking.Masked:
+    """Take secrets out of a text and cut it to a head and a tail of so many characters."""
+    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
+    if len(text) <= most:
+        found = masking.mask(text=text)
+        return masking.Masked(text=found.text[:most], kinds=found.kinds)
+    tail_most = most // 4
+    head_most = most - tail_most - 1
+    head = masking.mask(text=text[: head_most + MARGIN])
+    tail = masking.mask(text=text[-(tail_most + MARGIN) :])
+    kept = f"{head.text[:-MARGIN][:head_most]}\n{tail.text[MARGIN:][-tail_most:]}"
+    return masking.Masked(text=kept, kinds=(*head.kinds, *tail.kinds))
+
+
+def words_of(*, content: object) -> str:
+    """Return the texts of a content that is a text or a list of blocks."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    texts = (block.get("text") for block in content if isinstance(block, Mapping))
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def is_own(*, name: str) -> bool:
+    """Say whether a tool is one of ours: what it answers was learned already."""
+    return "cairn" in name.lower().replace(".", "__").split("__")
+
+
+def unknown(*, state: State, kind: str, at: str) -> Parsed:
+    """Keep a line of a kind that nobody knows, by the name of its kind alone."""
+    name = masked(text=kind.strip(), most=80).text.strip()
+    event = Event(kind=name or "unnamed")
+    return Parsed(state=state, entries=(event,), at=at, standing=Standing.UNKNOWN)
+
+
+def text_of(line: Line, name: str) -> str:
+    """Return a text of an object, empty where there is none."""
+    value = line.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def mapping_of(line: Line, name: str) -> Line:
+    """Return an object inside of an object, empty where there is none."""
+    value = line.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def whole_of(line: Line, name: str) -> int:
+    """Return a number of an object that can be counted, 0 where there is none."""
+    value = line.get(name)
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9
+    return int(value) if is_count and value is not None else 0
+
+
+def parsed_json(*, text: str) -> object:
+    """Read JSON that a field holds as a text; None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _first(given: Line, names: tuple[str, ...]) -> object:
+    return next((given[name] for name in names if given.get(name) is not None), None)
+
+
+def _from(text: str, root: str) -> str:
+    return text.replace(f"{root}/", "") if len(root) > 1 else text
+
+
+def _as_line(value: object) -> str:
+    """Return a command as one line; some tools give its words."""
+    if isinstance(value, list):
+        return " ".join(word for word in value if isinstance(word, str))
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,79 @@
+"""A running server, an organization on it, and a home of one's own to run the command line in."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.client import cli
+from tests.support.live import Place, committed, running
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What a command came to."""
+
+    code: int
+    out: str
+    err: str
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the objects that were told, one a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Cairn = Callable[..., Ran]
+
+
+@pytest.fixture(scope="module")
+def address(django_db_setup: None) -> Iterator[str]:
+    """The server's address."""
+    with running() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
+    """The organization whose person sits at the command line."""
+    with django_db_blocker.unblock(), committed(slug="acme") as place:
+        yield place
+
+
+@pytest.fixture(scope="module")
+def other_place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
+    """Somebody else's organization."""
+    with django_db_blocker.unblock(), committed(slug="globex") as place:
+        yield place
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home; nothing of the environment says where a server is."""
+    for name in ("CAIRN_URL", "CAIRN_TOKEN", "CAIRN_PROJECT", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def cairn(home: Path, capsys: pytest.CaptureFixture[str]) -> Cairn:
+    """Run a command in that home."""
+
+    def run(*arguments: str) -> Ran:
+        capsys.readouterr()
+        code = cli.main(arguments)
+        told = capsys.readouterr()
+        return Ran(code=code, out=told.out, err=told.err)
+
+    return run
+
+
+@pytest.fixture
+def here(cairn: Cairn, address: str, place: Place) -> Cairn:
+    """The command line of somebody who has logged in."""
+    done = cairn("--token", place.token, "login", address, "--project", "shop")
+    assert done.code == 0, done.err
+    return cairn

@@ -1,0 +1,118 @@
+"""Transcripts replayed into sessions of a running server (spec 8.3, 2.7, 4.1)."""
+
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.edges.client.conftest import Cairn
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+SAMPLES = Path(__file__).parents[2] / "unit" / "memory" / "client" / "transcripts"
+NAMES = {"claude_code_2.jsonl": ".claude/projects/-shop", "rollout-2026.jsonl": ".codex/sessions/1"}
+
+
+@pytest.fixture
+def transcripts(home: Path, request: pytest.FixtureRequest) -> dict[str, Path]:
+    """Transcripts where agents keep them, under names that no other test has used."""
+    made = {}
+    for name, folder in NAMES.items():
+        stem, _, end = name.partition(".")
+        path = home / folder / f"{stem}-{request.node.name[5:30]}.{end}"
+        path.parent.mkdir(parents=True)
+        shutil.copy(SAMPLES / name, path)
+        made[name] = path
+    return made
+
+
+def _session(address: str, place: Place, row: dict[str, str]) -> dict[str, object]:
+    headers = {"Authorization": f"Bearer {place.token}"}
+    got = httpx.get(f"{address}/api/v1/sessions/{row['session']}", headers=headers)
+    return dict(got.json())
+
+
+def test_transcripts_become_sessions_of_their_own_once(
+    here: Cairn, transcripts: dict[str, Path], address: str, place: Place
+) -> None:
+    first = here("replay", "--json")
+
+    assert first.code == 0, first.err
+    claude, codex = first.rows()
+    assert (claude["turns"], claude["stored"]) == (3, claude["turns"] + claude["events"])
+    assert (codex["turns"], codex["unknown"]) == (4, 2)
+    session = _session(address, place, claude)
+    assert (session["external_id"], session["turns"]) == (claude["external_id"], 3)
+    assert (session["scope"], session["state"] != "open") == ("personal", True)
+
+
+def test_transcript_sent_again_stores_nothing_new(
+    here: Cairn, transcripts: dict[str, Path]
+) -> None:
+    first = here("replay", "--json").rows()
+
+    again = here("replay", "--again", "--json").rows()
+    on = here("replay", "--json").rows()
+
+    assert [row["session"] for row in again] == [row["session"] for row in first]
+    assert [row["stored"] for row in again] == [0, 0]
+    assert [row["known"] for row in again] == [row["stored"] for row in first]
+    assert [(row["lines"], row["session"]) for row in on] == [(0, ""), (0, "")]
+
+
+def test_only_what_a_transcript_has_gained_is_sent(
+    here: Cairn, transcripts: dict[str, Path]
+) -> None:
+    path = transcripts["claude_code_2.jsonl"]
+    whole = path.read_bytes()
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:8]))
+    first = here("sync", "--from", "claude-code", "--json").rows()[0]
+    path.write_bytes(whole)
+
+    rest = here("sync", "--from", "claude-code", "--json").rows()[0]
+
+    assert rest["session"] == first["session"]
+    assert first["lines"] == 8
+    assert first["lines"] + rest["lines"] == len(whole.splitlines())
+    assert (rest["known"], rest["stored"]) == (0, rest["turns"] + rest["events"])
+
+
+def test_dry_run_needs_no_server_and_sends_nothing(
+    cairn: Cairn, transcripts: dict[str, Path]
+) -> None:
+    done = cairn("replay", "--dry-run", "--json")
+
+    assert done.code == 0, done.err
+    assert [row["stored"] for row in done.rows()] == [0, 0]
+    assert [row["turns"] for row in done.rows()] == [3, 4]
+
+
+def test_secret_is_taken_out_before_it_is_sent(here: Cairn, home: Path) -> None:
+    path = home / "session.jsonl"
+    secret = "ghp_" + "a1B2" * 9
+    line = f'{{"type":"user","sessionId":"s","message":{{"content":"My token is {secret} now"}}}}\n'
+    path.write_text(line)
+
+    (row,) = here("replay", str(path), "--json").rows()
+
+    assert row["masked"] == {"vendor_key": 1}
+    assert row["stored"] == 2
+
+
+def test_session_without_a_project_is_used_wrongly(
+    cairn: Cairn, address: str, place: Place
+) -> None:
+    done = cairn("--url", address, "--token", place.token, "replay")
+
+    assert done.code == 2
+    assert "--project" in done.err
+
+
+def test_token_that_may_not_write_is_told_before_anything_is_read(
+    cairn: Cairn, transcripts: dict[str, Path], address: str, place: Place
+) -> None:
+    done = cairn("--url", address, "--token", place.reading_token, "replay", "--project", "shop")
+
+    assert done.code == 3

@@ -1,0 +1,135 @@
+"""Connecting a machine: what is written, that it answers, that nothing remains (spec 8.3)."""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.edges.client.conftest import Cairn
+
+pytestmark = pytest.mark.django_db
+
+CLAUDE = '{\n    "theme": "dark",\n    "mcpServers": {"other": {"command": "x"}}\n}'
+CODEX = 'model = "gpt"\n'
+
+
+@pytest.fixture
+def agents(home: Path) -> Path:
+    """A home where three agents have been run."""
+    for folder in (".claude", ".cursor", ".codex"):
+        (home / folder).mkdir()
+    (home / ".claude.json").write_text(CLAUDE)
+    (home / ".codex" / "config.toml").write_text(CODEX)
+    (home / ".codex" / "AGENTS.md").write_text("Be brief.")
+    return home
+
+
+def _everything(home: Path) -> dict[str, bytes]:
+    files = (path for path in home.rglob("*") if path.is_file())
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+def _checks(cairn: Cairn) -> dict[str, dict[str, Any]]:
+    return {row["check"]: row for row in cairn("doctor", "--json").rows()}
+
+
+def test_init_connects_what_it_finds_and_doctor_agrees(agents: Path, here: Cairn) -> None:
+    done = here("init", "--yes")
+
+    assert done.code == 0, done.err
+    assert "Bearer crn" not in done.out
+    claude = json.loads((agents / ".claude.json").read_text())
+    assert (claude["theme"], set(claude["mcpServers"])) == ("dark", {"other", "cairn"})
+    assert (agents / ".codex" / "config.toml").read_text().startswith(CODEX)
+    assert stat.S_IMODE((agents / ".cursor" / "mcp.json").stat().st_mode) == 0o600
+    checks = _checks(here)
+    assert [name for name, check in checks.items() if not check["ok"]] == []
+    assert {"claude-code", "cursor", "codex", "mcp", "token", "server"} <= set(checks)
+
+
+def test_init_twice_changes_nothing_the_second_time(agents: Path, here: Cairn) -> None:
+    here("init", "--yes")
+    before = _everything(agents)
+
+    done = here("init", "--json")
+
+    assert done.code == 0
+    assert not any(row["changes"] for row in done.rows())
+    assert _everything(agents) == before
+
+
+def test_print_only_shows_what_changes_and_writes_nothing(agents: Path, here: Cairn) -> None:
+    before = _everything(agents)
+
+    done = here("init", "--print-only", "--harness", "codex")
+
+    assert "+[mcp_servers.cairn]" in done.out
+    assert _everything(agents) == before
+
+
+def test_nobody_to_be_asked_writes_nothing(agents: Path, here: Cairn) -> None:
+    before = _everything(agents)
+
+    assert here("init").code == 2
+    assert _everything(agents) == before
+
+
+def test_uninstall_leaves_every_byte_as_it_was(agents: Path, here: Cairn, home: Path) -> None:
+    here("uninstall", "--yes")
+    before = _everything(agents)
+    folders = {path for path in home.rglob("*") if path.is_dir()}
+
+    assert here("--url", "http://127.0.0.1:9", "--token", "x", "init", "--yes").code == 0
+    assert _everything(agents) != before
+    done = here("uninstall", "--yes")
+
+    assert done.code == 0, done.err
+    assert _everything(agents) == before
+    assert {path for path in home.rglob("*") if path.is_dir()} == folders
+
+
+def test_uninstall_keeps_what_others_wrote_since(agents: Path, here: Cairn) -> None:
+    here("init", "--yes")
+    claude = agents / ".claude.json"
+    changed = json.loads(claude.read_text()) | {"theme": "light"}
+    claude.write_text(json.dumps(changed))
+
+    here("uninstall", "--yes")
+
+    assert json.loads(claude.read_text()) == {
+        "theme": "light",
+        "mcpServers": {"other": {"command": "x"}},
+    }
+
+
+def test_file_that_cannot_be_edited_is_left_alone_and_told(agents: Path, here: Cairn) -> None:
+    (agents / ".claude.json").write_text("// mine\n{}")
+
+    done = here("init", "--yes")
+
+    assert done.code == 5
+    assert (agents / ".claude.json").read_text() == "// mine\n{}"
+    assert (agents / ".cursor" / "mcp.json").exists()
+
+
+def test_link_to_a_file_stays_a_link(agents: Path, here: Cairn) -> None:
+    kept = agents / "dotfiles.json"
+    (agents / ".claude.json").rename(kept)
+    (agents / ".claude.json").symlink_to(kept)
+
+    here("init", "--yes", "--harness", "claude-code")
+
+    assert (agents / ".claude.json").is_symlink()
+    assert "cairn" in kept.read_text()
+
+
+def test_doctor_says_what_is_wrong_and_ends_with_a_fault(agents: Path, here: Cairn) -> None:
+    (agents / ".config" / "cairn" / "config.toml").chmod(0o644)
+
+    done = here("doctor", "--json")
+
+    assert done.code == 1
+    wrong = {row["check"] for row in done.rows() if not row["ok"]}
+    assert wrong == {"settings", "claude-code", "cursor", "codex"}

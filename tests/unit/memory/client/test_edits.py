@@ -1,0 +1,63 @@
+"""What is put into files of other programs comes out again and leaves no trace (spec 8.3)."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.client.edits import Block, Key, NotEditable, diff
+
+KEY = Key(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
+BLOCK = Block(begin="# cairn: begin", end="# cairn: end", body="[mcp_servers.cairn]\nurl = 1")
+LINES = st.lists(st.text(alphabet="ab# \t=[]é", max_size=12), max_size=6).map("\n".join)
+OBJECTS = st.dictionaries(
+    st.sampled_from(("theme", "mcpServers", "hooks")),
+    st.dictionaries(st.sampled_from(("other", "é", "x")), st.integers(), min_size=1, max_size=2),
+    max_size=3,
+)
+
+
+@given(text=LINES)
+def test_block_that_is_put_twice_is_there_once_and_leaves_as_it_came(text: str) -> None:
+    once = BLOCK.put(text=text)
+
+    assert BLOCK.put(text=once) == once
+    assert once.count(BLOCK.begin) == 1
+    assert BLOCK.take(text=once).rstrip("\n") == text.rstrip("\n")
+
+
+@given(whole=OBJECTS, indent=st.sampled_from((2, 4, "\t")))
+def test_key_that_is_put_twice_is_there_once_and_leaves_as_it_came(
+    whole: dict[str, dict[str, int]], indent: int | str
+) -> None:
+    text = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n" if whole else ""
+
+    once = KEY.put(text=text)
+
+    assert KEY.put(text=once) == once
+    assert json.loads(once)["mcpServers"]["cairn"] == KEY.value
+    assert KEY.take(text=once) == text
+
+
+def test_block_is_put_anew_in_its_old_place() -> None:
+    text = f"first\n{BLOCK.put(text='')}last\n"
+    other = Block(begin=BLOCK.begin, end=BLOCK.end, body="other")
+
+    assert other.put(text=text) == "first\n# cairn: begin\nother\n# cairn: end\nlast\n"
+
+
+@pytest.mark.parametrize("text", ["[1]", "{'a': 1}", "// why\n{}", '{"mcpServers": 3}'])
+def test_file_that_is_not_what_its_name_says_is_left_alone(text: str) -> None:
+    with pytest.raises(NotEditable):
+        KEY.put(text=text)
+
+
+def test_diff_shows_what_changes_and_no_token() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    after = json.dumps({"headers": {"Authorization": f"Bearer {secret}"}}, indent=1)
+
+    shown = diff(before="", after=after, name=".mcp.json")
+
+    assert "+" in shown
+    assert secret not in shown

@@ -1,0 +1,78 @@
+"""Secrets are taken out before anything is sent; words, names and places stay (spec 7.6, 8.3)."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.client import masking, transcripts
+from tests.support import secret_kinds
+
+DRAW = random.Random(8)
+LINES = (
+    "DB_PASSWORD={}",
+    'password = "{}"',
+    '{{"api_key": "{}"}}',
+    "curl -H 'Authorization: Bearer {}' https://shop.test",
+    "mysql --password {} shop",
+    "postgres://shop:{}@db.internal/shop",
+)
+HARMLESS = (
+    "password = os.environ['DB_PASSWORD']",
+    "token: str",
+    "The token is checked before the password is asked for.",
+    "class SecretStore(Store): ...",
+    "api_key = settings.API_KEY",
+    "https://shop.test/orders?page=2",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_value_is_taken_out_and_what_is_around_it_stays(line: str) -> None:
+    value = secret_kinds.filled(form="{A12}7x{A12}", draw=DRAW)
+
+    masked = masking.mask(text=f"before {line.format(value)} after")
+
+    assert value not in masked.text
+    assert masked.text.startswith("before ")
+    assert masked.text.endswith(" after")
+    assert len(masked.kinds) == 1
+
+
+@pytest.mark.parametrize("line", HARMLESS)
+def test_code_and_prose_about_secrets_stay(line: str) -> None:
+    assert masking.mask(text=line) == masking.Masked(text=line, kinds=())
+
+
+@pytest.mark.parametrize("form", ["ghp_{A36}", "AKIA{U16}", "xoxb-{d12}-{A24}", "crn_pat_{A38}"])
+def test_keys_of_vendors_are_known_by_their_beginnings(form: str) -> None:
+    value = secret_kinds.filled(form=form, draw=DRAW)
+
+    assert value not in masking.mask(text=f"use {value} there").text
+
+
+def test_private_key_is_taken_out_whole_also_when_it_is_cut_off() -> None:
+    body = "\n".join(secret_kinds.filled(form="{b64}", draw=DRAW) for _ in range(20))
+    key = f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{body}\n-----END RSA {'PRIVATE'} KEY-----"
+
+    assert masking.mask(text=f"a {key} b").text == "a [redacted: private_key] b"
+    assert body[:40] not in masking.mask(text=key[:400]).text
+
+
+@given(before=st.integers(0, 3_000), length=st.integers(20, 60))
+def test_no_half_of_a_secret_is_left_where_a_text_is_cut(before: int, length: int) -> None:
+    value = secret_kinds.filled(form=f"ghp_{{A{length + 30}}}", draw=random.Random(length))
+    text = f"{'word ' * (before // 5)}{value} {'word ' * 2_000}"
+
+    kept = transcripts.masked(text=text, most=1_000).text
+
+    assert len(kept) <= 1_000
+    assert value[4:24] not in kept
+
+
+@given(text=st.text(max_size=300))
+def test_masking_twice_is_masking_once(text: str) -> None:
+    once = masking.mask(text=text).text
+
+    assert masking.mask(text=once).text == once

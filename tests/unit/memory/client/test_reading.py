@@ -1,0 +1,117 @@
+"""Reading transcripts: broken, cut off, resumed, whatever they hold (spec 8.3)."""
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory.client import claude_code, codex, reading
+from memory.client.reading import Place, Read
+from memory.client.transcripts import Parser, Standing
+
+FOLDER = Path(__file__).with_name("transcripts")
+PARSERS = {"claude_code_2.jsonl": claude_code.read, "rollout-2026.jsonl": codex.read}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+NAMES = ("type", "message", "payload", "content", "timestamp", "role", "usage", "input", "output")
+KINDS = st.sampled_from(("user", "assistant", "event_msg", "response_item", "tool_use", "message"))
+ODD = st.dictionaries(st.sampled_from(NAMES), KINDS | JSON, max_size=5)
+in_a_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def _rows(read: list[Read]) -> list[dict[str, Any]]:
+    return [row for one in read for row in (*one.turns, *one.events)]
+
+
+def _all(path: Path, parser: Parser, start: Place = reading.START) -> list[Read]:
+    return list(reading.read(path=path, parser=parser, start=start))
+
+
+@pytest.mark.parametrize("name", PARSERS)
+def test_reading_on_from_any_line_says_what_reading_at_once_says(name: str) -> None:
+    whole = _all(FOLDER / name, PARSERS[name])
+
+    for number, one in enumerate(whole, 1):
+        place = reading.from_json(told=json.loads(json.dumps(reading.as_json(place=one.place))))
+        rest = _all(FOLDER / name, PARSERS[name], place)
+        assert _rows(rest) == _rows(whole[number:])
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@in_a_folder
+@given(junk=st.lists(st.binary(max_size=40).map(lambda raw: raw.replace(b"\n", b"")), max_size=5))
+def test_broken_lines_are_counted_and_cost_no_other_line(
+    name: str, junk: list[bytes], tmp_path: Path
+) -> None:
+    broken = [b"{" + raw for raw in junk]
+    file = tmp_path / name
+    file.write_bytes(b"".join(line + b"\n" for line in broken) + (FOLDER / name).read_bytes())
+
+    read = _all(file, PARSERS[name])
+
+    assert sum(one.standing is Standing.BROKEN for one in read) == len(broken)
+    texts = [row.get("text") for row in _rows(read)]
+    assert texts == [row.get("text") for row in _rows(_all(FOLDER / name, PARSERS[name]))]
+
+
+@pytest.mark.parametrize("name", PARSERS)
+@in_a_folder
+@given(lines=st.lists(ODD, max_size=6))
+def test_whatever_objects_a_line_holds_nothing_is_raised(
+    name: str, lines: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    read = _all(file, PARSERS[name])
+
+    assert len(read) == len(lines)
+    assert len({row["sequence"] for row in _rows(read)}) == len(_rows(read))
+    assert all(json.dumps(row) for row in _rows(read))
+
+
+def test_line_that_is_being_written_is_left_for_the_next_time(tmp_path: Path) -> None:
+    whole = (FOLDER / "claude_code_2.jsonl").read_bytes()
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(whole[:-20])
+    first = _all(file, claude_code.read)
+    file.write_bytes(whole)
+
+    rest = _all(file, claude_code.read, first[-1].place)
+
+    assert _rows([*first, *rest]) == _rows(_all(file, claude_code.read))
+
+
+def test_line_that_is_too_long_is_passed_over_without_being_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LINE_MOST", 1_000)
+    file = tmp_path / "session.jsonl"
+    long = json.dumps({"type": "user", "message": {"content": "x" * 5_000}})
+    file.write_text(f'{long}\n{{"type": "user", "message": {{"content": "short"}}}}\n')
+
+    read = _all(file, claude_code.read)
+
+    assert [one.standing for one in read] == [Standing.BROKEN, Standing.READ]
+    assert read[1].turns[0]["text"] == "short"
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    line = json.dumps({"type": "user", "message": {"content": "word " * 200}}) + "\n"
+    file = tmp_path / "session.jsonl"
+    file.write_text(line * 5_000)
+    tracemalloc.start()
+
+    count = sum(1 for _ in reading.read(path=file, parser=claude_code.read))
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 5_000
+    assert peak < file.stat().st_size / 2
