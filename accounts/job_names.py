@@ -19,4 +19,5 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.index_search": "maintenance",
     "memory.sort_topics": "maintenance",
     "memory.read_names": "maintenance",
+    "memory.join_names": "maintenance",
 }

@@ -84,6 +84,13 @@ FITS: Final[Mapping[str, Name]] = {  # why a style was picked
     "default": _("the default, because no other fits"),
 }
 
+CLOSE_NAMES: Final[Mapping[str, Name]] = {  # why two names may be one thing
+    "joined": _("the same letters"),
+    "misspelled": _("one letter apart"),
+    "initial": _("an initial and the surname"),
+    "longer": _("a word more, beside the same names"),
+}
+
 VERIFICATIONS: Final[Mapping[str, Name]] = {
     "unverified": _("Not verified"),
     "verified": _("Verified"),
@@ -133,6 +140,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.refresh_lexicon": _("Count words anew"),
     "memory.index_search": _("Make the indexes of searches"),
     "memory.sort_topics": _("Sort memories into topics"),
+    "memory.join_names": _("Join names that are one thing"),
     "memory.read_names": _("Read again what memories name"),
 }
 
@@ -152,6 +160,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "read-names": _("Look for memories whose names an older version read"),
     "evict": _("Forget old jobs and sessions"),
     "sort-topics": _("Sort memories into topics"),
+    "join-names": _("Join names that are one thing"),
     "find-pairs": _("Look for modules that go together"),
     "tend-sessions": _("End idle sessions, forget old turns"),
     "forget-actions": _("Forget what became of old candidates"),

@@ -24,6 +24,7 @@ from memory.actions import (
     action_log,
     embedding,
     indexing,
+    join_names,
     read_names,
     reembedding,
     session_upkeep,
@@ -156,6 +157,13 @@ def sort_topics(claim: Claim) -> Mapping[str, Any]:
     return asdict(sorting.sort_topics(now=timezone.now(), tell=tell))
 
 
+@jobs.handler("memory.join_names")
+def join_names_of(claim: Claim) -> Mapping[str, Any]:
+    """Say that names are one thing which surely are."""
+    del claim
+    return asdict(join_names.join_names(now=timezone.now()))
+
+
 @jobs.handler("memory.read_names")
 def read_names_again(claim: Claim) -> Mapping[str, Any]:
     """Read what memories name that an older reader has read."""
@@ -178,6 +186,12 @@ def embed_missing(interval_seconds: int) -> None:
 def queue_sorting(interval_seconds: int) -> None:
     """Queue the sorting of every organization's memories, once a night."""
     _in_each("sort-topics", interval_seconds, sorting.queue)
+
+
+@shared_task(name="cairn.join_names", ignore_result=True)  # type: ignore[untyped-decorator]
+def queue_joining(interval_seconds: int) -> None:
+    """Queue the joining of every organization's names, once a night."""
+    _in_each("join-names", interval_seconds, join_names.queue)
 
 
 @shared_task(name="cairn.forget_actions", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -121,6 +121,12 @@ def fit_name(value: str) -> words.Name:
 
 
 @register.filter
+def close_name_reason(value: str) -> words.Name:
+    """Name why two names may be one thing."""
+    return words.name_of(words.CLOSE_NAMES, value)
+
+
+@register.filter
 def verification_name(value: str) -> words.Name:
     """Name whether the source still says so."""
     return words.name_of(words.VERIFICATIONS, value)

@@ -14,6 +14,7 @@ from frontend.views.base import Frame
 from memory.actions.entities import TYPES, Place, about, known
 from memory.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
 from memory.actions.narrowing import Narrowing
+from memory.actions.suggest_names import suggest_names
 from memory.intake.entities import EntityType
 from memory.queries import overview
 from memory.taxonomy import Scope
@@ -100,6 +101,11 @@ def _profile(frame: Frame, name: str, kind: str | None) -> dict[str, object]:
         "name": name,
         "kind": kind or "",
         "profile": found,
+        "close": ()
+        if found.thing is None
+        else suggest_names(
+            caller=frame.caller, thing=found.thing, narrowing=Narrowing(project=_slug(frame))
+        ),
         "merges": tuple((one, scope_of(merge=one, caller=frame.caller)) for one in found.merges),
         "may_merge": may_merge,
         "may_change": allows(role=frame.caller.role, act=Act.WRITE),

@@ -89,9 +89,10 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
 
 
 def scope_of(*, merge: Merge, caller: Caller) -> str:
-    """Return for whom two names are one thing."""
-    everybody = merge.audience == caller.organization_id
-    return Scope.ORGANIZATION.value if everybody else Scope.PERSONAL.value
+    """Return for whom two names are one thing; for a project that is what the night said."""
+    if merge.audience == caller.organization_id:
+        return Scope.ORGANIZATION.value
+    return (Scope.PERSONAL if merge.audience == caller.user_id else Scope.PROJECT).value
 
 
 def _audience(caller: Caller, scope: str) -> UUID:

@@ -1,12 +1,15 @@
 """Typed callers of the queries about named things (spec 2.6)."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
 from memory.intake import same_names
+from memory.intake.close_names import Known
 from memory.intake.entities import EntityType
 from memory.intake.names import TYPE_CODES, TYPES
 from memory.intake.same_names import Name
@@ -108,6 +111,24 @@ def things_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, froze
         **parameters(sight=sight),
     )
     return {row[0]: frozenset(row[1]) for row in rows}
+
+
+def shared_names(*, most: int) -> dict[UUID, tuple[Known, ...]]:
+    """Return the names in the memories that the organization or a whole project shares, by whom.
+
+    Those of things that a memory may be about, the most often named first. In a unit.
+    """
+    rows = named.rows(
+        "shared",
+        file=FILE,
+        everybody=tenancy.current().organization_id,
+        types=[TYPE_CODES[type] for type in ABOUT],
+        most=most,
+    )
+    found: dict[UUID, list[Known]] = defaultdict(list)
+    for audience, code, key in rows:
+        found[audience].append(Known(type=TYPES[code], key=key))
+    return {audience: tuple(names) for audience, names in found.items()}
 
 
 def merges(*, sight: Sight) -> tuple[Merge, ...]:

@@ -8,6 +8,19 @@ SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %
 -- Forget what some memories name, by primary key, before it is written anew.
 DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[])
 
+-- name: shared
+-- What the memories name that everybody of the organization or of a project shares, the most often named
+-- first, so many of each. Reads every mention, once a night.
+WITH counted AS (
+SELECT n.audience, n.type_code, n.key, count(*) AS memories FROM memory_mention AS n
+WHERE (n.audience = n.project_id OR n.audience = %(everybody)s) AND n.type_code = ANY (%(types)s::smallint[])
+  AND NOT EXISTS (SELECT FROM memory_memorykeyword AS k WHERE k.memory_id = n.memory_id AND NOT k.live)
+GROUP BY 1, 2, 3),
+ranked AS (
+SELECT c.*, row_number() OVER (PARTITION BY c.audience ORDER BY c.memories DESC, c.key, c.type_code) AS place
+FROM counted AS c)
+SELECT audience, type_code, key FROM ranked WHERE place <= %(most)s ORDER BY audience, place
+
 -- name: things
 -- The keys of things that some memories name, by primary key, of what may be seen.
 SELECT n.memory_id, array_agg(DISTINCT n.key) FROM memory_mention AS n

@@ -92,3 +92,23 @@ def test_viewers_read_profiles_and_join_nothing(viewer_pages: Client, told: None
 def test_strangers_find_no_names(stranger_pages: Client, told: None) -> None:
     assert stranger_pages.get(NAMES).status_code == 404
     assert stranger_pages.get(f"{NAMES}/about", {"name": "LoginGate"}).status_code == 404
+
+
+def test_a_close_name_is_suggested_and_joined_with_one_press(
+    owner_pages: Client, viewer_pages: Client, caller: Caller, shop: str
+) -> None:
+    for text in ("The `ConnectionBroker` waits.", "The `ConectionBroker` is slow at night."):
+        remembered(caller, text)
+    about = f"{shop}entities/about?name=ConnectionBroker&kind=system"
+
+    before = owner_pages.get(about).content.decode()
+    seen = viewer_pages.get(about).content.decode()
+    pressed = owner_pages.post(about, {"same_as": "ConectionBroker", "scope": "organization"})
+    after = owner_pages.get(about).content.decode()
+
+    assert "Perhaps the same" in before
+    assert "one letter apart" in before
+    assert "The same, for me" not in seen
+    assert pressed.status_code == 302
+    assert "Perhaps the same" not in after
+    assert "Take apart" in after

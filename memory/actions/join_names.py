@@ -1,0 +1,103 @@
+"""Say in the night that names are one thing which surely are (spec 2.6).
+
+Place by place: the organization's memories, and those of each project that everybody in it shares.
+Names that stand in one of them are compared with each other alone, and what is said holds for those
+who see that place; what a team or a person keeps is left to them. Only what is certain is said, a
+few pairs of a place a night; of the others people are asked where they look at a name
+(`suggest_names`). Whoever takes one apart is not contradicted in the next night.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import audit as origins
+from accounts import jobs, tenancy
+from memory.actions.switching import INSTALLATION
+from memory.intake import close_names, same_names
+from memory.intake.close_names import Close, Known
+from memory.intake.same_names import Name
+from memory.lifecycle.review import SAME
+from memory.models import ReviewVerdict
+from memory.sql import entities
+from teams import audit
+
+JOB: Final = "memory.join_names"
+MOST_JOINED: Final = 20  # pairs of a place in a night, ours
+NOBODY: Final = UUID(int=0)  # decided it
+NIGHT: Final = "night"  # in place of an agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """What came of it: places and names looked at, and pairs that are one thing now."""
+
+    places: int
+    names: int
+    joined: int
+
+
+def queue() -> None:
+    """Queue the joining of the organization's names, once however often it is asked for."""
+    with tenancy.unit():
+        jobs.enqueue(JOB, payload={}, key="names")
+
+
+def join_names(*, now: datetime) -> Joined:
+    """Join the names of each place that surely are one thing."""
+    with tenancy.unit():
+        places = entities.shared_names(most=close_names.MOST_NAMES)
+    joined = 0
+    for audience, names in places.items():
+        found = close_names.pairs(names=names)
+        sure = tuple(one for one in found if one.is_sure)
+        joined += _join(audience, sure, now) if sure else 0
+    return Joined(places=len(places), names=_count(places.values()), joined=joined)
+
+
+def _count(places: Iterable[tuple[Known, ...]]) -> int:
+    return sum(len(names) for names in places)
+
+
+def _join(audience: UUID, pairs: tuple[Close, ...], now: datetime) -> int:
+    """Say that pairs are one thing, but those of which somebody said that or took it back."""
+    with tenancy.unit():
+        places = {audience, tenancy.current().organization_id}
+        said = tuple(ReviewVerdict.objects.filter(verdict=SAME, audience__in=places))
+        known = [(_pair(row), row.undone_at is None) for row in said]
+        numbers = same_names.groups(pairs=(pair for pair, holds in known if holds))
+        undone = {frozenset(pair) for pair, holds in known if not holds}
+        new = tuple(one for one in pairs if _is_new(one, numbers, undone))[:MOST_JOINED]
+        for one in new:
+            _say(audience, one, now)
+    return len(new)
+
+
+def _is_new(one: Close, numbers: dict[Name, int], undone: set[frozenset[Name]]) -> bool:
+    group = numbers.get(one.first)
+    is_one = group is not None and group == numbers.get(one.second)
+    return not is_one and frozenset((one.first, one.second)) not in undone
+
+
+def _pair(row: ReviewVerdict) -> tuple[Name, Name]:
+    first, second = row.before["first"], row.before["second"]
+    return (first[0], first[1]), (second[0], second[1])
+
+
+def _say(audience: UUID, one: Close, now: datetime) -> None:
+    made = ReviewVerdict.objects.create(
+        verdict=SAME,
+        audience=audience,
+        decided_by=NOBODY,
+        decided_agent=NIGHT,
+        decided_at=now,
+        before={"first": list(one.first), "second": list(one.second)},
+    )
+    audit.append(
+        act="entity.merged",
+        object_type="entity",
+        object_id=str(made.id),
+        caller=origins.Person(user_id=None, source_interface=INSTALLATION),
+    )
