@@ -353,7 +353,7 @@ IMPORTED: Final[Mapping[str, Name]] = {  # what became of rows of an import, in 
 SESSION_STATES: Final[Mapping[str, Name]] = {
     "open": _("Going on"),
     "ended": _("Ended"),
-    "consolidated": _("Read"),
+    "consolidated": _("Read through"),
 }
 SESSION_COUNTS: Final[Mapping[str, Name]] = {
     "added": _("remembered"),

@@ -109,6 +109,7 @@ def _kind(address: str) -> str:
         "import",
         "note",
         "topic",
+        "session",
         "conflict",
         "user",
         "invitation",

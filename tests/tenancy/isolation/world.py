@@ -311,7 +311,8 @@ def _sessions(world: World, tenant: str) -> None:
         view = open_session(caller=caller, new=new, now=NOW).session
         turn = NewTurn(role="user", text=f"We decided that {mark} stays under the third stone.")
         append_turns(caller=caller, session_id=view.id, turns=(turn,), now=NOW)
-        _add(world, "session", f"{tenant}/{place}", id=view.id, session_id=view.id)
+        _add(world, "session", f"{tenant}/{place}", id=view.id, session_id=view.id,
+             project=given["project"])  # fmt: skip
 
 
 def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -> UUID:
