@@ -78,6 +78,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_archived": gettext_lazy("archived memories together"),
     "session.opened": gettext_lazy("opened a session"),
     "session.turns_appended": gettext_lazy("added turns to a session"),
+    "session.decided": gettext_lazy("decided about what a session came to"),
     "session.events_appended": gettext_lazy("added events to a session"),
     "session.ended": gettext_lazy("ended a session"),
     "session.followed": gettext_lazy("told of a session as it went"),

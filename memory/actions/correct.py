@@ -44,6 +44,7 @@ class Corrected:
     """What became of a correction; `review_id` undoes one of a memory that waited for review."""
 
     outcome: Outcome
+    memory_id: UUID
     review_id: UUID | None
 
 
@@ -61,6 +62,18 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
     Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, Forbidden for a scope
     that the caller may not give it, and Conflict when somebody stores the same at the same moment.
     """
+    prepared = prepare_edit(caller=caller, memory_id=memory_id, correction=correction)
+    with tenancy.unit():
+        done = apply(
+            caller=caller, memory_id=memory_id, correction=correction, prepared=prepared, now=now
+        )
+        by = {"by": str(done.memory_id), "kind": correction.kind}
+        store.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
+        return done
+
+
+def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> Prepared:
+    """Check a correction and embed what is right instead. Outside of a unit; raises as `edit`."""
     require(caller=caller, act=Act.WRITE)
     _check_kind(correction.kind)
     check_reason(reason=correction.reason)
@@ -71,21 +84,30 @@ def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: dateti
     prepared = prepare(caller=caller, new=new)
     if new.scope == old.scope:
         _check_changed(old, prepared)
-    with tenancy.unit():
-        old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
-        traces = Traces()
-        traces.keep(old)
-        waited = reviews.group_of(row=old) is not None
-        _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
-        outcome = decide(caller=caller, prepared=prepared, now=now)
-        if outcome.memory is None:
-            raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-        _link(caller, old, outcome.memory.id)
-        by = {"by": str(outcome.memory.id), "kind": correction.kind}
-        store.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
-        undoable = waited and outcome.outcome == "added" and not outcome.operation
-        review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
-        return Corrected(outcome=outcome, review_id=review_id)
+    return prepared
+
+
+def apply(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    correction: Correction,
+    prepared: Prepared,
+    now: datetime,
+) -> Corrected:
+    """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
+    old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
+    traces = Traces()
+    traces.keep(old)
+    waited = reviews.group_of(row=old) is not None
+    _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
+    outcome = decide(caller=caller, prepared=prepared, now=now)
+    if outcome.memory is None:
+        raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+    _link(caller, old, outcome.memory.id)
+    undoable = waited and outcome.outcome == "added" and not outcome.operation
+    review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
+    return Corrected(outcome=outcome, memory_id=outcome.memory.id, review_id=review_id)
 
 
 def _noted(caller: Caller, old: Memory, successor: UUID, traces: Traces, now: datetime) -> UUID:

@@ -49,6 +49,20 @@ def sent(caller: Caller, session: SessionView, now: datetime, *events: object) -
     return append_events(caller=caller, session_id=session.id, events=events, now=now)
 
 
+def with_secret(secret: str) -> dict[str, dict[str, Any]]:
+    """Return events with a secret in each place that holds a text."""
+    said = f"password = {secret}"
+    return {
+        "text": call(1, text=said),
+        "args": call(1, said),
+        "name": call(1) | {"name": said},
+        "agent": call(1, agent=said),
+        "call": call(1, call=said),
+        "files": {"sequence": 1, "kind": "commit", "text": "x", "files": [said]},
+        "nested": call(1) | {"args": {"command": ["login", said], "password": secret}},
+    }
+
+
 def kept(session: SessionView) -> Scratchpad:
     """Return the settled scratchpad of what is stored."""
     with tenancy.unit():
@@ -127,18 +141,7 @@ def test_no_clock_is_believed(
 def test_a_secret_is_taken_out_before_anything_is_stored(
     agent: Caller, session: SessionView, now: datetime, secret: str, where: str
 ) -> None:
-    said = f"password = {secret}"
-    events: dict[str, Any] = {
-        "text": call(1, text=said),
-        "args": call(1, said),
-        "name": call(1) | {"name": said},
-        "agent": call(1, agent=said),
-        "call": call(1, call=said),
-        "files": {"sequence": 1, "kind": "commit", "text": "x", "files": [said]},
-        "nested": call(1) | {"args": {"command": ["login", said], "password": secret}},
-    }
-
-    done = sent(agent, session, now, events[where])
+    done = sent(agent, session, now, with_secret(secret)[where])
 
     with tenancy.unit():
         row = Turn.done.get(session=session.id)

@@ -1,0 +1,183 @@
+"""Decide about what a session came to, all at once or memory by memory (spec 4.4, 7.4).
+
+One transaction: either every verdict stands, or none. Each is the verdict of the review inbox, with
+its rules: who proposed does not approve, and a taint is lifted in person alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import wrong_field
+from accounts.sentences import sentence
+from memory.actions import correct, deciding, keep, reject, snooze
+from memory.actions.correct import Correction
+from memory.actions.fields import check_reason
+from memory.actions.remember import Prepared
+from memory.models import Session
+from memory.queries import session_summary, sessions
+from memory.queries.session_summary import Summary
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+VERDICTS: Final = ("keep", "edit", "reject", "later")
+MOST: Final = 200  # verdicts a call, ours
+LATER_DAYS: Final = 7  # that “later” is, ours
+EDITED: Final = "wrong"  # kind of the correction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVerdict:
+    """What somebody decides about one memory; `content` is what is right instead."""
+
+    memory_id: UUID
+    verdict: str
+    content: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionDecided:
+    """How many memories were decided how, and what the session comes to now."""
+
+    decided: Mapping[str, int]
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    """A verdict with the edit that is made ready for it, where it is one."""
+
+    verdict: NewVerdict
+    edit: Prepared | None = None
+
+
+def decide_session(
+    *,
+    caller: Caller,
+    session_id: UUID,
+    verdicts: tuple[NewVerdict, ...],
+    save_all: bool,
+    now: datetime,
+) -> SessionDecided:
+    """Decide about memories of a session; `save_all` keeps the others that wait.
+
+    Raises InvalidInput naming the verdict, NotFound for a session or a memory that is not of it,
+    Conflict where one waits no more, and what each verdict raises.
+    """
+    require(caller=caller, act=Act.CONFIRM)
+    _check(verdicts, save_all=save_all)
+    with tenancy.unit():
+        row = sessions.find(caller=caller, session_id=session_id)
+        of_it = set(session_summary.candidate_ids(caller=caller, session=row))
+    for place, one in enumerate(verdicts):
+        _check_of_it(place, one, of_it)
+    prepared = tuple(_prepared(caller, one) for one in verdicts)
+    with tenancy.unit(), transaction.atomic():
+        done = Counter(_decided(caller, one, now) for one in prepared)
+        if save_all:
+            done["keep"] += _keep_others(caller, row, verdicts, now)
+        _record(caller, row, done)
+        summary = session_summary.read(caller=caller, session_id=session_id, now=now)
+        return SessionDecided(decided=done, summary=summary)
+
+
+def _check(verdicts: tuple[NewVerdict, ...], *, save_all: bool) -> None:
+    """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
+    if not verdicts and not save_all:
+        raise wrong_field(
+            pointer="/verdicts",
+            detail="There is nothing to decide.",
+            hint=sentence("Choose memories, and one of: {names}.", names=VERDICTS),
+            code="required",
+        )
+    ids = [one.memory_id for one in verdicts]
+    for place, one in enumerate(verdicts):
+        if one.memory_id in ids[:place]:
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/memory_id",
+                detail="This memory is decided twice in one call.",
+                code="twice",
+            )
+        if one.verdict == "edit" and not one.content.strip():
+            raise wrong_field(
+                pointer=f"/verdicts/{place}/content",
+                detail="An edit says what is right instead.",
+                code="required",
+            )
+        check_reason(reason=one.reason)
+
+
+def _check_of_it(place: int, one: NewVerdict, of_it: set[UUID]) -> None:
+    """Check that a memory is one of the session's. Raises InvalidInput; others are as none."""
+    if one.memory_id not in of_it:
+        raise wrong_field(
+            pointer=f"/verdicts/{place}/memory_id",
+            detail="This session came to no such memory.",
+            hint="GET /api/v1/sessions/{id}/summary lists those it came to.",
+            code="unknown",
+        )
+
+
+def _prepared(caller: Caller, one: NewVerdict) -> _Prepared:
+    if one.verdict != "edit":
+        return _Prepared(verdict=one)
+    edit = correct.prepare_edit(caller=caller, memory_id=one.memory_id, correction=_correction(one))
+    return _Prepared(verdict=one, edit=edit)
+
+
+def _correction(one: NewVerdict) -> Correction:
+    return Correction(content=one.content, kind=EDITED, reason=one.reason)
+
+
+def _decided(caller: Caller, one: _Prepared, now: datetime) -> str:
+    """Carry out one verdict; return its name. In a unit."""
+    given = one.verdict
+    memory_id = given.memory_id
+    if one.edit is not None:
+        deciding.lock_waiting(caller=caller, memory_id=memory_id)
+        correct.apply(
+            caller=caller,
+            memory_id=memory_id,
+            correction=_correction(given),
+            prepared=one.edit,
+            now=now,
+        )
+    elif given.verdict == "keep":
+        keep.apply(caller=caller, memory_id=memory_id, now=now)
+    elif given.verdict == "reject":
+        reject.apply(caller=caller, memory_id=memory_id, reason=given.reason, now=now)
+    else:
+        until = now + timedelta(days=LATER_DAYS)
+        snooze.apply(caller=caller, memory_id=memory_id, until=until, now=now)
+    return given.verdict
+
+
+def _keep_others(
+    caller: Caller, row: Session, verdicts: tuple[NewVerdict, ...], now: datetime
+) -> int:
+    """Keep what waits and was not named; return how many. In a unit."""
+    named = {one.memory_id for one in verdicts}
+    waiting = session_summary.waiting_ids(caller=caller, session=row)
+    others = [one for one in waiting if one not in named]
+    for memory_id in others:
+        keep.apply(caller=caller, memory_id=memory_id, now=now)
+    return len(others)
+
+
+def _record(caller: Caller, row: Session, done: Mapping[str, int]) -> None:
+    audit.append(
+        act="session.decided",
+        object_type="session",
+        object_id=str(row.id),
+        caller=caller,
+        details={name: count for name, count in done.items() if count},
+    )

@@ -1,0 +1,107 @@
+"""What a session came to: what its agent showed, and the memories that wait because of it (4.4).
+
+Who may see a session may see its summary; of the memories each sees those of their own sight.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.models import Memory, Session
+from memory.queries import reviews, sessions
+from memory.queries.sessions import SessionView
+from memory.queries.views import MemoryView, to_view, visible
+from teams.permissions import require
+from teams.roles import Act
+
+MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
+OF_MEMORIES: Final = frozenset({"promoted"})  # told with the memories, to who may see them
+EMPTY: Final[Mapping[str, Any]] = {
+    "signals": {},
+    "seen": [],
+    "dropped": {},
+    "early": [],
+    "counts": {},
+    "steps": 0,
+    "tools": 0,
+    "outcome": "",
+    "tainted_by": "",
+    "task": "",
+    "events": 0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Came:
+    """A memory that a session came to: whether it waits, who may keep it, and on what it rests.
+
+    `why` names the signal, empty for what was taken from turns.
+    """
+
+    memory: MemoryView
+    waits: bool
+    may_keep: bool
+    why: str
+    tier: str
+    sessions: int
+    evidence: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A session, what it showed, and what came of it; `waiting` counts what nobody has decided."""
+
+    session: SessionView
+    shown: Mapping[str, Any]
+    candidates: tuple[Came, ...]
+    waiting: int
+
+
+def summary(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
+    """Return what a session came to. Raises NotFound also for one the caller may not see."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        return read(caller=caller, session_id=session_id, now=now)
+
+
+def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
+    """Return what a session came to. In a unit. Raises NotFound."""
+    row = sessions.find(caller=caller, session_id=session_id)
+    observed = row.observed or {}
+    rests = {one["memory_id"]: one for one in observed.get("promoted", ())}
+    rows = visible(caller=caller).filter(session_id=row.id).order_by("-confidence", "id")[:MOST]
+    candidates = tuple(_came(caller, one, rests.get(str(one.id), {}), now) for one in rows)
+    return Summary(
+        session=sessions.to_view(row),
+        shown={**EMPTY, **{name: observed[name] for name in observed if name not in OF_MEMORIES}},
+        candidates=candidates,
+        waiting=sum(one.waits for one in candidates),
+    )
+
+
+def candidate_ids(*, caller: Caller, session: Session) -> tuple[UUID, ...]:
+    """Return the memories of a session that the caller may see. In a unit."""
+    rows = visible(caller=caller).filter(session_id=session.id).order_by("-confidence", "id")
+    return tuple(rows.values_list("id", flat=True)[:MOST])
+
+
+def waiting_ids(*, caller: Caller, session: Session) -> tuple[UUID, ...]:
+    """Return the memories of a session that wait for somebody. In a unit."""
+    rows = visible(caller=caller).filter(session_id=session.id).order_by("id")[:MOST]
+    return tuple(row.id for row in rows if reviews.group_of(row=row) is not None)
+
+
+def _came(caller: Caller, row: Memory, rests: Mapping[str, Any], now: datetime) -> Came:
+    return Came(
+        memory=to_view(row, now=now),
+        waits=reviews.group_of(row=row) is not None,
+        may_keep=reviews.may_keep(caller=caller, row=row),
+        why=str(rests.get("key", "")).partition(":")[0],
+        tier=str(rests.get("tier", "")),
+        sessions=int(rests.get("sessions", 1)),
+        evidence=tuple(rests.get("evidence", ())),
+    )
