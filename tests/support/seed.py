@@ -14,14 +14,23 @@ django.setup()
 from accounts import tenancy  # noqa: E402
 from accounts.actions.tokens import NewToken, create_token  # noqa: E402
 from accounts.caller import Caller, Role  # noqa: E402
+from memory.actions.begin_import import begin_import  # noqa: E402
 from memory.actions.confirm import confirm  # noqa: E402
 from memory.actions.correct import correct  # noqa: E402
+from memory.actions.importing import Upload  # noqa: E402
 from memory.actions.pin import pin  # noqa: E402
+from memory.actions.push_note import NewNote, push_note  # noqa: E402
 from memory.actions.remember import NewMemory, remember  # noqa: E402
+from memory.actions.run_import import fail_import, run_import  # noqa: E402
 from memory.models import Memory  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 
+RULES = """# Depot
+
+- The {0} gate of the depot opens at seven, since the first trucks come then.
+- Never lock the {0} gate from outside because its key is kept inside.
+"""
 MEMORIES = tuple(
     line.split("\t") for line in Path(__file__).with_name("memories.tsv").read_text().splitlines()
 )  # type, content, files, tags; the newest first
@@ -38,9 +47,12 @@ def main() -> None:
     now = datetime.now(UTC)
     issued = create_token(caller=caller, new=NewToken(name="laptop"), now=now)
     with people.entered(organization=acme):
-        for slug, name in (("storefront", "storefront"), ("warehouse", "Warehouse")):
+        for slug, name in (
+            ("storefront", "storefront"), ("warehouse", "Warehouse"), ("depot", "Depot"),
+        ):  # fmt: skip
             create_project(caller=caller, slug=slug, name=name, now=now)
         _fill(caller, now)
+        _hand_in(caller, now)
     print(json.dumps({  # noqa: T201
         "email": mia.email, "password": people.PASSWORD, "stranger": "eve@globex.test",
         "token": issued.text, "organization": "acme", "project": "storefront",
@@ -71,6 +83,20 @@ def _fill(caller: Caller, now: datetime) -> None:
         Memory.objects.filter(pk__in=(ids[4], ids[6])).update(**proposed)
         Memory.objects.filter(pk=ids[7]).update(verification="stale", stale_at=now)
         Memory.objects.filter(pk=ids[2]).update(taint_reason="learned after a web fetch")
+
+
+def _hand_in(caller: Caller, now: datetime) -> None:
+    """Take a file in, let the job of another fail, and push a note; in the project depot."""
+    rules, more = (RULES.format(gate) for gate in ("west", "north"))
+    for name, text in (("CLAUDE.md", rules), ("AGENTS.md", more)):
+        upload = Upload(files=((name, text.encode()),), project="depot")
+        batch = begin_import(caller=caller, upload=upload, now=now)
+        if name == "CLAUDE.md":
+            run_import(caller=caller, batch_id=batch.id, now=now, tell=lambda *_: None)
+        else:
+            fail_import(batch_id=batch.id, reason="Its worker stopped twice.", now=now)
+    note = NewNote(project="depot", path="docs/adr-1.md", text=RULES.format("south"))
+    push_note(caller=caller, new=note, now=now)
 
 
 if __name__ == "__main__":
