@@ -26,6 +26,7 @@ CAUSES: Final[Mapping[str, Name]] = {
     "elsewhere": gettext_lazy("One of them is yours alone, others see the other one."),
     "older": gettext_lazy("The one that came later tells of an earlier time."),
     "unreviewed": gettext_lazy("The newer one still waits for review."),
+    "judged": gettext_lazy("A model says that it replaces the older one, and no word of it does."),
     "share": gettext_lazy("The call that brought it had replaced its share already."),
 }
 VERDICTS: Final[Mapping[str, Name]] = {

@@ -9,7 +9,7 @@ session stands.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -21,13 +21,14 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.sentences import sentence
-from memory.actions import extraction
+from memory.actions import extraction, judging
 from memory.actions.book_use import book_use
 from memory.actions.extraction import Allowance, Extracted, Mode, extract_part
 from memory.actions.opener import opener_of
 from memory.actions.remember import NewMemory, Outcome, remember
 from memory.intake import transcripts
 from memory.intake.extract import Candidate
+from memory.intake.integrate import Judged
 from memory.intake.turns import Turn
 from memory.models import Session
 from memory.queries import model_use, sessions
@@ -165,16 +166,39 @@ def _take(run: _Run, found: Extracted) -> None:
         row = _hold(run)
         _note(run, row)
         _save(row, "result")
-    for candidate in sorted(found.candidates, key=lambda one: -one.importance):
+    ordered = sorted(found.candidates, key=lambda one: -one.importance)
+    news = tuple(_new(run, candidate, found.method) for candidate in ordered)
+    judged = _judged(run, news)
+    for number, new in enumerate(news):
         if _added(run) >= MOST_MEMORIES:
             run.dropped["over_bound"] += 1
             continue
-        _count(run, _sent(run, candidate, found.method))
+        _count(run, _sent(run, new, judged.get(number, ())))
 
 
-def _sent(run: _Run, candidate: Candidate, method: str) -> Outcome | None:
+def _judged(run: _Run, news: tuple[NewMemory, ...]) -> Mapping[int, tuple[Judged, ...]]:
+    """Ask what the candidates are to what is known; what only the opener sees leaves nowhere."""
+    is_shared = run.session.audience != run.session.opened_by
+    allowance = replace(run.allowance, may_leave=is_shared)
+    found = judging.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
+    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
+    run.dropped.update(found.dropped)
+    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
+    run.counts.update({"compared": found.pairs, "judged": sum(map(len, found.judged.values()))})
+    if found.degraded:
+        run.degraded[found.degraded] += 1
+    if found.spent.calls:
+        with tenancy.unit():
+            book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
+            row = _hold(run)
+            _note(run, row)
+            _save(row, "result")
+    return found.judged
+
+
+def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
     row = run.session
-    new = NewMemory(
+    return NewMemory(
         content=candidate.content,
         source=Source.EXTRACTED.value,
         type=candidate.type.value,
@@ -190,8 +214,11 @@ def _sent(run: _Run, candidate: Candidate, method: str) -> Outcome | None:
         needs_review=True,
         session_id=row.id,
     )
+
+
+def _sent(run: _Run, new: NewMemory, judged: tuple[Judged, ...]) -> Outcome | None:
     try:
-        return remember(caller=run.caller, new=new, now=run.now)
+        return remember(caller=run.caller, new=new, now=run.now, judged=judged)
     except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
         return None
 

@@ -97,7 +97,7 @@ def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) 
     written = transcripts.written(turns=asked, nonce=nonce, clean=_clean)
     if not written:
         return _by_words(turns)
-    missing, model = _model(allowance, tenant)
+    missing, model = model_for(allowance=allowance, tenant=tenant)
     if model is None:
         return _by_words(turns, degraded=missing)
     return _with_model(turns, asked, _request(written, nonce), model)
@@ -128,7 +128,7 @@ def after(*, allowance: Allowance, spent: Spent) -> Allowance:
     )
 
 
-def _model(allowance: Allowance, tenant: str) -> tuple[Degraded | None, ChatModel | None]:
+def model_for(*, allowance: Allowance, tenant: str) -> tuple[Degraded | None, ChatModel | None]:
     """Return the model that may be asked; else none, and why."""
     try:
         model = registry.chat_model(tenant=tenant)

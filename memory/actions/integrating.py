@@ -99,6 +99,7 @@ def link(
         kind=decision.link.value,
         defaults={
             "automatic": True,
+            "confidence": decision.certainty,
             "cosine": decision.cosine,
             "description": str(decision.reason)[:200],
             "before": before,

@@ -5,7 +5,7 @@ Inside of one: find the place, compare with what is there, decide, write rows, a
 and jobs together. Gates refuse with a reason and a hint; they never raise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -30,7 +30,7 @@ from memory.intake.gates import (
     Neighborhood,
     Thresholds,
 )
-from memory.intake.integrate import Cause, Decision
+from memory.intake.integrate import Cause, Decision, Judged
 from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view, visible
@@ -49,10 +49,11 @@ __all__ = ["NewMemory", "Outcome", "remember"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A candidate with its vector where that could be made at once."""
+    """A candidate with its vector where that could be made at once, and what a model judged."""
 
     drafted: Draft
     embedded: Embedded | None
+    judged: tuple[Judged, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,16 +87,19 @@ class _Case:
     where: Place
     embedded: Embedded | None
     now: datetime
+    judged: tuple[Judged, ...] = ()
 
 
-def remember(*, caller: Caller, new: NewMemory, now: datetime) -> Outcome:
-    """Send one candidate through the door.
+def remember(
+    *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[Judged, ...] = ()
+) -> Outcome:
+    """Send one candidate through the door; `judged` is what a model said it is to what is known.
 
     Raises InvalidInput for a malformed one, NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.WRITE)
     try:
-        prepared = prepare(caller=caller, new=new)
+        prepared = replace(prepare(caller=caller, new=new), judged=judged)
     except (InvalidInput, Forbidden) as error:
         _log_malformed(caller, new, error, now)
         raise
@@ -119,16 +123,27 @@ def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
 
 def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
     """Compare a prepared candidate with what is there, and store what follows. In a unit."""
-    drafted, embedded = prepared.drafted, prepared.embedded
+    drafted, embedded = prepared.drafted, in_use(embedded=prepared.embedded)
     where = place(caller=caller, new=drafted.new)
-    if embedded is not None and embedded.key != embedding.active_model().key:
-        embedded = None
-    outcome = _decided(
-        _Case(caller=caller, drafted=drafted, where=where, embedded=embedded, now=now)
+    case = _Case(
+        caller=caller,
+        drafted=drafted,
+        where=where,
+        embedded=embedded,
+        now=now,
+        judged=prepared.judged,
     )
+    outcome = _decided(case)
     entry = log_entry(new=drafted.new, where=where, outcome=outcome)
     action_log.record(caller=caller, entries=(entry,), now=now)
     return outcome
+
+
+def in_use(*, embedded: Embedded | None) -> Embedded | None:
+    """Return a vector if it is of the model that searches use, else None. In a unit."""
+    if embedded is None or embedded.key != embedding.active_model().key:
+        return None
+    return embedded
 
 
 def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry:
@@ -250,8 +265,8 @@ def _decided(case: _Case) -> Outcome:
     if result.confirmed_id is not None:
         return _confirmed(case.caller, result, case.now)
     decision = integrate.decide(
-        candidate=around.statement,
-        known=around.known,
+        candidate=replace(around.statement, trusts_judgments=False),
+        known=integrate.with_judgments(known=around.known, judged=case.judged),
         conflict_cosine=thresholds.conflict_cosine,
     )
     return _added(case, result, decision)

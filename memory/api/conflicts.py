@@ -161,7 +161,8 @@ ENDPOINTS: Final = (
         says=(
             "Pairs of which you may see both, the newest first. `kind` is what the newer one would "
             "have done, `cause` why a person decides: equal, outranked, protected, elsewhere "
-            "(others see it), older, unreviewed, share (one run replaces few). `barred` says why "
+            "(others see it), older, unreviewed, judged (a model alone "
+            "says so), share (one run replaces few). `barred` says why "
             "you may not do something with it, and is empty where you may. `version` also grows "
             "when a side changes."
         ),

@@ -12,7 +12,7 @@ they do where the candidate may not replace: what is protected, of a higher auth
 see, or true since later, and when the run has replaced its share already. A person decides then.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
@@ -60,7 +60,18 @@ class Cause(StrEnum):
     ELSEWHERE = "elsewhere"
     OLDER = "older"
     UNREVIEWED = "unreviewed"
+    JUDGED = "judged"
     SHARE = "share"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What a model judged a candidate to be to a stored memory, as it was at that version."""
+
+    known_id: UUID
+    version: int | None
+    relation: Relation
+    certainty: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +80,7 @@ class Statement:
 
     `since`: from when on it is true. `may_replace_protected`: it comes from somebody who may.
     `is_reviewed`: it waits for nobody. `has_share`: the run has not replaced its share yet.
+    `trusts_judgments`: what a model judged replaces even where no word says so.
     """
 
     content: str
@@ -78,14 +90,15 @@ class Statement:
     may_replace_protected: bool = False
     is_reviewed: bool = True
     has_share: bool = True
+    trusts_judgments: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """A stored memory near the candidate; `judged` is a model's relation, None without one.
 
-    `is_protected`: its layer, a tag or a pin keeps agents from it. `is_elsewhere`: others see it.
-    `version`: the one that was read.
+    `certainty` is that of the judgment. `is_protected`: its layer, a tag or a pin keeps agents from
+    it. `is_elsewhere`: others see it. `version`: the one that was read.
     """
 
     id: UUID
@@ -94,6 +107,7 @@ class Known:
     subjects: frozenset[str]
     cosine: float
     judged: Relation | None = None
+    certainty: float = 1.0
     since: datetime | None = None
     is_protected: bool = False
     is_elsewhere: bool = False
@@ -105,7 +119,7 @@ class Decision:
     """The operation, the memory it concerns, the edge from the candidate, and why.
 
     Of a conflict `wanted` is what it would have done, and `cause` why it did not.
-    `target_version` is the version of that memory that was compared.
+    `target_version` is the version of that memory that was compared. `certainty`: of its edge.
     """
 
     operation: Operation
@@ -117,6 +131,7 @@ class Decision:
     cause: Cause | None = None
     cosine: float | None = None
     target_version: int | None = None
+    certainty: float = 1.0
 
 
 _ADD = Decision(
@@ -197,6 +212,17 @@ def decide(
     return _ADD
 
 
+def with_judgments(*, known: tuple[Known, ...], judged: tuple[Judged, ...]) -> tuple[Known, ...]:
+    """Return what is known with what was judged of it; what has changed since is left to words."""
+    by_id = {(one.known_id, one.version): one for one in judged}
+    return tuple(
+        replace(one, judged=found.relation, certainty=found.certainty)
+        if (found := by_id.get((one.id, one.version))) is not None
+        else one
+        for one in known
+    )
+
+
 def _guess(candidate: Statement, known: Known) -> Relation:
     difference = statements.difference(old=known.content, new=candidate.content)
     if statements.marks_retraction(text=candidate.content):
@@ -222,6 +248,7 @@ def _decision(relation: Relation, candidate: Statement, known: Known) -> Decisio
         cause=cause,
         cosine=known.cosine,
         target_version=known.version,
+        certainty=1.0 if known.judged is None else known.certainty,
     )
 
 
@@ -236,10 +263,18 @@ def _cause(relation: Relation, candidate: Statement, known: Known) -> Cause | No
         (Cause.OUTRANKED, candidate.authority > known.authority),
         (Cause.PROTECTED, known.is_protected and not candidate.may_replace_protected),
         (Cause.UNREVIEWED, not candidate.is_reviewed),
+        (Cause.JUDGED, _is_judged_alone(candidate, known)),
         (Cause.OLDER, _is_older(candidate, known)),
         (Cause.SHARE, not candidate.has_share),
     )
     return next((cause for cause, holds in hindrances if holds), None)
+
+
+def _is_judged_alone(candidate: Statement, known: Known) -> bool:
+    """Say whether only a model says that the candidate replaces, and no word of it does."""
+    if known.judged is None or candidate.trusts_judgments:
+        return False
+    return _guess(candidate, known) not in _REPLACES
 
 
 def _is_older(candidate: Statement, known: Known) -> bool:

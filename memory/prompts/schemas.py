@@ -1,7 +1,8 @@
 """The shapes of models' answers: what they are asked for, and what is taken of it.
 
-`EXTRACT` is sent with the request. What comes back must at least be `EXTRACT_LEAST`: a list of
-objects; each of them is then checked alone, so one that is wrong does not cost the others.
+`EXTRACT` or `RELATE` is sent with the request. What comes back must at least be a list of objects
+(`EXTRACT_LEAST`, `RELATE_LEAST`); each of them is then checked alone, so one that is wrong does not
+cost the others.
 """
 
 from collections.abc import Mapping
@@ -59,6 +60,34 @@ EXTRACT_LEAST: Final[Mapping[str, object]] = {
     "type": "object",
     "properties": {"memories": {"type": "array"}},
     "required": ["memories"],
+}
+
+JUDGED: Final = ("update", "contradicts", "extend", "derive", "none")  # spec 2.3, 2.4
+_RELATION: Final[Mapping[str, object]] = {
+    "pair": {"type": "integer"},
+    "relation": {"type": "string", "enum": [*JUDGED]},
+    "certainty": {"type": "number"},
+}
+RELATE: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "relations": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _RELATION,
+                "required": [*_RELATION],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["relations"],
+    "additionalProperties": False,
+}
+RELATE_LEAST: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"relations": {"type": "array"}},
+    "required": ["relations"],
 }
 
 

@@ -61,6 +61,7 @@ class Vendor:
     url: str = ""
     script: list[Fault | Status] = field(default_factory=list)
     chat_content: str = '{"facts": ["tests pass"]}'
+    answers: dict[str, str] = field(default_factory=dict)  # by the name of the schema asked for
     asked: list[dict[str, Any]] = field(default_factory=list)
     closing: Event = field(default_factory=Event)
     lock: Lock = field(default_factory=Lock)
@@ -222,7 +223,9 @@ def _openai_embeddings(body: dict[str, Any], fault: Fault, vendor: Vendor) -> st
 
 
 def _openai_chat(body: dict[str, Any], fault: Fault, vendor: Vendor) -> str:
-    message: dict[str, Any] = {"role": "assistant", "content": vendor.chat_content}
+    asked = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+    said = vendor.answers.get(asked, vendor.chat_content)
+    message: dict[str, Any] = {"role": "assistant", "content": said}
     if fault is Fault.WRONG_SCHEMA:
         message["content"] = '{"facts": "not a list"}'
     if fault is Fault.REFUSAL:
