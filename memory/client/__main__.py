@@ -1,7 +1,6 @@
 """`python -m cairn_client`, as `cairn`."""
 
-import sys
+from .cli import run
 
-from .cli import main
-
-sys.exit(main())
+if __name__ == "__main__":
+    run()

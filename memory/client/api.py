@@ -60,6 +60,11 @@ class Client:
         """Return the projects that the caller sees."""
         return tuple(self._get("projects")["items"])
 
+    def pause(self, *, project: str, paused: bool, token_id: str = "") -> Mapping[str, Any]:
+        """Let agents of a project be given nothing, or again; of one token, or of all."""
+        body = {"paused": paused, "token": token_id or None}
+        return self._post(f"projects/{project}/pause", _given(body))
+
     def search(self, *, query: str, project: str = "", **narrowing: object) -> Found:
         """Return what is relevant to a question; `narrowing` are fields of `POST /search`."""
         body = {"query": query, "project": project or None, **narrowing}

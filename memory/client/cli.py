@@ -7,11 +7,11 @@ that say how to tell (`--json`, `--quiet`) may stand anywhere.
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import asking, configuration, keeping, replaying, setting_up
+from . import asking, configuration, keeping, pausing, replaying, setting_up
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Desk
 
@@ -50,6 +50,7 @@ def begin(
 asking.register(app=app)
 keeping.register(app=app)
 replaying.register(app=app)
+pausing.register(app=app)
 setting_up.register(app=app)
 
 
@@ -69,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else ERROR
     return 0
+
+
+def run() -> NoReturn:
+    """Be the program `cairn`."""
+    sys.exit(main())
 
 
 def hoisted(*, arguments: Sequence[str]) -> tuple[str, ...]:

@@ -133,3 +133,14 @@ def test_doctor_says_what_is_wrong_and_ends_with_a_fault(agents: Path, here: Cai
     assert done.code == 1
     wrong = {row["check"] for row in done.rows() if not row["ok"]}
     assert wrong == {"settings", "claude-code", "cursor", "codex"}
+
+
+def test_pause_holds_for_this_token_until_it_is_resumed(here: Cairn) -> None:
+    paused = here("pause", "--json").rows()[0]
+    resumed = here("resume", "--json").rows()[0]
+    everybody = here("pause", "--everybody").out
+
+    assert paused == {"paused": False, "this_token_paused": True}
+    assert resumed == {"paused": False, "this_token_paused": False}
+    assert everybody == "shop: paused for all agents\n"
+    assert here("resume", "--everybody").out == "shop: not paused\n"

@@ -1,0 +1,66 @@
+"""The client stands alone: what its distribution names is enough to run it (spec 8.3)."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+FOLDER = ROOT / "deploy" / "client"
+LOADED = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from cairn_client import cli; "
+    "code = cli.main(sys.argv[2:]); print(code, *(sorted(sys.modules)))"
+)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """A folder with the package as it is installed, away from everything else of ours."""
+    shutil.copytree(ROOT / "memory" / "client", tmp_path / "cairn_client")
+    return tmp_path
+
+
+def _loaded(alone: Path, *arguments: str) -> tuple[str, set[str]]:
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", LOADED, str(alone), *arguments],
+        cwd=alone,
+        env={"HOME": str(alone), "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    code, *modules = done.stdout.splitlines()[-1].split()
+    return code, set(modules)
+
+
+def _tops(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_help_is_told_without_what_takes_long_to_load(alone: Path) -> None:
+    code, modules = _loaded(alone, "--help")
+
+    assert code == "0"
+    assert not {"httpx", "rich", "django", "memory"} & _tops(modules)
+
+
+def test_command_runs_without_anything_else_of_ours(alone: Path) -> None:
+    code, modules = _loaded(alone, "--url", "http://127.0.0.1:9", "--token", "x", "--json", "stats")
+
+    assert code == "1"
+    assert "httpx" in modules
+    assert not {"django", "memory", "accounts", "teams"} & _tops(modules)
+
+
+def test_distribution_holds_the_package_and_names_its_libraries() -> None:
+    told = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
+
+    included = told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert [(FOLDER / path).resolve() for path in included] == [ROOT / "memory" / "client"]
+    assert told["project"]["scripts"] == {"cairn": "cairn_client.cli:run"}
+    pinned = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    pins = {line.partition("==")[0] for line in pinned["project"]["dependencies"]}
+    assert {line.partition(">=")[0] for line in told["project"]["dependencies"]} <= pins
