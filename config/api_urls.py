@@ -37,8 +37,8 @@ from teams.api import audit, changes, pauses, people, projects, teams
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
-    *openness.ENDPOINTS,
     *pauses.ENDPOINTS,
+    *openness.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,
     *writing.ENDPOINTS,
@@ -48,6 +48,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *sessions.ENDPOINTS,
     *turns.ENDPOINTS,
     *hooks.ENDPOINTS,
+    *injections.ENDPOINTS,
     *events.ENDPOINTS,
     *summaries.ENDPOINTS,
     *browsing.ENDPOINTS,
