@@ -38,6 +38,7 @@ def harnesses(*, base_url: str, token: str | None, project: str) -> tuple[Harnes
         Harness(key="codex", name="Codex", snippets=_codex(mcp, secret)),
         Harness(key="api", name="Copilot, VS Code", snippets=(_vscode(mcp, secret),)),
         Harness(key="unknown", name="MCP", snippets=(_mcp(mcp, secret),)),
+        Harness(key="api", name="Hooks", snippets=_hooks(base_url, secret, project)),
         Harness(key="api", name="REST", snippets=_rest(base_url, secret, project)),
     )
 
@@ -75,6 +76,31 @@ def _vscode(mcp: str, secret: str) -> Snippet:
 def _mcp(mcp: str, secret: str) -> Snippet:
     return Snippet(
         where="Streamable HTTP", language="text", text=f"{mcp}\nAuthorization: Bearer {secret}"
+    )
+
+
+def _hooks(base_url: str, secret: str, project: str) -> tuple[Snippet, ...]:
+    """Return how programs are told of the script of the plugin folder, and what it needs."""
+    named = {"CAIRN_URL": base_url, "CAIRN_TOKEN": secret, "CAIRN_PROJECT": project}
+    exports = "\n".join(f"export {name}={value}" for name, value in named.items())
+    script = 'exec sh "$HOME/.cairn/plugin/bin/hook.sh" cline'
+    copied = (
+        "mkdir -p ~/.cairn ~/.copilot/hooks\n"
+        "cp -R deploy/plugin ~/.cairn/plugin\n"
+        "cp deploy/plugin/hooks/copilot.json ~/.copilot/hooks/cairn.json"
+    )
+    return (
+        Snippet(
+            where="Claude Code",
+            language="bash",
+            text=f"{exports}\nclaude --plugin-dir deploy/plugin",
+        ),
+        Snippet(where="Copilot CLI", language="bash", text=f"{exports}\n{copied}"),
+        Snippet(
+            where="Cline: .clinerules/hooks/UserPromptSubmit, PostToolUse, TaskComplete",
+            language="bash",
+            text=f"#!/bin/sh\n{exports}\n{script}",
+        ),
     )
 
 

@@ -91,6 +91,7 @@ project: list[URLPattern | URLResolver] = [
     path("connections/steps", connections.steps, name="steps"),
     path("connections/token", connections.token, name="connection_token"),
     path("activity", activity.activity, name="activity"),
+    path("connections/pause", connections.pause, name="connection_pause"),
     path("settings", places.project_settings, name="project_settings"),
     path("settings/gates", places.project_gates, name="project_gates"),
     path("settings/extraction", extraction.project_extraction, name="project_extraction"),

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +12,19 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.actions.tokens import NewToken, create_token
+from accounts.identifiers import as_uuid
 from accounts.queries import TokenView, state_of, tokens
 from frontend import snippets
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import connections as queries
-from memory.queries import overview
+from memory.queries import injections, overview
+from memory.queries.injections import Sums
+from teams.actions import pausing
+from teams.queries import pauses
+from teams.roles import Act, allows
+
+NOBODY: Final = UUID(int=0)  # what is no id names no token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +36,24 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """A token that has called, and whether it is given anything here."""
+
+    token: TokenView
+    is_paused: bool
+    may_pause: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Checklist:
-    """The live check-list and the agents seen."""
+    """The live check-list, the agents seen, what was given, and whether anything is."""
 
     steps: tuple[Step, ...]
-    agents: tuple[TokenView, ...]
+    agents: tuple[Agent, ...]
     complete: bool
+    given: Sums
+    is_paused: bool
+    may_pause: bool
 
 
 @base.member
@@ -68,6 +89,28 @@ def token(request: HttpRequest, frame: Frame) -> HttpResponse:
     return base.page(request, template, context)
 
 
+@require_POST
+@base.member
+def pause(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Pause or resume the project, or one token in it."""
+    named = request.POST.get("token", "")
+    pausing.pause(
+        caller=frame.caller,
+        ref=frame.project.slug if frame.project else "",
+        token_id=(as_uuid(text=named) or NOBODY) if named else None,
+        paused=request.POST.get("paused") == "1",
+    )
+    return base.moved(request, to=base.address("connections", frame))
+
+
+def _may_write(frame: Frame) -> bool:
+    return allows(role=frame.caller.role, act=Act.WRITE)
+
+
+def _may_manage(frame: Frame) -> bool:
+    return allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS)
+
+
 def _context(frame: Frame, *, token: str | None) -> dict[str, object]:
     slug = frame.project.slug if frame.project else ""
     return {
@@ -88,13 +131,25 @@ def _checklist(frame: Frame) -> Checklist:
     )
     seen = tuple(one for one in living if one.last_used_at is not None)
     reached = queries.milestones(caller=frame.caller, project=slug)
+    given = injections.in_project(caller=frame.caller, project=slug)
+    paused = pauses.pauses_of(caller=frame.caller, ref=slug)
     steps = (
         Step(name=_("A token is made"), at=_earliest(one.created_at for one in living)),
         Step(name=_("First call"), at=_earliest(one.last_used_at for one in seen)),
+        Step(name=_("A session was given a memory"), at=given.first_at),
         Step(name=_("First memory from an agent"), at=reached.first_memory_at),
-        Step(name=_("A memory was given out"), at=reached.last_given_at),
     )
-    return Checklist(steps=steps, agents=seen, complete=all(step.at is not None for step in steps))
+    return Checklist(
+        steps=steps,
+        agents=tuple(
+            Agent(token=one, is_paused=one.id in paused.tokens, may_pause=_may_write(frame))
+            for one in seen
+        ),
+        complete=all(step.at is not None for step in steps),
+        given=given,
+        is_paused=paused.paused,
+        may_pause=_may_manage(frame),
+    )
 
 
 def _reaches(token: TokenView, frame: Frame) -> bool:

@@ -1,17 +1,18 @@
 """What was given back to sessions: the ledger (spec 4.6)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Count, Max, Min, Sum
+from django.db.models.functions import Coalesce
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import GivenOut
 from memory.queries import sessions
 from memory.queries.views import countable
+from teams import queries as places
 from teams.permissions import require
 from teams.roles import Act
 
@@ -28,15 +29,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """What a session was given in all."""
+    """How many memories were given, for how many tokens, to how many sessions, and when."""
 
     memories: int
     tokens: int
+    sessions: int
     first_at: datetime | None
     last_at: datetime | None
-
-
-NOTHING = Sums(memories=0, tokens=0, first_at=None, last_at=None)
 
 
 def told_in(*, session_id: UUID) -> frozenset[UUID]:
@@ -61,19 +60,21 @@ def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
         )
 
 
-def sums(*, session_ids: tuple[UUID, ...]) -> Mapping[UUID, Sums]:
-    """Return what each session was given in all; sessions that were given nothing are missing.
+def in_project(*, caller: Caller, project: str) -> Sums:
+    """Return what sessions of a project were given, of sessions and memories the caller may see.
 
-    In a unit; the caller of this has looked up the sessions as ones that may be seen.
+    As far as the ledger reaches back. Raises NotFound for a project the caller cannot see.
     """
-    rows = (
-        GivenOut.objects.filter(session_id__in=session_ids)
-        .order_by()
-        .values_list("session_id")
-        .annotate(Count("pk"), Sum("tokens"), Min("at"), Max("at"))
-    )
-    return {
-        session_id: Sums(memories=memories, tokens=tokens, first_at=first, last_at=last)
-        for session_id, memories, tokens, first, last in rows
-        if session_id is not None
-    }
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        mine = sessions.of_project(caller=caller, project_id=place.id).values("id")
+        seen = countable(caller=caller).values("id")
+        found = GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen).aggregate(
+            memories=Count("pk"),
+            tokens=Coalesce(Sum("tokens"), 0),
+            sessions=Count("session_id", distinct=True),
+            first_at=Min("at"),
+            last_at=Max("at"),
+        )
+    return Sums(**found)

@@ -124,6 +124,11 @@ def hold(*, caller: Caller, session_id: UUID) -> Session:
     return row
 
 
+def of_project(*, caller: Caller, project_id: UUID) -> QuerySet[Session]:
+    """Return the sessions of a project that the caller may see. In a unit."""
+    return _visible(caller).filter(project_id=project_id)
+
+
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     """Return the caller's own session of an external id, locked; None when there is none."""
     own = Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)

@@ -1,0 +1,118 @@
+"""The page of connections: what agents were given, and pauses that hold."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from django.test import Client
+
+from accounts import tenancy
+from accounts.actions.tokens import NewToken, create_token
+from accounts.authentication import entered
+from accounts.caller import Caller, TokenScope
+from accounts.models import User
+from teams.models import Project
+from tests.edges.pages.conftest import remembered
+from tests.support.api import Api
+
+FILE = "src/cart/prices.py"
+WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
+TOUCH = {
+    "session": "r",
+    "project": "shop",
+    "event": "result",
+    "tool": "read",
+    "arguments": {"path": FILE},
+}
+
+
+def agent(caller: Caller) -> Api:
+    """Return a client with a token of somebody's."""
+    new = NewToken(name="laptop", scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
+    return Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)
+
+
+def page(client: Client, shop: str) -> str:
+    """Return the text of the page."""
+    response = client.get(f"{shop}connections")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def settings(caller: Caller) -> dict[str, object]:
+    """Return what the project sets."""
+    with entered(caller), tenancy.unit():
+        found: dict[str, object] = Project.objects.get().settings
+    return found
+
+
+def test_what_agents_were_given_is_counted(owner_pages: Client, shop: str, caller: Caller) -> None:
+    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
+    before = page(owner_pages, shop)
+
+    given = agent(caller).post("hooks/generic", TOUCH).json()["context"]
+
+    assert WARNING in given
+    assert "memory was given to agents" not in before
+    assert "1 memory was given to agents" in page(owner_pages, shop)
+
+
+def test_sessions_of_others_are_not_counted(
+    owner_pages: Client,
+    member: User,
+    member_caller: Caller,
+    shop: str,
+    caller: Caller,
+    signed_in: Callable[[User], Client],
+) -> None:
+    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
+
+    agent(member_caller).post("hooks/generic", TOUCH)
+
+    assert "given to agents in the last" not in page(owner_pages, shop)
+    assert "1 memory was given to agents" in page(signed_in(member), shop)
+
+
+def test_a_project_is_paused_and_resumed_on_the_page(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    remembered(caller, WARNING, type="gotcha", related_files=(FILE,))
+
+    owner_pages.post(f"{shop}connections/pause", {"paused": "1"})
+    paused = page(owner_pages, shop)
+    silent = agent(caller).post("hooks/generic", TOUCH).json()
+    owner_pages.post(f"{shop}connections/pause", {"paused": "0"})
+
+    assert "Paused: agents of this project" in paused
+    assert silent == {}
+    assert "Pause for all agents" in page(owner_pages, shop)
+
+
+def test_one_agent_is_paused_beside_its_name(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    client = agent(caller)
+    token = client.get("me").json()["token_id"]
+
+    owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": token})
+
+    assert settings(caller) == {"injection_paused_tokens": [token]}
+    assert f'value="{token}"' in page(owner_pages, shop)
+
+
+def test_what_is_no_token_pauses_nothing(owner_pages: Client, shop: str, caller: Caller) -> None:
+    answer = owner_pages.post(f"{shop}connections/pause", {"paused": "1", "token": "laptop"})
+
+    assert answer.status_code == 404
+    assert settings(caller) == {}
+
+
+def test_a_member_is_offered_no_pause_of_the_project(
+    member: User, shop: str, signed_in: Callable[[User], Client], caller: Caller
+) -> None:
+    client = signed_in(member)
+
+    answer = client.post(f"{shop}connections/pause", {"paused": "1"})
+
+    assert answer.status_code == 403
+    assert "Pause for all agents" not in page(client, shop)
+    assert settings(caller) == {}
