@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -13,15 +14,25 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory import migrations
 from memory.actions.asking import SearchRequest
 from memory.actions.context import Context, ContextRequest, context
 from memory.actions.styles import MOST, put_style, remove_style
 from memory.models import Definition
 from memory.queries import methodologies, styles
+from memory.retrieval.phases import Phase
 from memory.retrieval.style import Fit, NewStyle, Style
 from memory.taxonomy import Scope
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent
+
+OLD_TABLE = """
+CREATE TEMPORARY TABLE memory_methodology (name text, phases jsonb, defined_by uuid,
+    defined_at timestamptz) ON COMMIT DROP
+"""
+OLD_ROW = """
+INSERT INTO memory_methodology VALUES ('kanban', '{"doing": "implement"}', %(by)s, %(now)s)
+"""
 
 
 def _put(caller: Caller, now: datetime, name: str = "coding", **given: Any) -> Style:
@@ -177,3 +188,17 @@ def test_of_two_defaults_at_once_one_remains(caller: Caller, store: str, now: da
 
     with entered(caller), tenancy.unit():
         assert Definition.objects.filter(is_default=True).count() == 1
+
+
+def test_methodologies_of_before_are_taken_over(caller: Caller, store: str, now: datetime) -> None:
+    script = Path(migrations.__file__).with_name("0018_definitions.sql").read_text(encoding="utf-8")
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute(OLD_TABLE)
+        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
+        cursor.execute(script)
+
+    with tenancy.unit():
+        row = Definition.objects.get()
+    assert methodologies.own(caller=caller) == {"kanban": {"doing": Phase.IMPLEMENT}}
+    assert (row.audience, row.defined_by) == (caller.organization_id, caller.user_id)
+    assert row.defined_at == now

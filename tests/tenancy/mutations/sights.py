@@ -6,6 +6,7 @@ from tests.tenancy.mutations.switching import guard
 
 READS: Final = "tests/tenancy/test_reads.py::"
 GUARDS: Final = "tests/tenancy/test_guards.py::"
+STYLES: Final = "tests/integration/memory/test_styles.py::"
 
 VISIBILITY: Final = (
     guard(
@@ -178,5 +179,21 @@ VISIBILITY: Final = (
         "work is its author's to see", "accounts/queries/work.py",
         "return rows.filter(created_by=principal(caller=caller))", "return rows",
         "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
+    ),
+    guard(
+        "a style is its organization's or its person's", "memory/queries/definitions.py",
+        "filter(kind=kind, audience__in=audiences)", "filter(kind=kind)",
+        f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
+    ),
+    guard(
+        "a token of projects has no style of its person's", "memory/queries/definitions.py",
+        "if caller.user_id is not None and caller.bound_projects is None:",
+        "if caller.user_id is not None:",
+        f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
+    ),
+    guard(
+        "the night joins names that all of a place see", "memory/sql/entities.sql",
+        "(n.audience = n.project_id OR n.audience = %(everybody)s) AND", "",
+        "tests/integration/memory/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
     ),
 )  # fmt: skip
