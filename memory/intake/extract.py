@@ -156,13 +156,17 @@ def _is_bare_rejection(turn: Turn, said: Said) -> bool:
 
 def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
     """Put the sentence before in front of one that points back to it; empty if that cannot be."""
-    if not sentences.continues(text=content):
+    lacks = standalone.lacks_subject(text=content)
+    if not (lacks or sentences.continues(text=content)):
         return content
     if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
         return ""
     first = standalone.bare(text=before.text)
-    if sentences.continues(text=first) or not chatter.has_substance(text=first):
+    points_back = sentences.continues(text=first) or standalone.lacks_subject(text=first)
+    if points_back or not chatter.has_substance(text=first):
         return ""
+    if lacks:
+        return standalone.after_problem(problem=first, fix=content)
     return f"{first} {content}"
 
 

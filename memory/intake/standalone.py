@@ -32,6 +32,21 @@ _FIRST_PERSON = (
     (re.compile(r"^i (always|never|usually) (want|use|write)\b", re.I), 2),
     (re.compile(r"^i (work)\b", re.I), 1),
 )
+_FIX_OF_WHAT = re.compile(  # says how something was mended, and not what
+    r"^(?:(?:i|we)(?:.ve| have| had)? (?:(?:finally|then|just|only) )?)?"
+    r"(?P<done>fixed|solved|resolved|cured|worked around)"
+    r"(?: (?:it|this|that|the (?:problem|issue|bug|error|failure|crash)))? by\b"
+    r"|^(?:(?:j.ai|nous avons|on a) )?"
+    r"(?:corrigé|résolu|réglé)(?: (?:le problème|l.erreur|le bug))? (?:en|par)\b",
+    re.IGNORECASE,
+)
+_PROBLEM = re.compile(
+    r"\b(?:fail|broke|crash|error|exception|time[sd]? ?out|flak|slow|hang|hung|leak|deadlock|lock"
+    r"|cannot|can.t|doesn.t|didn.t|does not|did not|bug|problem|issue|wrong|corrupt|los[et]|missing"
+    r"|refused|échou|plant|erreur|panne|problème|lent|bloqu)|\w(?:Error|Exception)\b"
+    r"|(?-i:\bE[A-Z]{4,}\b)",
+    re.IGNORECASE,
+)
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _AGO = ((re.compile(r"\byesterday\b|\bhier\b", re.I), 1), (re.compile(r"\blast week\b", re.I), 7))
 
@@ -50,6 +65,22 @@ def bare(*, text: str) -> str:
     if not said:
         return ""
     return said[0].upper() + said[1:] if said[0].islower() and not _is_name(said) else said
+
+
+def lacks_subject(*, text: str) -> bool:
+    """Say whether a text tells how something was mended without saying what."""
+    return _FIX_OF_WHAT.match(text) is not None
+
+
+def after_problem(*, problem: str, fix: str) -> str:
+    """Return what was mended, and how, without who did it; empty where the first is no problem."""
+    if _PROBLEM.search(problem) is None:
+        return ""
+    found = _FIX_OF_WHAT.match(fix)
+    done = found.group("done") if found else None
+    if found is None or done is None:
+        return f"{problem} {fix}"
+    return f"{problem} It was {done.lower()} by{fix[found.end() :]}"
 
 
 def files_in(*, text: str) -> tuple[str, ...]:

@@ -47,6 +47,29 @@ def test_what_people_say_is_kept_with_its_type(said: str, content: str, type: st
     assert kept(said) == ([(content or said, type)] if type else [])
 
 
+@pytest.mark.parametrize("speaker", [Speaker.USER, Speaker.ASSISTANT])
+@pytest.mark.parametrize(
+    ("said", "content"),
+    [
+        (
+            "Deploys broke with ECONNRESET. We solved it by raising keepalive to 65 s.",
+            "Deploys broke with ECONNRESET. It was solved by raising keepalive to 65 s.",
+        ),
+        ("I fixed it by pinning urllib3 to 1.26.", ""),
+        ("Fixed by pinning urllib3 to 1.26 in requirements.txt.", ""),
+        ("Hello there. I fixed it by restarting nginx with the new config.", ""),
+        ("Every branch has a preview. We fixed this by raising the pool size to 20.", ""),
+        ("J'ai corrigé le problème en fixant urllib3 à 1.26.", ""),
+    ],
+)
+def test_a_fix_is_kept_with_what_it_mends_or_not_at_all(
+    said: str, content: str, speaker: Speaker
+) -> None:
+    assert [text for text, type in kept(said, speaker) if type == "fix"] == [content] * bool(
+        content
+    )
+
+
 @pytest.mark.parametrize(
     "said",
     [
