@@ -81,6 +81,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "session.decided": gettext_lazy("decided about what a session came to"),
     "session.events_appended": gettext_lazy("added events to a session"),
     "session.ended": gettext_lazy("ended a session"),
+    "session.deleted": gettext_lazy("deleted a session for good"),
     "session.followed": gettext_lazy("told of a session as it went"),
     "session.taken": gettext_lazy("handed in a conversation"),
     "import.begun": gettext_lazy("began an import"),

@@ -61,6 +61,12 @@ def leave_to(*, object_id: UUID, audience: UUID) -> None:
     Change.objects.filter(object_id=object_id).update(audience=audience)
 
 
+def forget(*, object_ids: tuple[UUID, ...]) -> int:
+    """Take out of the feed what it has said of things that are deleted for good."""
+    gone, _ = Change.objects.filter(object_id__in=object_ids).delete()
+    return gone
+
+
 def take_turn() -> None:
     """Wait until no other unit of the organization writes its endings; ours are then in order.
 

@@ -7,12 +7,14 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
-from accounts.errors import NotFound
+from accounts.errors import InvalidInput, NotFound
 from accounts.queries import people, work
 from frontend import words
+from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.actions import ending
+from memory.actions.delete_session import Fate, delete_session, may_delete
 from memory.actions.end_session import end_session
 from memory.queries import learned, overview, sessions
 from memory.queries import turns as said
@@ -68,6 +70,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "session": session,
         "people": _people(frame, session),
         "is_own": is_own(frame, session),
+        "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
         "result": tuple((name, int(session.result.get(name, 0))) for name in COUNTS),
         "turns": page.items,
         "next": page.next_after,
@@ -89,6 +92,39 @@ def end(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
     here(frame, session_id)
     end_session(caller=frame.caller, session_id=session_id, now=frame.now)
     return base.moved(request, to=base.address("session", frame, session_id))
+
+
+@base.member
+def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
+    """Ask what becomes of its memories and for its short name, and delete it for good."""
+    session = here(frame, session_id)
+    context = {
+        "session": session,
+        "memories": learned.count(caller=frame.caller, session_id=session_id),
+        "form": request.POST,
+    }
+    if request.method != "POST":
+        return base.dialog(request, "partials/session_delete.html", context)
+    try:
+        _delete(request, frame, session)
+    except InvalidInput as error:
+        failed = {**context, "error": error}
+        return base.dialog(request, "partials/session_delete.html", failed, status=error.status)
+    return base.moved(request, to=base.address("sessions", frame))
+
+
+def _delete(request: HttpRequest, frame: Frame, session: SessionView) -> None:
+    if request.POST.get("typed", "").strip().lower() != short_id(session.id):
+        raise InvalidInput(
+            detail="That is not what was to be typed.", hint="Type the signs that stand above it."
+        )
+    fate = request.POST.get("memories", "")
+    delete_session(
+        caller=frame.caller,
+        session_id=session.id,
+        memories=Fate.DELETE if fate == Fate.DELETE else Fate.KEEP,
+        now=frame.now,
+    )
 
 
 def here(frame: Frame, session_id: UUID) -> SessionView:

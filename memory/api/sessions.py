@@ -14,6 +14,7 @@ from accounts.api.shapes import Field, Free, Moment, Record, Several, Text, Trut
 from accounts.caller import TokenScope
 from memory.actions import append_turns as appending
 from memory.actions.append_turns import NewTurn, append_turns
+from memory.actions.delete_session import Fate, delete_session
 from memory.actions.end_session import end_session
 from memory.actions.open_session import (
     LONGEST,
@@ -167,6 +168,15 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         masked=list_of(record(sequence=WHOLE, kind=TEXT)),
     ),
     "EndedSession": record(session=ref("Session"), job_id=maybe(ID)),
+    "DeletedSession": record(
+        session_id=ID,
+        turns=WHOLE,
+        events=WHOLE,
+        memories_deleted=WHOLE,
+        memories_kept=WHOLE,
+        given_back=WHOLE,
+        deleted_at=MOMENT,
+    ),
 }
 
 
@@ -212,6 +222,17 @@ def end(ask: Ask) -> Answer:
     if waiting.until_done(caller=ask.caller, job_id=ended.job_id, seconds=seconds):
         session = sessions.session(caller=ask.caller, session_id=session.id)
     return Answer(status=202, body={"session": shown(session), "job_id": ended.job_id})
+
+
+def delete(ask: Ask) -> Answer:
+    """Delete a session for good; answer with the receipt."""
+    done = delete_session(
+        caller=ask.caller,
+        session_id=path_id(ask=ask),
+        memories=Fate(ask.query["memories"]),
+        now=ask.now,
+    )
+    return Answer(body=asdict(done))
 
 
 def shown(session: SessionView) -> dict[str, Any]:
@@ -323,6 +344,44 @@ ENDPOINTS: Final = (
                 says="The session, and the job.",
                 schema="EndedSession",
                 example={"session": SESSION, "job_id": None},
+            ),
+        ),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="sessions/{id}",
+        name="delete_session",
+        tag="sessions",
+        summary="Delete a session for good",
+        says=(
+            "What was said and done in it, and what points back at it. Its opener may, and an "
+            "admin in person one that is shared. Memories keep their text and lose their origin, "
+            "or go too: those that came from it alone and still stand where it stands."
+        ),
+        scope=TokenScope.ADMIN,
+        run=delete,
+        query=(
+            Field(
+                name="memories",
+                shape=Text(largest=8, choices=tuple(Fate)),
+                says="What becomes of the memories that were taken from it.",
+                default=Fate.KEEP.value,
+            ),
+        ),
+        replies=(
+            Reply(
+                status=200,
+                says="The receipt.",
+                schema="DeletedSession",
+                example={
+                    "session_id": SESSION["id"],
+                    "turns": 12,
+                    "events": 0,
+                    "memories_deleted": 0,
+                    "memories_kept": 2,
+                    "given_back": 1,
+                    "deleted_at": "2026-11-20T12:00:00Z",
+                },
             ),
         ),
     ),

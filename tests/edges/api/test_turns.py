@@ -48,3 +48,13 @@ def test_a_wrong_question_is_explained(api: Api, asked: str, status: int, pointe
 
     assert answer.status_code == status
     assert [one["pointer"] for one in answer.json()["errors"]] == [pointer]
+
+
+def test_a_session_is_deleted_with_a_receipt(api: Api, session: str) -> None:
+    answer = api.delete(f"sessions/{session}?memories=delete")
+
+    assert answer.status_code == 200
+    told = answer.json()
+    assert (told["turns"], told["memories_deleted"], told["session_id"]) == (3, 0, session)
+    assert api.get(f"sessions/{session}").status_code == 404
+    assert api.get("history?query=advisory").json()["items"] == []

@@ -127,6 +127,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         "session.events_appended",
         events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
     ),
+    "delete_session": _rest("sessions/{session}", "session.deleted", "DELETE"),
     "end_session": _rest("sessions/{session}/end", "session.ended"),
     "hook": _rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
     "settle_conflict": _rest(
@@ -198,6 +199,9 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "entity": (
         _page("p/shop/entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
+    ),
+    "session_delete": (
+        _page("p/shop/sessions/{session}/delete", "session.deleted", typed="{session_short}"),
     ),
     "session_end": (_page("p/shop/sessions/{session}/end", "session.ended"),),
     "unmerge": (_page("p/shop/entities/merges/{merge}", "entity.unmerged"),),

@@ -121,7 +121,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         "archived": str(gone.id),
         **_imports(caller, now),
         "note": _note(caller, now),
-        "session": _session(caller, now),
+        **_session(caller, now),
         "conflict": str(_conflict(caller, now, "depot").id),
         "settled_conflict": str(_settled(caller, now)),
         "queued_job": str(_job(caller, Job.State.QUEUED).id),
@@ -199,11 +199,12 @@ def _imports(caller: Caller, now: datetime) -> dict[str, str]:
     return {name: str(id) for name, id in ids.items()}
 
 
-def _session(caller: Caller, now: datetime) -> str:
-    """Open a session."""
+def _session(caller: Caller, now: datetime) -> dict[str, str]:
+    """Open a session; its short name is what is typed before it is deleted."""
     with entered(caller):
         new = NewSession(project="shop", external_id="run-1")
-        return str(open_session(caller=caller, new=new, now=now).session.id)
+        opened = open_session(caller=caller, new=new, now=now).session
+    return {"session": str(opened.id), "session_short": opened.id.hex[-8:]}
 
 
 def _conflict(caller: Caller, now: datetime, name: str) -> ConflictView:

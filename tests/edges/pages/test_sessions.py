@@ -168,3 +168,34 @@ def test_a_session_of_another_project_is_not_here(
         elsewhere = open_session(caller=caller, new=NewSession(), now=now).session
 
     assert owner_pages.get(f"{shop}sessions/{elsewhere.id}").status_code == 404
+
+
+def test_it_is_deleted_for_good_once_its_short_name_is_typed(
+    owner_pages: Client, shop: str, caller: Caller, now: datetime
+) -> None:
+    session = opened(caller, now, DECISION)
+    read(caller, session, now)
+    address = f"{shop}sessions/{session.id}"
+
+    asked = owner_pages.get(f"{address}/delete").content.decode()
+    wrong = owner_pages.post(f"{address}/delete", {"typed": "x", "memories": "delete"})
+    right = {"typed": session.id.hex[-8:], "memories": "delete"}
+    done = owner_pages.post(f"{address}/delete", right)
+
+    assert "1 memory was taken from it" in asked
+    assert (wrong.status_code, done.status_code) == (422, 302)
+    assert 'value="delete" checked' in wrong.content.decode()
+    assert owner_pages.get(address).status_code == 404
+    assert DECISION not in owner_pages.get(f"{shop}memories").content.decode()
+
+
+def test_who_may_not_delete_is_not_asked(
+    viewer_pages: Client, member_pages: Client, shop: str, caller: Caller, now: datetime
+) -> None:
+    session = opened(caller, now, DECISION, shared=True)
+    address = f"{shop}sessions/{session.id}"
+    right = {"typed": session.id.hex[-8:]}
+
+    assert "Delete for good" not in member_pages.get(address).content.decode()
+    assert member_pages.post(f"{address}/delete", right).status_code == 403
+    assert viewer_pages.post(f"{address}/delete", right).status_code == 403

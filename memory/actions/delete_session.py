@@ -1,0 +1,135 @@
+"""Delete a session for good: what was said, what was done, and what points back at it (spec 7.6).
+
+Memories that were taken from it are kept without their origin, or deleted with it on request: rows,
+vectors, words, versions, links, and what the change feed said of them. Kept are those that another
+session has said as well, and those that have left the place where the session stands. The audit
+log says who deleted how much, and nothing of what it was.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from accounts.errors import Conflict, Forbidden
+from memory.models import GivenOut, Memory, Session, Turn
+from memory.queries import sessions
+from memory.sql import erasing, retrieval
+from memory.sql.erasing import Trace
+from memory.taxonomy import Status
+from teams import audit, changes
+from teams.permissions import require
+from teams.roles import Act, allows
+
+REASON: Final = "what replaced it was deleted"
+
+
+class Fate(StrEnum):
+    """What becomes of the memories that were taken from a session."""
+
+    KEEP = "keep"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was deleted, in numbers; `memories_kept` lost their origin alone."""
+
+    session_id: UUID
+    turns: int
+    events: int
+    memories_deleted: int
+    memories_kept: int
+    given_back: int
+    deleted_at: datetime
+
+
+def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: datetime) -> Receipt:
+    """Delete a session for good; its opener may, and an admin one that they see.
+
+    Raises NotFound, Forbidden, and Conflict while a job reads it.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = sessions.hold(caller=caller, session_id=session_id)
+        _check(caller, row, now)
+        receipt = _deleted(row, memories, now)
+        audit.append(
+            act="session.deleted",
+            object_type="session",
+            object_id=str(session_id),
+            caller=caller,
+            details={
+                name: number for name, number in asdict(receipt).items() if isinstance(number, int)
+            },
+        )
+        return receipt
+
+
+def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
+    """Say whether a caller may delete a session that it sees."""
+    is_own = opened_by is not None and opened_by == caller.user_id
+    return is_own or (
+        is_person(caller=caller) and allows(role=caller.role, act=Act.MANAGE_SETTINGS)
+    )
+
+
+def _check(caller: Caller, row: Session, now: datetime) -> None:
+    if not may_delete(caller=caller, opened_by=row.opened_by):
+        raise Forbidden(
+            detail="Only who opened a session, or an admin in person, deletes it for good.",
+            hint="Ask one of them.",
+        )
+    if row.read_by is not None and row.read_until is not None and row.read_until > now:
+        raise Conflict(detail="A job reads this session now.", hint="Try again in a few minutes.")
+
+
+def _deleted(row: Session, memories: Fate, now: datetime) -> Receipt:
+    trace = Trace(
+        session_id=row.id,
+        audience=row.audience,
+        project_id=row.project_id,
+        opened_at=row.opened_at,
+        finalized_at=row.finalized_at,
+    )
+    turns, events = row.turns.count(), Turn.done.filter(session=row).count()
+    erased = _erased(row, trace, now) if memories is Fate.DELETE else 0
+    kept = erasing.strip_provenance(trace=trace)
+    erasing.fold_given(trace=trace)
+    given, _ = GivenOut.objects.filter(session_id=row.id).delete()
+    erasing.forget_sums(trace=trace)
+    session_id = row.id
+    row.delete()
+    return Receipt(
+        session_id=session_id,
+        turns=turns,
+        events=events,
+        memories_deleted=erased,
+        memories_kept=kept,
+        given_back=given,
+        deleted_at=now,
+    )
+
+
+def _erased(row: Session, trace: Trace, now: datetime) -> int:
+    """Delete the memories that came from a session alone and still stand where it stands."""
+    rows = Memory.objects.select_for_update().filter(session_id=row.id, audience=row.audience)
+    found = rows.filter(project=row.project_id).order_by("id")
+    ids = tuple(one.id for one in found if set(one.provenance_sessions) <= {row.id})
+    replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
+    left = tuple(replaced.order_by("id").values_list("id", flat=True))
+    Memory.objects.filter(pk__in=left).update(
+        superseded_by=None,
+        status=Status.ARCHIVED.value,
+        archived_reason=REASON,
+        updated_at=now,
+    )
+    GivenOut.objects.filter(memory_id__in=ids).delete()
+    changes.forget(object_ids=ids)
+    erasing.uncount_words(trace=trace, memory_ids=ids)
+    Memory.objects.filter(pk__in=ids).delete()
+    retrieval.sync_filters(memory_ids=left)
+    return len(ids)
