@@ -6,7 +6,7 @@ for what nobody would want on a wire, so they rather mask too much. Only a kind 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +32,7 @@ class _Rule:
     pattern: re.Pattern[str]
     hints: tuple[str, ...]  # one of them, in small letters, is in every text that matches
     accepts: Callable[[str], bool] = lambda _: True
+    after: re.Pattern[str] | None = None  # what stands before a match, looked at behind the sign
 
 
 def _is_real(value: str) -> bool:
@@ -43,6 +44,8 @@ _NAME: Final = (
     r"|(?:api|access|private|signing|account|storage|master|encryption|client|shared|auth)"
     r"[ _-]?key)"
 )
+_BEFORE: Final = re.compile(rf"(?i){_NAME}(?:_?\d{{1,3}})?[\"'\\]*\s{{0,3}}\Z")
+_NAME_MOST: Final = 40  # characters before a sign
 _PREFIXES: Final = (
     r"(?:AKIA|ASIA)[0-9A-Z]{16}", r"AIza[\w-]{30,}", r"ya29\.[\w-]{30,}", r"GOCSPX-[\w-]{20,}",
     r"(?:sk|rk|pk)_(?:live|test)_[0-9A-Za-z]{16,}", r"whsec_[\w+/=]{20,}",
@@ -88,19 +91,19 @@ _RULES: Final = (
     _Rule(
         kind="assigned_secret",
         pattern=re.compile(
-            rf"(?i){_NAME}(?:_?\d{{1,3}})?[\"'\\]*\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}\\?"
-            r"(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]){6,400})"
+            r"(?:=>|:=|=|:)\s{0,3}\\?(?P<quote>[\"'`])"
+            r"(?=(?P<value>(?:(?!(?P=quote))[^\n\\]){6,400}))"
         ),
         hints=("pass", "pwd", "secret", "token", "credential", "key"),
         accepts=_is_real,
+        after=_BEFORE,
     ),
     _Rule(
         kind="assigned_secret",
-        pattern=re.compile(
-            rf"(?i){_NAME}(?:_?\d{{1,3}})?\s{{0,3}}(?:=>|:=|=|:)\s{{0,3}}(?P<value>[^\s\"'`,;&]{{6,400}})"
-        ),
+        pattern=re.compile(r"(?:=>|:=|=|:)\s{0,3}(?=(?P<value>[^\s\"'`,;&]{6,400}))"),
         hints=("pass", "pwd", "secret", "token", "credential", "key"),
         accepts=_is_real,
+        after=_BEFORE,
     ),
     _Rule(
         kind="assigned_secret",
@@ -120,20 +123,27 @@ def mask(*, text: str) -> Masked:
     lowered = text.lower()
     for rule in _RULES:
         if any(hint in lowered for hint in rule.hints):
-            text = rule.pattern.sub(_replacer(rule, kinds), text)
+            text = _without(text, rule, kinds)
     return Masked(text=text, kinds=tuple(kinds))
 
 
-def _replacer(rule: _Rule, kinds: list[str]) -> Callable[[re.Match[str]], str]:
-    group: str | int = "value" if "value" in rule.pattern.groupindex else 0
-
-    def replaced(found: re.Match[str]) -> str:
-        value = found.group(group)
-        if value.startswith("[redacted") or not rule.accepts(value):
-            return found.group()
+def _without(text: str, rule: _Rule, kinds: list[str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for start, end in _spans(text, rule):
+        if start < done:
+            continue
+        parts += (text[done:start], f"[redacted: {rule.kind}]")
         kinds.append(rule.kind)
-        start, end = found.start(group) - found.start(), found.end(group) - found.start()
-        whole = found.group()
-        return f"{whole[:start]}[redacted: {rule.kind}]{whole[end:]}"
+        done = end
+    return "".join((*parts, text[done:])) if parts else text
 
-    return replaced
+
+def _spans(text: str, rule: _Rule) -> Iterator[tuple[int, int]]:
+    group: str | int = "value" if "value" in rule.pattern.groupindex else 0
+    for found in rule.pattern.finditer(text):
+        value = found.group(group)
+        at = found.start()
+        follows = rule.after is None or rule.after.search(text, max(0, at - _NAME_MOST), at)
+        if follows and not value.startswith("[redacted") and rule.accepts(value):
+            yield found.span(group)

@@ -20,6 +20,7 @@ from .errors import Problem, Unreachable
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
 ATTEMPTS: Final = 5
+KNOCKS: Final = 3  # at a server that lets nobody in
 FIRST_WAIT_SECONDS: Final = 0.5
 LONGEST_WAIT_SECONDS: Final = 60.0
 AGENT: Final = "cairn-cli"
@@ -74,7 +75,7 @@ class Transport:
             try:
                 answer = self._http.send(request)
             except httpx.TransportError as error:
-                if is_last or not (call.may_be_repeated or isinstance(error, _UNSENT)):
+                if not _may_knock_again(call, error, attempt):
                     raise _unreachable(self._http, error) from error
                 self._pause(_doubled(attempt))
                 continue
@@ -109,6 +110,12 @@ def _arguments(call: Call) -> dict[str, Any]:
         headers = {"Content-Type": "application/octet-stream"}
         return {**made, "content": call.data, "headers": headers}
     return made if call.body is None else {**made, "json": call.body}
+
+
+def _may_knock_again(call: Call, error: httpx.TransportError, attempt: int) -> bool:
+    if isinstance(error, _UNSENT):
+        return attempt < KNOCKS
+    return attempt < ATTEMPTS and call.may_be_repeated
 
 
 def _is_worth_repeating(call: Call, answer: httpx.Response) -> bool:

@@ -12,6 +12,10 @@ from tests.support import secret_kinds
 DRAW = random.Random(8)
 LINES = (
     "DB_PASSWORD={}",
+    "note:password={}",
+    "see: token: {}",
+    "--set db.password={}",
+    '{{"env": "PG_PASSWORD={}"}}',
     'password = "{}"',
     '{{"api_key": "{}"}}',
     "curl -H 'Authorization: Bearer {}' https://shop.test",

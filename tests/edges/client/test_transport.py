@@ -1,0 +1,186 @@
+"""Requests that fail on the way: what is sent again, with what, and what never is (spec 8.3)."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from memory.client.api import Client
+from memory.client.configuration import Connection
+from memory.client.errors import NOT_FOUND, Problem, Unreachable
+
+Answer = tuple[int, dict[str, str], object]
+MEMORY = {"outcome": "added", "memory": {"id": "1", "content": "x"}}
+BUSY: Answer = (429, {"Retry-After": "7"}, {"title": "Too many", "code": "rate_limited"})
+GONE: Answer = (502, {}, "<html>")
+
+
+@dataclass(slots=True, kw_only=True)
+class Script:
+    """A server that answers what it was told to, in order, and notes what it was sent."""
+
+    answers: list[Answer]
+    url: str = ""
+    sent: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+
+    def client(self) -> Client:
+        """Return a client of it that notes its pauses instead of making them."""
+        connection = Connection(url=self.url, token="t-1")
+        return Client(connection=connection, pause=self.pauses.append)
+
+
+Served = Callable[..., Script]
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    """Serve scripts until the test ends."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def serve(*answers: Answer) -> Script:
+        script = Script(answers=list(answers))
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(script))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        script.url = f"http://127.0.0.1:{server.server_port}"
+        return script
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def _handler(script: Script) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            script.sent.append((self.path, dict(self.headers)))
+            status, headers, body = script.answers.pop(0)
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(data))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_GET  # noqa: N815  the name that http.server calls
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Handler
+
+
+@contextmanager
+def _refused() -> Iterator[pytest.ExceptionInfo[Problem]]:
+    with pytest.raises(Problem) as raised:
+        yield raised
+
+
+def test_write_waits_as_long_as_it_is_told_and_is_sent_again_under_one_key(served: Served) -> None:
+    script = served(BUSY, GONE, (201, {}, MEMORY))
+
+    with script.client() as client:
+        done = client.add(content="Deploys need the VPN.")
+
+    assert done.outcome == "added"
+    assert script.pauses == [7.0, 1.0]
+    keys = {headers["Idempotency-Key"] for _, headers in script.sent}
+    assert (len(script.sent), len(keys)) == (3, 1)
+
+
+def test_two_writes_have_two_keys(served: Served) -> None:
+    script = served((201, {}, MEMORY), (201, {}, MEMORY))
+
+    with script.client() as client:
+        client.add(content="Deploys need the VPN.")
+        client.add(content="Deploys need the VPN.")
+
+    assert len({headers["Idempotency-Key"] for _, headers in script.sent}) == 2
+
+
+def test_write_whose_first_request_still_runs_waits_for_it(served: Served) -> None:
+    running: Answer = (409, {}, {"code": "still_running", "title": "Still running"})
+    script = served(running, (201, {}, MEMORY))
+
+    with script.client() as client:
+        assert client.add(content="Deploys need the VPN.").outcome == "added"
+
+
+def test_upload_that_may_have_arrived_is_not_sent_again(served: Served) -> None:
+    script = served(GONE)
+
+    with script.client() as client, _refused() as raised:
+        client.begin_import(name="CLAUDE.md", data=b"# Rules")
+
+    assert raised.value.status == 502
+    assert len(script.sent) == 1
+
+
+def test_server_that_stays_busy_is_asked_five_times_and_then_believed(served: Served) -> None:
+    script = served(*[BUSY] * 5)
+
+    with script.client() as client, _refused() as raised:
+        client.me()
+
+    assert raised.value.code == "rate_limited"
+    assert script.pauses == [7.0] * 4
+
+
+def test_redirect_is_not_followed_so_that_the_token_goes_nowhere_else(served: Served) -> None:
+    other = served((200, {}, {}))
+    script = served((302, {"Location": other.url}, {}))
+
+    with script.client() as client, _refused():
+        client.me()
+
+    assert other.sent == []
+
+
+def test_problem_tells_all_that_the_server_said(served: Served) -> None:
+    document = {
+        "detail": "There is no project atlantis.",
+        "hint": "GET /projects lists them.",
+        "code": "not_found",
+        "request_id": "r-1",
+        "errors": [{"pointer": "/project", "detail": "unknown"}],
+    }
+    script = served((404, {}, document))
+
+    with script.client() as client, _refused() as raised:
+        client.search(query="prices", project="atlantis")
+
+    problem = raised.value
+    assert (problem.detail, problem.hint) == (document["detail"], document["hint"])
+    assert (problem.request_id, problem.faults[0].pointer) == ("r-1", "/project")
+    assert (problem.exit_code, problem.command) == (NOT_FOUND, "cairn status")
+
+
+def test_pages_are_read_only_as_far_as_somebody_reads(served: Served) -> None:
+    first = {"items": [{"id": "1"}, {"id": "2"}], "next_cursor": "c-1"}
+    script = served((200, {}, first), (200, {}, {"items": [{"id": "3"}], "next_cursor": None}))
+
+    with script.client() as client:
+        found = client.memories()
+        ids = [next(found).id]
+        asked = len(script.sent)
+        ids += [memory.id for memory in found]
+
+    assert (asked, len(script.sent), ids) == (1, 2, ["1", "2", "3"])
+    assert "cursor=c-1" in script.sent[1][0]
+
+
+def test_nobody_there_is_said_after_three_tries() -> None:
+    pauses: list[float] = []
+    connection = Connection(url="http://127.0.0.1:9", token="t-1")
+
+    with Client(connection=connection, pause=pauses.append) as client, pytest.raises(Unreachable):
+        client.me()
+
+    assert pauses == [0.5, 1.0]
