@@ -219,3 +219,67 @@ def test_another_program_session_of_the_same_name_is_another_session(
     told(api, "codex", "prompt")
 
     assert len(sessions()) == 3
+
+
+def test_a_session_of_no_project_is_given_nothing_of_projects(api: Api) -> None:
+    api.remember(f"{WARNING} Of the shop.", related_files=[FILE])
+    call = {"event": "result", "tool": "read", "arguments": {"path": FILE}}
+
+    elsewhere = api.post("hooks/generic", {"session": "r", "cwd": "/tmp/x", **call}).json()
+    asked = api.post("hooks/generic", {"session": "r", "event": "prompt", "prompt": WARNING}).json()
+
+    assert (elsewhere, asked) == ({}, {})
+
+
+def test_a_shared_session_of_somebody_else_is_not_taken_over(
+    api: Api, member_api: Api, in_organization: object
+) -> None:
+    shared = {"project": "shop", "shared": True, "external_id": "generic/run-1"}
+    api.post("sessions", shared)
+
+    told(member_api, "generic", "prompt")
+
+    assert sorted(one.scope for one in sessions()) == ["personal", "project"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"event": "message", "message": "The password is `hunter2Xq9!zLm4` here."},
+        {
+            "event": "result",
+            "tool": "bash",
+            "arguments": {"command": "login --password=hunter2Xq9!zLm4"},
+            "result": "password = hunter2Xq9!zLm4",
+        },
+        {"event": "result", "tool": "bash", "error": "password = hunter2Xq9!zLm4"},
+    ],
+)
+def test_no_part_of_a_payload_keeps_a_secret(
+    api: Api, in_organization: object, said: dict[str, object]
+) -> None:
+    answer = api.post("hooks/generic", {"session": "r", "project": "shop", **said})
+
+    with tenancy.unit():
+        kept = list(Turn.all_streams.values())
+    assert answer.status_code == 200
+    assert kept
+    assert "hunter2" not in json.dumps([*kept, answer.json()], default=str)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {},
+        {"session": 7, "event": ["prompt"]},
+        {"session": "r", "event": "prompt", "prompt": {"text": "x"}},
+        {"session": "r", "event": "result", "tool": "read", "arguments": "not JSON", "result": 5},
+        {"session": "r", "event": "result", "calls": [None, {"tool": "read", "arguments": []}]},
+        {"session": "x" * 5_000, "event": "prompt", "prompt": "y" * 300_000},
+        {"session": "r", "event": "end"},
+    ],
+)
+def test_odd_payloads_break_nothing(api: Api, payload: dict[str, object]) -> None:
+    answer = api.post("hooks/generic", {"project": "shop", **payload})
+
+    assert answer.status_code in {200, 422}

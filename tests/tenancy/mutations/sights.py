@@ -176,6 +176,31 @@ VISIBILITY: Final = (
         f"{GUARDS}test_milestones_tell_nothing_of_what_cannot_be_seen",
     ),
     guard(
+        "the ledger tells of memories that may be seen", "memory/queries/injections.py",
+        "found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen)",
+        "found = GivenOut.objects.filter(session_id=row.id)",
+        "tests/edges/api/test_injections.py::"
+        "test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees",
+    ),
+    guard(
+        "what agents were given is counted of sessions that may be seen",
+        "memory/queries/injections.py",
+        "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
+        "GivenOut.objects.filter(session_id__isnull=False)",
+        "tests/edges/pages/test_connections.py::test_sessions_of_others_are_not_counted",
+    ),
+    guard(
+        "agents are given memories of their project alone", "memory/actions/giving_back.py",
+        "if not view.needs_review and view.project_id in {None, row.project_id}",
+        "if not view.needs_review",
+        "tests/edges/api/test_hooks.py::test_a_session_of_no_project_is_given_nothing_of_projects",
+    ),
+    guard(
+        "a session that a program names is its caller's own", "memory/queries/sessions.py",
+        "filter(own, external_id=external_id)", "filter(external_id=external_id)",
+        "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",
+    ),
+    guard(
         "work is its author's to see", "accounts/queries/work.py",
         "return rows.filter(created_by=principal(caller=caller))", "return rows",
         "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
