@@ -70,6 +70,7 @@ def empty(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str
     return create_project(caller=caller, slug="empty", name="Empty", now=now).slug
 
 
+@pytest.mark.timeout(3_600)
 @pytest.mark.goal(name="G23")
 @pytest.mark.parametrize("format", LOSSLESS)
 def test_what_is_exported_comes_back_as_it_was(
