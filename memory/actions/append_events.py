@@ -36,6 +36,7 @@ WAIT_SECONDS: Final = 30  # before somebody comes again, ours
 EVERY: Final = 500  # events after which the session is looked at, ours
 MOST_TOLD: Final = 20  # refused rows that are named, ours
 JOB: Final = "memory.observe"
+_Redacted = tuple[tuple[str, ...], str]  # the kinds of what was taken out, and the text without
 BOUNDS: Final = frozenset({EventKind.QA_REPORT})  # after which it is looked at in any case
 
 
@@ -123,10 +124,11 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
             code="too_many",
         )
     kinds: dict[int, tuple[str, ...]] = {}
+    known: dict[tuple[str, str], _Redacted] = {}
     rows: list[object] = []
     for position, event in enumerate(events):
         found: list[str] = []
-        rows.append(masking.masked(row=event, redact=_redactor(found)))
+        rows.append(masking.masked(row=event, redact=_redactor(found, known)))
         if found:
             kinds[position] = tuple(found)
     batch = reading.read_all(rows=tuple(rows))
@@ -136,17 +138,25 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
     return Clean(batch=batch, events=dict(zip(places, batch.events, strict=True)), kinds=kinds)
 
 
-def _redactor(found: list[str]) -> masking.Redact:
-    """Return what takes secrets out of a text and notes their kinds."""
+def _redactor(found: list[str], known: dict[tuple[str, str], _Redacted]) -> masking.Redact:
+    """Return what takes secrets out of a text and notes their kinds; the same text once a call."""
 
     def redact(name: str, text: str) -> str:
-        findings = secret_catalog.find_spoken(text=text)
-        if not findings and name:
-            findings = _told_by_name(f"{name}: ", text)
-        found.extend(one.kind.value for one in findings)
-        return secrets.redact(text=text, findings=findings) if findings else text
+        if (name, text) not in known:
+            known[name, text] = _redacted(name, text)
+        kinds, clean = known[name, text]
+        found.extend(kinds)
+        return clean
 
     return redact
+
+
+def _redacted(name: str, text: str) -> _Redacted:
+    findings = secret_catalog.find_spoken(text=text)
+    if not findings and name:
+        findings = _told_by_name(f"{name}: ", text)
+    kinds = tuple(one.kind.value for one in findings)
+    return kinds, secrets.redact(text=text, findings=findings) if findings else text
 
 
 def _told_by_name(name: str, text: str) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import wrong_field
+from accounts.errors import FieldError, InvalidInput, wrong_field
 from accounts.sentences import sentence
 from memory.actions import correct, deciding, keep, reject, snooze
 from memory.actions.correct import Correction
@@ -93,11 +93,13 @@ def decide_session(
 def _check(verdicts: tuple[NewVerdict, ...], *, save_all: bool) -> None:
     """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
     if not verdicts and not save_all:
-        raise wrong_field(
-            pointer="/verdicts",
+        raise InvalidInput(
             detail="There is nothing to decide.",
             hint=sentence("Choose memories, and one of: {names}.", names=VERDICTS),
-            code="required",
+            errors=tuple(
+                FieldError(pointer=pointer, detail="Give one of the two.", code="required")
+                for pointer in ("/verdicts", "/save_all")
+            ),
         )
     ids = [one.memory_id for one in verdicts]
     for place, one in enumerate(verdicts):
