@@ -170,6 +170,9 @@ VARIABLES = (
     Variable(name="CAIRN_EMBEDDER_THREADS", read=_whole, default=1, says="of the local embedder"),
     Variable(name="CAIRN_EMBED_INLINE", read=_boolean, default=True, says="embed in the request"),
     Variable(name="CAIRN_KEEP_ACTIONS_DAYS", read=_positive, default=90, says="of the action log"),
+    Variable(
+        name="CAIRN_KEEP_TURNS_DAYS", read=_positive, default=30, says="of sessions that ended"
+    ),
     Variable(name="CAIRN_OPENAI_BASE_URL", read=_url_of(("http", "https")), default="", says="API"),
     Variable(name="CAIRN_OPENAI_API_KEY", read=str, default="", says="key of that API"),
     Variable(name="CAIRN_OPENAI_EMBEDDING_MODEL", read=str, default="", says="its embedding model"),

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db.models import Q
 
 from accounts import tenancy
@@ -10,7 +11,6 @@ from memory.actions import ending
 from memory.models import GivenOut, Session, Turn
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
-KEEP_TURNS_DAYS: Final = 30  # since the last turn, or the end of what was not consolidated, ours
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
 
 
@@ -31,8 +31,11 @@ def end_idle(*, now: datetime) -> int:
 
 
 def forget(*, now: datetime) -> int:
-    """Delete turns that nothing will be taken from, and old notes of what was given out to whom."""
-    old = now - timedelta(days=KEEP_TURNS_DAYS)
+    """Delete turns that nothing will be taken from, and old notes of what was given out to whom.
+
+    Turns are kept for some days after the last one, or after the end of what was not consolidated.
+    """
+    old = now - timedelta(days=settings.KEEP_TURNS_DAYS)
     is_past = Q(session__state="consolidated", session__active_at__lt=old) | Q(
         session__state="ended", session__ended_at__lt=old
     )  # one that is still “ended” so long after is not to be kept, or its job has failed

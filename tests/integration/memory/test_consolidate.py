@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.utils import timezone
 
 from accounts import jobs, tenancy
@@ -37,11 +38,11 @@ def session(agent: Caller, store: str, now: datetime) -> SessionView:
 def test_turns_of_a_session_that_nothing_was_taken_from_are_forgotten_too(
     session: SessionView, now: datetime
 ) -> None:
-    session_upkeep.forget(now=now + timedelta(days=session_upkeep.KEEP_TURNS_DAYS - 1))
+    session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS - 1))
     with tenancy.unit():
         assert Turn.objects.count() == 1
 
-    session_upkeep.forget(now=now + timedelta(days=session_upkeep.KEEP_TURNS_DAYS + 1))
+    session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
 
     with tenancy.unit():
         assert Turn.objects.count() == 0

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
+from django.conf import settings
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -57,7 +58,7 @@ def test_what_was_done_is_forgotten_with_what_was_said(session: SessionView, now
     with tenancy.unit():
         Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
 
-    session_upkeep.forget(now=now + timedelta(days=session_upkeep.KEEP_TURNS_DAYS + 1))
+    session_upkeep.forget(now=now + timedelta(days=settings.KEEP_TURNS_DAYS + 1))
 
     with tenancy.unit():
         assert Turn.all_streams.filter(session=session.id).count() == 0
