@@ -49,8 +49,9 @@ class Client:
         return answer.headers.get("Date", ""), answer.elapsed.total_seconds()
 
     def speak_mcp(self, *, message: Mapping[str, object]) -> Mapping[str, Any]:
-        """Return what the server answers to a message of the Model Context Protocol."""
-        return self._json(Call(method="POST", path="/mcp", body=message))
+        """Return what the server answers to a message of MCP; nothing where it has no id."""
+        answer = self._transport.send(call=Call(method="POST", path="/mcp", body=message))
+        return dict(answer.json()) if answer.content else {}
 
     def me(self) -> Me:
         """Say who the server takes the caller for."""

@@ -11,7 +11,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import asking, configuration, keeping, pausing, replaying, setting_up
+from . import asking, bridge, configuration, keeping, pausing, replaying, setting_up
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Desk
 
@@ -51,6 +51,7 @@ asking.register(app=app)
 keeping.register(app=app)
 replaying.register(app=app)
 pausing.register(app=app)
+bridge.register(app=app)
 setting_up.register(app=app)
 
 
