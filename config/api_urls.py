@@ -31,6 +31,7 @@ from memory.api import (
     summaries,
     topics,
     turns,
+    usage,
     writing,
 )
 from teams.api import audit, changes, pauses, people, projects, teams
@@ -63,6 +64,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *methodologies.ENDPOINTS,
     *styles.ENDPOINTS,
     *embedders.ENDPOINTS,
+    *usage.ENDPOINTS,
     *changes.ENDPOINTS,
     *audit.ENDPOINTS,
     *jobs.ENDPOINTS,

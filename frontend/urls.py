@@ -32,6 +32,7 @@ from frontend.views import (
     styles,
     teach,
     topics,
+    usage,
     verbs,
 )
 
@@ -93,6 +94,7 @@ project: list[URLPattern | URLResolver] = [
     path("connections/token", connections.token, name="connection_token"),
     path("connections/pause", connections.pause, name="connection_pause"),
     path("activity", activity.activity, name="activity"),
+    path("usage", usage.month, name="usage"),
     path("settings", places.project_settings, name="project_settings"),
     path("settings/gates", places.project_gates, name="project_gates"),
     path("settings/extraction", extraction.project_extraction, name="project_extraction"),
@@ -123,6 +125,7 @@ organization: list[URLPattern | URLResolver] = [
     path("settings/styles/<uuid:style_id>", styles.style, name="settings_style"),
     path("settings/jobs", jobs.jobs, name="settings_jobs"),
     path("settings/jobs/<uuid:job_id>", jobs.job_change, name="job_change"),
+    path("settings/usage", usage.month, name="settings_usage"),
     path("settings/audit", audit.log, name="settings_audit"),
     path("settings/audit.csv", audit.as_csv, name="audit_csv"),
     path("p/<slug:project>/", include(project)),

@@ -33,6 +33,7 @@ from memory.api import (
     summaries,
     topics,
     turns,
+    usage,
 )
 from teams.api import pauses
 from teams.api import schemas as teams_schemas
@@ -145,6 +146,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **styles.SCHEMAS,
         **topics.SCHEMAS,
         **turns.SCHEMAS,
+        **usage.SCHEMAS,
         **reviews.SCHEMAS,
         **sent,
         "Problem": problem,

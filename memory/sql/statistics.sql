@@ -30,3 +30,13 @@ SELECT coalesce(sum((s.counts ->> 'calls')::bigint), 0),
 FROM memory_statistic AS s
 WHERE s.kind = 'model_use' AND s.day BETWEEN %(since)s AND %(until)s
   AND (%(everywhere)s OR s.project_id IS NOT DISTINCT FROM %(project)s::uuid)
+
+-- name: model_use_days
+-- What each text model cost on each of some days, of one project or of all, newest first: by the index
+-- memory_statistic_kind; a row a day, project and model.
+SELECT s.day, s.project_id, s.key, s.counts
+FROM memory_statistic AS s
+WHERE s.kind = 'model_use' AND s.day BETWEEN %(since)s AND %(until)s
+  AND (%(everywhere)s OR s.project_id IS NOT DISTINCT FROM %(project)s::uuid)
+ORDER BY s.day DESC, s.project_id NULLS FIRST, s.key, s.id
+LIMIT %(most)s

@@ -1,0 +1,84 @@
+"""The pages of what models cost: by day, project and model, against the cap, for who manages."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions.book_use import book_use
+from memory.actions.extraction import Spent
+from memory.models import Memory
+from tests.edges.pages.conftest import remembered
+
+SPENT = Spent(model="openai/small", calls=2, fallbacks=1, input_tokens=9_000, output_tokens=1_000)
+PAGE = "/o/acme/settings/usage"
+
+
+@pytest.fixture
+def spent(shop: str, caller: Caller, settings: LazySettings) -> None:
+    """What a model cost in the project and in none, and a memory that was accepted."""
+    settings.CAIRN_MODEL_PRICES = {"openai/small": (Decimal(100), Decimal(200))}
+    settings.CAIRN_MODEL_TOKENS_PER_MONTH = 20_000
+    memory = remembered(caller)
+    with entered(caller), tenancy.unit():
+        now = datetime.now(UTC)
+        book_use(spent=SPENT, project_id=memory.project_id, now=now)
+        book_use(spent=SPENT, project_id=None, now=now)
+        Memory.objects.update(source="extracted", needs_review=False)
+
+
+@pytest.mark.usefixtures("spent")
+def test_a_month_is_told_against_its_cap(owner_pages: Client) -> None:
+    page = owner_pages.get(PAGE).content.decode()
+
+    assert "20,000 of 20,000 tokens" in page
+    assert "The cap is reached" in page
+    assert "Each cost 2.2000." in page
+    assert 'href="/o/acme/p/shop/usage"' in page
+    assert "no project" in page
+
+
+@pytest.mark.usefixtures("spent")
+def test_a_project_tells_of_itself_alone(owner_pages: Client, shop: str) -> None:
+    page = owner_pages.get(f"{shop}usage").content.decode()
+
+    assert "10,000 tokens" in page
+    assert "There is no cap." in page
+    assert "no project" not in page
+
+
+@pytest.mark.usefixtures("spent")
+def test_another_month_is_empty_and_leads_back(owner_pages: Client) -> None:
+    page = owner_pages.get(f"{PAGE}?month=2025-02").content.decode()
+
+    assert "February 2025" in page
+    assert "No model was asked" in page
+    assert ('?month=2025-01"' in page, '?month=2025-03"' in page) == (True, True)
+
+
+@pytest.mark.parametrize("month", ["x", "2999-01", "0001-01", "2026-13"])
+def test_what_is_no_month_is_the_present_one(owner_pages: Client, shop: str, month: str) -> None:
+    page = owner_pages.get(f"{PAGE}?month={month}").content.decode()
+
+    assert f"{datetime.now(UTC):%B %Y}" in page
+
+
+@pytest.mark.usefixtures("spent")
+def test_who_manages_nothing_is_told_who_does(viewer_pages: Client, shop: str) -> None:
+    for address in (PAGE, f"{shop}usage"):
+        answer = viewer_pages.get(address)
+
+        assert answer.status_code == 403
+        assert "Owners and admins see what models cost." in answer.content.decode()
+        assert "10,000" not in answer.content.decode()
+
+
+@pytest.mark.usefixtures("spent")
+def test_another_organization_is_told_nothing(stranger_pages: Client) -> None:
+    assert stranger_pages.get(PAGE).status_code == 404
+    assert "10,000" not in stranger_pages.get("/o/globex/settings/usage").content.decode()
