@@ -37,7 +37,12 @@ def _event(number: int) -> dict[str, Any]:
     name = ("Read", "Edit", "Bash")[pair % 3]
     place = {"sequence": number, "step": pair // 4 + 1, "at": 1_795_000_000 + number, "name": name}
     if is_result:
-        return {**place, "kind": "tool_result", "text": f"{RESULT}# {number}", "is_error": pair % 31 == 0}
+        return {
+            **place,
+            "kind": "tool_result",
+            "text": f"{RESULT}# {number}",
+            "is_error": pair % 31 == 0,
+        }
     given = {"command": "pytest -q"} if name == "Bash" else {"file_path": f"/r/a/{pair % 40}.py"}
     return {**place, "kind": "tool_call", "args": given}
 

@@ -1,0 +1,68 @@
+"""Sums are read back as the rows they were made from, and add up."""
+
+from collections import Counter
+
+from memory.observer import statistics, tables
+from memory.observer.quorum import Witnessed
+from memory.observer.sightings import Evidence, Sighting
+from memory.observer.signal_table import SignalKind
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
+
+FILE = FileRow(path="src/a.py", sessions=1, reads=3, edits=1)
+EDGE = EdgeRow(
+    first="a", second="b", sessions=1, meetings=4, forward=1, seconds=2.5, by_task={"build": 1}
+)
+ERROR = ErrorRow(
+    fingerprint="f1", message="boom", what="pytest", sessions=1, occurrences=2, resolved=1,
+    hows={"edit": 1},
+)  # fmt: skip
+MODULE = ModuleRow(module="src", sessions=1, planned=3, actual=4, samples=1, tokens=90, costed=1)
+FACTS = SessionFacts(files=(FILE,), edges=(EDGE,), errors=(ERROR,), modules=(MODULE,))
+
+
+def sums(times: int) -> dict[str, tables.Count]:
+    """Add the facts of so many sessions, as the table does."""
+    found: dict[str, tables.Count] = {}
+    for one in tables.of_facts(facts=FACTS):
+        added: Counter[str] = Counter()
+        for _ in range(times):
+            added.update(one.counts)
+        found[one.kind] = tables.Count(kind=one.kind, key=one.key, counts=added, notes=one.notes)
+    return found
+
+
+def test_one_session_is_read_back() -> None:
+    found = sums(1)
+    file, edge, error, module = (found[kind] for kind in list(tables.Kind)[:4])
+
+    assert tables.file_row(counts=file.counts, notes=file.notes) == FILE
+    assert tables.edge_row(counts=edge.counts, notes=edge.notes) == EDGE
+    assert tables.error_row(key=error.key, counts=error.counts, notes=error.notes) == ERROR
+    assert tables.module_row(counts=module.counts, notes=module.notes) == MODULE
+
+
+def test_two_sessions_are_what_the_rows_say_of_two() -> None:
+    edge = sums(2)[tables.Kind.EDGE]
+
+    read = tables.edge_row(counts=edge.counts, notes=edge.notes)
+
+    assert read == statistics.edge_after(row=EDGE, add=EDGE)
+
+
+def test_long_keys_are_cut_and_stay_apart() -> None:
+    one, other = (tables.signal_key(kind="k", key="x" * 500 + end) for end in "ab")
+
+    assert one != other
+    assert max(len(one), len(other)) <= tables.KEY_MOST
+
+
+def test_a_tainted_signal_counts_for_none() -> None:
+    def seen(key: str, reason: str) -> Witnessed:
+        evidence = (Evidence(sequence=1, step=1),)
+        kind = SignalKind.BACKTRACK
+        sighting = Sighting(kind=kind, key=key, files=(), evidence=evidence)
+        return Witnessed(sighting=sighting, agents=("",), reason=reason)
+
+    found = tables.of_signals(seen=(seen("a", ""), seen("b", "web: x"), seen("a", "")))
+
+    assert [(one.key, one.counts) for one in found] == [("backtrack:a", {"sessions": 1})]
