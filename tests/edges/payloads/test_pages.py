@@ -28,6 +28,7 @@ OPTIONAL: Final[dict[str, tuple[str, ...]]] = {  # by the last part of the path
     "correct": ("reason",),
     "archive": ("reason",),
     "teach": ("tags", "files", "scope", "pinned"),
+    "styles": ("topics", "interface", "is_default"),
     "token": ("name",),
     "new": ("description", "closed", "project", "tool"),
     "invite": ("message",),

@@ -170,8 +170,11 @@ def test_styles_and_methodologies_do_not_mix(caller: Caller, store: str, now: da
 def test_what_an_agent_is_told_holds_no_secret(caller: Caller, store: str, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
         _put(caller, now, text="Sign with AKIAIOSFODNN7EXAMPL2 always.")
+    with pytest.raises(InvalidInput) as topic:
+        _put(caller, now, topics=("coding", "AKIAIOSFODNN7EXAMPL2"))
 
     assert refused.value.errors[0].pointer == "/text"
+    assert topic.value.errors[0].pointer == "/topics/1"
     assert "AKIA" not in str(refused.value.detail)
     assert _names(caller) == []
 
