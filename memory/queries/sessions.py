@@ -102,6 +102,7 @@ def sessions(
             )
         here = rows.order_by("-opened_at", "id").values("id")[: limit + 1]
         page = Session.objects.filter(id__in=here).select_related("project")  # counted are these
+        page = page.defer("observed")  # tens of kilobytes each, which no list tells
         found = [to_view(row) for row in _counted(page).order_by("-opened_at", "id")]
     items = tuple(found[:limit])
     place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
