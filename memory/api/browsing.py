@@ -1,13 +1,13 @@
 """Ways to ask without words over REST: what is alike, about a file, in time (spec 3.2, 8.1)."""
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.caller import TokenScope
-from memory.actions.recall import Closeness, recall
-from memory.actions.similar import similar
+from memory.actions.recall import Closeness, Recall, recall
+from memory.actions.similar import Similar, similar
 from memory.actions.timeline import Moment, timeline
 from memory.api import examples, inputs, output
 
@@ -20,7 +20,7 @@ def alike(ask: Ask) -> Answer:
         narrowing=inputs.narrowing(given=ask.query),
         now=ask.now,
     )
-    return Answer(body=output.similar(found))
+    return Answer(body=_similar(found))
 
 
 def about(ask: Ask) -> Answer:
@@ -32,7 +32,7 @@ def about(ask: Ask) -> Answer:
         narrowing=inputs.narrowing(given=ask.query),
         now=ask.now,
     )
-    return Answer(body=output.recall(found))
+    return Answer(body=_recalled(found))
 
 
 def story(ask: Ask) -> Answer:
@@ -52,6 +52,35 @@ def story(ask: Ask) -> Answer:
     last = told.next_moment
     written = None if last is None else f"{last.at.isoformat()}|{last.memory_id}"
     return Answer(body={"items": items}, next_cursor=written)
+
+
+def _similar(found: Similar) -> dict[str, Any]:
+    """Return what is like a memory."""
+    return {
+        "items": [
+            {
+                "memory": output.together(one.memory, found.sides.get(one.memory.id, ())),
+                "similarity": one.similarity,
+            }
+            for one in found.items
+        ],
+        "degraded": found.degraded,
+        "took_ms": found.took_ms,
+    }
+
+
+def _recalled(found: Recall) -> dict[str, Any]:
+    """Return what is known about a file."""
+    return {
+        "items": [
+            {
+                "memory": output.together(one.memory, found.sides.get(one.memory.id, ())),
+                "closeness": one.closeness,
+            }
+            for one in found.items
+        ],
+        "took_ms": found.took_ms,
+    }
 
 
 def _moment(inner: str | None) -> Moment | None:

@@ -21,10 +21,9 @@ from accounts.api.schemas import (
 from memory.actions.context import Context, Reason
 from memory.actions.lay_out import Layout
 from memory.actions.match import Matches
-from memory.actions.recall import Closeness, Recall
+from memory.actions.recall import Closeness
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
-from memory.actions.similar import Similar
 from memory.api import styles
 from memory.queries.memories import VersionView
 from memory.queries.relations import Contradiction, Relation
@@ -337,35 +336,6 @@ def matches(found: Matches) -> dict[str, Any]:
         "degraded": (),
         "took_ms": found.took_ms,
         "profile": "pattern",
-    }
-
-
-def similar(found: Similar) -> dict[str, Any]:
-    """Return what is like a memory."""
-    return {
-        "items": [
-            {
-                "memory": together(one.memory, found.sides.get(one.memory.id, ())),
-                "similarity": one.similarity,
-            }
-            for one in found.items
-        ],
-        "degraded": found.degraded,
-        "took_ms": found.took_ms,
-    }
-
-
-def recall(found: Recall) -> dict[str, Any]:
-    """Return what is known about a file."""
-    return {
-        "items": [
-            {
-                "memory": together(one.memory, found.sides.get(one.memory.id, ())),
-                "closeness": one.closeness,
-            }
-            for one in found.items
-        ],
-        "took_ms": found.took_ms,
     }
 
 
