@@ -29,8 +29,9 @@ _PLAIN_VALUES: Final = frozenset({
 _CODE_SHAPE: Final = re.compile(r"[A-Za-z_][\w]*(?:\)*(?:\.|::|->)\w+|\[.*|\(.*)*[;,)]*")
 _REDACTED: Final = re.compile(r"\[[a-z0-9_: -]+\]?.*")
 _TEMPLATE: Final = re.compile(r"\{[A-Za-z_][\w.]*\}")  # a name in braces, to be filled in
-_VARIABLE: Final = re.compile(  # whole references: passwords begin with a dollar, too
-    r"\$\{.+\}.*|\$[A-Z_][A-Z0-9_]*(?:[/:].*|\W?)|\$[A-Za-z_]+(?:(?:->|::)\w+)*(?:[\[(].*[\])])?\W?"
+_VARIABLE: Final = re.compile(  # whole references; $ECRET2024 is no name but a password
+    r"\$\{.+\}.*|\$(?![A-Z]+\d{2,}\W?\Z)[A-Z_][A-Z0-9_]*(?:[/:].*|\W?)"
+    r"|\$[A-Za-z_]+(?:(?:->|::)\w+)*(?:[\[(].*[\])])?\W?"
     r"|%[A-Za-z_]\w*%(?:[/\\:].*)?|\{\d*\}.*|\{\w+\}"
 )
 _HASH: Final = re.compile(  # bcrypt, crypt, argon2: what is kept of a password, not the password

@@ -48,6 +48,8 @@ PLANTED = (
     (f'{{"api_key": "{RANDOM}"}}', RANDOM, "assigned_secret"),
     (f"client-secret: {RANDOM}", RANDOM, "assigned_secret"),
     ("DB_PASSWORD='$umm3r!2024Xy'", "$umm3r!2024Xy", "assigned_secret"),
+    ("password=$ECRET2024", "$ECRET2024", "assigned_secret"),
+    ('PGPASSWORD="$UMMER1999"', "$UMMER1999", "assigned_secret"),
     ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
     ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
 )
@@ -61,6 +63,7 @@ CLEAN = (
     "password: ${DB_PASSWORD}",
     "DB_PASSWORD=$DATABASE_PASSWORD, TOKEN=$HOME/.token, psql password=$dbPassword",
     "password: $2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW",
+    "password=$DB2_PASSWORD, PGPASSWORD=$PASSWORD1, token=$S3_TOKEN, pass: $OAUTH2 $K8S_SECRET_16",
     "$password = $config['database']; $token = $this->token;",
     "The token is refreshed after 3600 seconds by the gateway.",
     "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build.",
