@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accounts import tenancy
+from memory.actions.append_events import MOST_OF_SESSION
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
@@ -211,6 +212,43 @@ def test_what_waits_for_a_person_or_is_tainted_is_not_given(
     assert text_of(told(api, "generic", "read")) == ""
 
 
+def test_a_session_id_or_folder_that_holds_a_secret_is_not_kept(
+    api: Api, in_organization: object
+) -> None:
+    secret = "Tr0ub4dor&3xyz"
+    payload = {"session": f"run password={secret}", "event": "prompt", "cwd": f"/password={secret}"}
+
+    for prompt in ("Clear the cache.", "And warm it."):
+        assert api.post("hooks/generic", {**payload, "prompt": prompt}).status_code == 200
+
+    row = the_session()
+    assert secret not in f"{row.external_id} {row.cwd}"
+
+
+def test_two_windows_of_a_program_work_beside_each_other(api: Api, in_organization: object) -> None:
+    for session in ("left", "right", "left"):
+        payload = {"session": session, "event": "prompt", "prompt": "Clear the price cache."}
+        api.post("hooks/generic", payload)
+
+    assert [row.state for row in sessions()] == ["open", "open"]
+
+
+def test_what_is_said_is_kept_when_there_is_no_room_for_events(
+    api: Api, in_organization: object
+) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    told(api, "generic", "prompt")
+    with tenancy.unit():
+        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+
+    answer = text_of(told(api, "generic", "read"))
+    told(api, "generic", "prompt")
+
+    assert WARNING in answer
+    with tenancy.unit():
+        assert Turn.objects.count() == 2
+
+
 def test_another_program_session_of_the_same_name_is_another_session(
     api: Api, member_api: Api, in_organization: object
 ) -> None:
@@ -283,3 +321,15 @@ def test_odd_payloads_break_nothing(api: Api, payload: dict[str, object]) -> Non
     answer = api.post("hooks/generic", {"project": "shop", **payload})
 
     assert answer.status_code in {200, 422}
+
+
+def test_saying_again_what_a_hook_gave_confirms_nothing(api: Api, member_api: Api) -> None:
+    known = member_api.remember(WARNING, related_files=[FILE])
+    other = member_api.remember(STATEMENT)
+    assert WARNING in text_of(told(api, "generic", "read"))
+
+    api.remember(WARNING, related_files=[FILE])
+    api.remember(STATEMENT)
+
+    confirmed = [api.get(f"memories/{one['id']}").json()["confirmations"] for one in (known, other)]
+    assert confirmed == [known["confirmations"], other["confirmations"] + 1]
