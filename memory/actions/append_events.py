@@ -108,6 +108,12 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
     Each call of a tool is a step of its own. Raises RateLimited, InvalidInput as `append_events`.
     """
     last = _last(row)
+    if last + len(clean.events) > reading.SEQUENCE_MOST:
+        raise wrong_field(
+            pointer="/events",
+            detail=sentence("Use a whole number from 1 to {most}.", most=reading.SEQUENCE_MOST),
+            code="range",
+        )
     moved = {
         place: replace(event, sequence=last + event.sequence, step=(last + event.sequence + 1) // 2)
         for place, event in clean.events.items()
@@ -204,9 +210,9 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         unknown += event.kind is EventKind.UNKNOWN
     _check_room(row, len(rows))
     if rows:
-        _write(row, rows, now)
+        is_late = _write(row, rows, now)
         is_bound = any(event.kind in BOUNDS for event in clean.events.values())
-        _look_at(row, len(rows), is_bound=is_bound)
+        _look_at(row, len(rows), is_bound=is_bound or is_late)
     return AppendedEvents(
         stored=len(rows),
         known=len(clean.events) - len(rows),
@@ -231,14 +237,16 @@ def _row(session: Session, event: Event, masked: int, now: datetime) -> Turn:
     )
 
 
-def _write(row: Session, rows: Mapping[int, Turn], now: datetime) -> None:
+def _write(row: Session, rows: Mapping[int, Turn], now: datetime) -> bool:
+    """Write events; say whether one came so late that all have to be looked at again."""
     Turn.done.bulk_create(rows.values())
-    late = Turn.checkpoints.filter(session=row, sequence__gte=min(rows))
-    if late.delete()[0]:
+    late, _ = Turn.checkpoints.filter(session=row, sequence__gte=min(rows)).delete()
+    if late:
         row.folded = 0  # what came late is read in its place
     row.events += len(rows)
     row.active_at, row.state, row.ended_at = now, "open", None
     row.save(update_fields=["events", "folded", "active_at", "state", "ended_at"])
+    return late > 0
 
 
 def _check_room(row: Session, new: int) -> None:
@@ -249,7 +257,7 @@ def _check_room(row: Session, new: int) -> None:
             hint="End this session and open another one of the same thread.",
             code="too_many",
         )
-    if new and row.events + new - row.folded > MOST_BEHIND:
+    if new and row.memory_eligible and row.events + new - row.folded > MOST_BEHIND:
         raise RateLimited(
             detail="More events came than could be looked at.", retry_after_seconds=WAIT_SECONDS
         )

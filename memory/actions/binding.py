@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from django.utils.crypto import salted_hmac
+
 from accounts.caller import Caller
-from memory.actions.open_session import NewSession, place_session
+from memory.actions.open_session import LONGEST, NewSession, place_session
 from memory.models import Session
 from memory.observer.harnesses.hearing import Hearing
+from memory.providers import secret_catalog
 from memory.queries import sessions
 from teams import queries as places
 
+SALT: Final = "cairn.sessions.of.programs"
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
 
 
@@ -46,10 +50,10 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
         project=project,
         external_id=_name(hearing),
         agent=hearing.harness,
-        cwd=hearing.folder,
+        cwd=secret_catalog.without_secrets(text=hearing.folder)[: LONGEST["cwd"]],
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
     )
-    placed = place_session(caller=caller, new=new, now=now)
+    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
     return Bound(row=placed.row, is_new=placed.is_new)
 
 
@@ -74,7 +78,11 @@ def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str 
 
 
 def _name(hearing: Hearing) -> str:
-    return f"{hearing.harness}/{hearing.session}"
+    """Return the external id of a program's session: a digest where the id holds a secret."""
+    said = hearing.session
+    if secret_catalog.find_secrets(text=said):
+        said = salted_hmac(SALT, said, algorithm="sha256").hexdigest()
+    return f"{hearing.harness}/{said}"
 
 
 def _last_part(address: str) -> str:

@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import InvalidInput, RateLimited
 from memory.actions import append_events, binding, ending, giving_back
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
 from memory.actions.binding import Whereabouts
@@ -27,6 +28,7 @@ from memory.observer.harnesses import telling
 from memory.observer.harnesses.adapters import Meaning
 from memory.observer.harnesses.hearing import Hearing
 from memory.observer.injection.points import Point
+from memory.providers import secret_catalog
 from memory.queries import sessions
 from teams import audit
 from teams.permissions import require
@@ -34,6 +36,7 @@ from teams.queries import pauses
 from teams.roles import Act
 
 FOUND_MOST: Final = 24  # results that a brief is chosen from, ours
+BEYOND: Final = 5_000  # characters behind the cut in which a secret may end, ours
 LONGEST_QUESTION: Final = 2_000  # characters of a prompt that a brief is looked for with, ours
 
 
@@ -95,10 +98,15 @@ def _turns(hearing: Hearing) -> tuple[NewTurn, ...]:
         (Speaker.ASSISTANT, hearing.message),
     )
     return tuple(
-        NewTurn(role=speaker.value, text=text[:LONGEST_TURN])
-        for speaker, text in said
-        if text.strip()
+        NewTurn(role=speaker.value, text=_cut(text)) for speaker, text in said if text.strip()
     )
+
+
+def _cut(text: str) -> str:
+    """Return a text that fits a turn; a secret that the cut would halve is taken out before."""
+    if len(text) <= LONGEST_TURN:
+        return text
+    return secret_catalog.without_secrets(text=text[: LONGEST_TURN + BEYOND])[:LONGEST_TURN]
 
 
 def _keep(
@@ -116,13 +124,31 @@ def _keep(
     row = bound.row
     if said.turns:
         store(row=row, clean=said.turns, now=now)
-    events = append_events.store_next(row=row, clean=said.done, now=now) if said.done.events else 0
+    events, dropped = _done(row, said.done, now)
     kept = _Kept(row=row)
     if hearing.is_told and not pauses.is_paused(project=row.project, token_id=caller.token_id):
         kept = _given(caller, hearing, row, now)
-    wrote = {"opened": int(bound.is_new), "turns": len(said.turns), "events": events}
+    wrote = {
+        "opened": int(bound.is_new),
+        "turns": len(said.turns),
+        "events": events,
+        "dropped": dropped,
+    }
     _tell(caller, kept, wrote)
     return kept
+
+
+def _done(row: Session, clean: append_events.Clean, now: datetime) -> tuple[int, int]:
+    """Store what was done; return how many events were stored, and how many had no room.
+
+    What was said stays, and warnings are given, whatever becomes of the events.
+    """
+    if not clean.events:
+        return 0, 0
+    try:
+        return append_events.store_next(row=row, clean=clean, now=now), 0
+    except (RateLimited, InvalidInput):
+        return 0, len(clean.events)
 
 
 def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
@@ -135,8 +161,6 @@ def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
 def _given(caller: Caller, hearing: Hearing, row: Session, now: datetime) -> _Kept:
     question = "" if row.briefed_at is not None else _first_prompt(row)
     if question:
-        row.briefed_at = now
-        row.save(update_fields=["briefed_at"])
         return _Kept(row=row, question=question)
     if not hearing.files:
         return _Kept(row=row)
@@ -170,6 +194,10 @@ def _brief(caller: Caller, kept: _Kept, now: datetime) -> GivenBack:
     )
     with tenancy.unit():
         row = sessions.hold(caller=caller, session_id=kept.row.id)
+        if row.briefed_at is not None:  # its other event was faster
+            return SILENCE
+        row.briefed_at = now
+        row.save(update_fields=["briefed_at"])
         return giving_back.give_back(
             caller=caller, row=row, point=Point.SYSTEM_PROMPT, found=found, now=now
         )

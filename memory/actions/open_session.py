@@ -110,10 +110,14 @@ def _opened(caller: Caller, new: NewSession, now: datetime) -> Opened:
     return Opened(session=sessions.to_view(found), is_new=placed.is_new)
 
 
-def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
+def place_session(
+    *, caller: Caller, new: NewSession, now: datetime, ends_others: bool = True
+) -> Placed:
     """Find the session of an external id, locked, or make one; end others of the agent. In a unit.
 
-    Raises NotFound for a project the caller cannot see, NotBoundToProject, InvalidInput.
+    `ends_others` is false where the agent tells its ends itself: two windows of a program work
+    beside each other. Raises NotFound for a project the caller cannot see, NotBoundToProject,
+    InvalidInput.
     """
     project = _project(caller, new)
     audience = _audience(caller, new, project)
@@ -143,7 +147,7 @@ def place_session(*, caller: Caller, new: NewSession, now: datetime) -> Placed:
         opened_at=now,
         active_at=now,
     )
-    ended = ending.close_others(caller=caller, row=row, now=now)
+    ended = ending.close_others(caller=caller, row=row, now=now) if ends_others else 0
     return Placed(row=row, is_new=True, ended=ended)
 
 

@@ -17,6 +17,8 @@ PLAIN: Final = frozenset({  # names of fields that say nothing of what they hold
     "message", "kind", "type", "name", "call", "agent", "at", "outcome", "description",
 })  # fmt: skip
 
+IN_WORDS: Final = frozenset({"command", "cmd", "script"})  # some tools give a list of words
+
 Redact = Callable[[str, str], str]  # of a field's telling name, or none, and its text
 
 
@@ -27,9 +29,13 @@ def masked(*, row: object, redact: Redact) -> object:
 
 def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
     if isinstance(value, str):
-        return redact(name, value) if len(value) >= SHORTEST else value
+        told = "" if name in PLAIN else name
+        return redact(told, value) if len(value) >= SHORTEST else value
     if isinstance(value, Mapping):
         return _of_object(value, redact, depth)
+    if isinstance(value, list) and name in IN_WORDS:
+        words = (word for word in value[:MOST] if isinstance(word, str))
+        return redact("", " ".join(words))  # a secret follows the word that names it
     if isinstance(value, list | tuple):
         inner = value[:MOST] if depth < DEEPEST else ()
         return [_masked(one, redact, depth + 1, name) for one in inner]
@@ -40,7 +46,4 @@ def _of_object(value: Mapping[Any, object], redact: Redact, depth: int) -> dict[
     if depth >= DEEPEST:
         return {}
     entries = list(value.items())[:MOST]
-    return {
-        str(name): _masked(one, redact, depth + 1, "" if name in PLAIN else str(name))
-        for name, one in entries
-    }
+    return {str(name): _masked(one, redact, depth + 1, str(name)) for name, one in entries}

@@ -26,6 +26,7 @@ from memory.observer.events import (
 SEQUENCE_MOST: Final = 2**31 - 1  # what a column of positive integers holds
 COUNT_MOST: Final = 10**9  # tokens or steps, ours
 FILES_MOST: Final = 200  # of a commit or a report, ours
+SECONDS_MOST: Final = 10**10  # since 1970, ours
 NAME_MOST: Final = 120  # characters of a tool or an agent, ours
 _TAIL: Final = TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
@@ -235,7 +236,12 @@ def _moment(value: object) -> float | None:
             read_at = datetime.fromisoformat(value)
         except ValueError:
             return None
-        return read_at.timestamp() if read_at.tzinfo is not None else None
+        return _within(read_at.timestamp()) if read_at.tzinfo is not None else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 <= value < COUNT_MOST * 10 and math.isfinite(value) else None
+    return _within(value)
+
+
+def _within(seconds: float) -> float | None:
+    """Return seconds that lie from 1970 to the year 2286; others are no clock's."""
+    return float(seconds) if 0 <= seconds < SECONDS_MOST and math.isfinite(seconds) else None

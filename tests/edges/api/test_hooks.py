@@ -236,8 +236,8 @@ def test_two_windows_of_a_program_work_beside_each_other(api: Api, in_organizati
 def test_what_is_said_is_kept_when_there_is_no_room_for_events(
     api: Api, in_organization: object
 ) -> None:
-    api.remember(WARNING, related_files=[FILE])
     told(api, "generic", "prompt")
+    api.remember(WARNING, related_files=[FILE])
     with tenancy.unit():
         Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
 

@@ -15,7 +15,7 @@ from memory.actions import scratchpads
 from memory.actions.append_events import AppendedEvents, append_events
 from memory.actions.observe import observe
 from memory.actions.open_session import NewSession, open_session
-from memory.models import Session, Turn
+from memory.models import Session, Stream, Turn
 from memory.observer import fold
 from memory.observer.events import TEXT_MOST
 from memory.observer.scratchpad import Scratchpad
@@ -60,6 +60,7 @@ def with_secret(secret: str) -> dict[str, dict[str, Any]]:
         "call": call(1, call=said),
         "files": {"sequence": 1, "kind": "commit", "text": "x", "files": [said]},
         "nested": call(1) | {"args": {"command": ["login", said], "password": secret}},
+        "words": call(1) | {"args": {"command": ["mysql", "--password", "=", secret]}},
     }
 
 
@@ -127,7 +128,19 @@ def test_a_batch_without_any_event_is_refused(
     assert refused.value.errors[0].pointer == "/events/0/sequence"
 
 
-@pytest.mark.parametrize("at", [0, 9e9, "2099-01-01T00:00:00Z", "yesterday", -1, float("inf")])
+@pytest.mark.parametrize(
+    "at",
+    [
+        0,
+        9e9,
+        "2099-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "9999-12-31T23:59:59-14:00",
+        "yesterday",
+        -1,
+        float("inf"),
+    ],
+)
 def test_no_clock_is_believed(
     agent: Caller, session: SessionView, now: datetime, at: object
 ) -> None:
@@ -137,7 +150,9 @@ def test_no_clock_is_believed(
 
 
 @pytest.mark.parametrize("secret", SENT)
-@pytest.mark.parametrize("where", ["text", "args", "name", "agent", "files", "nested", "call"])
+@pytest.mark.parametrize(
+    "where", ["text", "args", "name", "agent", "files", "nested", "call", "words"]
+)
 def test_a_secret_is_taken_out_before_anything_is_stored(
     agent: Caller, session: SessionView, now: datetime, secret: str, where: str
 ) -> None:
@@ -198,6 +213,33 @@ def test_who_is_too_far_ahead_of_the_observer_waits(
         sent(agent, session, now, call(1))
 
     assert refused.value.retry_after_seconds == appending.WAIT_SECONDS
+
+
+def test_one_that_is_not_to_be_kept_waits_for_nobody(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    new = NewSession(project=store, memory_eligible=False)
+    opened = open_session(caller=agent, new=new, now=now).session
+    with tenancy.unit():
+        Session.objects.filter(pk=opened.id).update(events=appending.MOST_BEHIND)
+
+    assert sent(agent, opened, now, call(1)).stored == 1
+
+
+def test_what_comes_behind_a_checkpoint_is_looked_at_again(
+    agent: Caller, session: SessionView, now: datetime
+) -> None:
+    with tenancy.unit():
+        row = Session.objects.get(pk=session.id)
+        Turn.checkpoints.create(
+            session=row, stream=Stream.CHECKPOINT, sequence=90, role="", text="{}", at=now
+        )
+
+    sent(agent, session, now, call(40))
+
+    with tenancy.unit():
+        assert not Turn.checkpoints.filter(session=session.id).exists()
+    assert Job.objects.filter(name="memory.observe").count() == 1
 
 
 def test_a_session_has_a_bound(agent: Caller, session: SessionView, now: datetime) -> None:
