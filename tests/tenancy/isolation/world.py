@@ -20,6 +20,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Job, Organization, User
 from accounts.tokens import TokenKind
+from memory.actions.append_events import append_events
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.begin_import import begin_import
 from memory.actions.correct import correct
@@ -28,7 +29,7 @@ from memory.actions.open_session import NewSession, open_session
 from memory.actions.push_note import NewNote, push_note
 from memory.actions.revise import revise
 from memory.actions.styles import put_style
-from memory.models import Conflict, Memory, MemoryLink, Topic, TopicMember
+from memory.models import Conflict, Memory, MemoryLink, Session, Topic, TopicMember
 from memory.retrieval.style import NewStyle
 from memory.sql import retrieval
 from teams.actions.members import remove_member
@@ -299,7 +300,7 @@ def _styles(world: World, tenant: str) -> None:
 
 
 def _sessions(world: World, tenant: str) -> None:
-    """Open a session with a mark in its names and its turn, shared and personal ones."""
+    """Open a session with a mark in all that it holds, shared and personal ones."""
     shared = canary(f"{tenant}/open")
     for place, who, given in (
         ("open", "owner", {"project": shared, "shared": True}),
@@ -311,6 +312,10 @@ def _sessions(world: World, tenant: str) -> None:
         view = open_session(caller=caller, new=new, now=NOW).session
         turn = NewTurn(role="user", text=f"We decided that {mark} stays under the third stone.")
         append_turns(caller=caller, session_id=view.id, turns=(turn,), now=NOW)
+        event = {"sequence": 1, "kind": "reasoning", "text": f"I was wrong about {mark}."}
+        append_events(caller=caller, session_id=view.id, events=(event,), now=NOW)
+        with tenancy.unit():
+            Session.objects.filter(pk=view.id).update(observed={"task": f"Mend {mark}"})
         _add(world, "session", f"{tenant}/{place}", id=view.id, session_id=view.id,
              project=given["project"])  # fmt: skip
 
