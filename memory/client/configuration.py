@@ -91,7 +91,9 @@ def read(*, path: Path) -> Mapping[str, str]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise Misused(
-            detail=f"{path} cannot be read: {error}", hint="Log in again.", command="cairn login"
+            detail=f"{path} cannot be read: {error}",
+            hint="Log in again.",
+            command="cairn login https://HOST",
         ) from error
     return {name: value for name, value in kept.items() if isinstance(value, str)}
 

@@ -34,10 +34,13 @@ def login(
     The token is asked for, or read from stdin, so that it stands in no history.
     """
     desk: Desk = context.obj
-    url = address or desk.given.get("url") or desk.environment.get("CAIRN_URL") or ""
+    kept = {} if address else configuration.read(path=desk.places.file)
+    url = address or desk.given.get("url") or desk.environment.get("CAIRN_URL") or kept.get("url")
     if not url:
         url = _asked(desk, "Address of the server")
     token = desk.given.get("token") or desk.environment.get("CAIRN_TOKEN") or ""
+    if not token and project and url == kept.get("url"):
+        token = kept.get("token", "")  # another project with the login there is
     if not token:
         token = _asked(desk, "Token", hide=True)
     connection = Connection(

@@ -32,6 +32,13 @@ def test_login_with_a_token_that_nobody_gave_out_keeps_nothing(
     assert list(home.iterdir()) == []
 
 
+def test_project_is_chosen_anew_with_the_login_there_is(here: Cairn) -> None:
+    refused = here("login", "--project", "atlantis")
+
+    assert (refused.code, here("login", "--project", "shop").code) == (2, 0)
+    assert here("status").out.startswith("* shop")
+
+
 def test_token_is_read_from_stdin(
     cairn: Cairn, address: str, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
