@@ -9,7 +9,7 @@ from tests.support.api import STATEMENT, Api
 COSTS = {
     "me": ("GET", "me", None, 1),
     "search": ("POST", "search", {"query": "cached prices", "project": "shop"}, 13),
-    "list": ("GET", "memories?project=shop", None, 9),
+    "list": ("GET", "memories?project=shop", None, 10),  # one of them for the other sides
     "projects": ("GET", "projects", None, 7),
     "changes": ("GET", "changes?after=0", None, 7),
     "jobs": ("GET", "jobs", None, 6),
