@@ -29,23 +29,23 @@ def put_style(*, caller: Caller, new: NewStyle, now: datetime) -> Style:
 
     Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
     """
-    kept = style.checked(new=new)
-    audience = _audience(caller, kept.scope)
+    style.check(new=new)
+    audience = _audience(caller, new.scope)
     free_texts.check(texts=_texts(new))
     with tenancy.unit():
         paths.hold(audience=audience, project_id=None, path=Kind.STYLE)
         others = Definition.objects.filter(audience=audience, kind=Kind.STYLE)
-        others = others.exclude(name=kept.name)
+        others = others.exclude(name=new.name)
         _check_room(others.count())
-        if kept.is_default:
+        if new.is_default:
             others.filter(is_default=True).update(is_default=False)
         row, _ = Definition.objects.update_or_create(
             audience=audience,
             kind=Kind.STYLE,
-            name=kept.name,
+            name=new.name,
             defaults={
-                "body": styles.to_body(new=kept),
-                "is_default": kept.is_default,
+                "body": styles.to_body(new=new),
+                "is_default": new.is_default,
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
@@ -63,7 +63,7 @@ def remove_style(*, caller: Caller, style_id: UUID) -> None:
 
 
 def _texts(new: NewStyle) -> dict[str, str]:
-    """Return every text as it came: in small letters a secret does not look like one any more."""
+    """Return every text by its pointer."""
     topics = {f"/topics/{place}": topic for place, topic in enumerate(new.topics)}
     return {"/name": new.name, "/text": new.text, **topics}
 

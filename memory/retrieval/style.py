@@ -17,7 +17,7 @@ from uuid import UUID
 
 from accounts.errors import InvalidInput, wrong_field
 from accounts.sentences import sentence
-from memory.intake.text import check_text, normalized
+from memory.intake.text import check_text, visible_text
 from memory.taxonomy import Scope, SourceInterface
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
@@ -82,8 +82,8 @@ def compose(*, styles: Sequence[Style], topic: str, interface: str) -> Composed 
     return min(found, key=_rank, default=None)
 
 
-def checked(*, new: NewStyle) -> NewStyle:
-    """Return a style as it is kept, each context once. Raises InvalidInput naming the field."""
+def check(*, new: NewStyle) -> None:
+    """Check a style that somebody defines. Raises InvalidInput naming the field."""
     if not NAME.match(new.name):
         raise wrong_field(
             pointer="/name",
@@ -98,14 +98,9 @@ def checked(*, new: NewStyle) -> NewStyle:
             hint=sentence("Use one of these: {names}.", names=SCOPES),
             code="choice",
         )
-    return NewStyle(
-        name=new.name,
-        text=_text(new.text),
-        scope=new.scope,
-        topics=_topics(new.topics),
-        interfaces=_interfaces(new.interfaces),
-        is_default=new.is_default,
-    )
+    _check_text(new.text)
+    _check_topics(new.topics)
+    _check_interfaces(new.interfaces)
 
 
 def _fitting(style: Style, heard: str, interface: str) -> Composed | None:
@@ -142,33 +137,29 @@ def _words(text: str) -> str:
     return f" {' '.join(_WORD.findall(plain))} "
 
 
-def _text(text: str) -> str:
-    kept = "\n".join(normalized(text=line) for line in text.strip().splitlines())
-    if not 1 <= len(kept) <= LONGEST_TEXT or check_text(text=kept):
+def _check_text(text: str) -> None:
+    is_blank = not visible_text(text=text).strip()
+    if is_blank or len(text) > LONGEST_TEXT or check_text(text=text):
+        detail = sentence("A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT)
         raise wrong_field(
             pointer="/text",
-            detail=sentence(
-                "A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT
-            ),
+            detail=detail,
             hint="Say it shorter, as you would to a colleague.",
             code="length",
         )
-    return kept
 
 
-def _topics(topics: tuple[str, ...]) -> tuple[str, ...]:
-    kept = tuple(dict.fromkeys(normalized(text=topic).casefold() for topic in topics))
-    if len(kept) > MOST_TOPICS:
+def _check_topics(topics: tuple[str, ...]) -> None:
+    if len(topics) > MOST_TOPICS:
         raise wrong_field(
             pointer="/topics",
             detail=sentence("A style has at most {most} topics.", most=MOST_TOPICS),
             hint="Make a second style for the others.",
             code="length",
         )
-    for place, topic in enumerate(kept):
+    for place, topic in enumerate(topics):
         if not _words(topic).strip() or len(topic) > LONGEST_TOPIC or check_text(text=topic):
             raise _no_topic(place, topic)
-    return kept
 
 
 def _no_topic(place: int, topic: str) -> InvalidInput:
@@ -180,7 +171,7 @@ def _no_topic(place: int, topic: str) -> InvalidInput:
     )
 
 
-def _interfaces(interfaces: tuple[str, ...]) -> tuple[str, ...]:
+def _check_interfaces(interfaces: tuple[str, ...]) -> None:
     for place, name in enumerate(interfaces):
         if name not in INTERFACES:
             raise wrong_field(
@@ -189,4 +180,3 @@ def _interfaces(interfaces: tuple[str, ...]) -> tuple[str, ...]:
                 hint=sentence("Use one of these: {names}.", names=INTERFACES),
                 code="choice",
             )
-    return tuple(dict.fromkeys(interfaces))

@@ -33,7 +33,7 @@ def test_one_is_defined_changed_and_removed(owner_pages: Client, caller: Caller)
     owner_pages.post(one, {"verb": "remove"})
 
     assert made.status_code == 302
-    assert (first.topics, first.interfaces) == (("coding", "code review"), ("cursor", "codex"))
+    assert (first.topics, first.interfaces) == (("coding", "Code Review"), ("cursor", "codex"))
     assert (second.name, second.text, second.is_default) == ("coding", "Plain words.", True)
     assert (second.topics, second.interfaces) == ((), ())
     assert "Plain words." in shown
@@ -47,7 +47,7 @@ def test_the_page_says_which_one_fits_and_why(owner_pages: Client, caller: Calle
     none = owner_pages.get(f"{ADDRESS}?topic=the+garden&interface=cursor").content.decode()
 
     assert "fits by topic" in fits
-    assert "<q>code review</q>" in fits
+    assert "<q>Code Review</q>" in fits
     assert "No style fits, and none is the default." in none
 
 

@@ -112,23 +112,9 @@ def test_what_is_no_style_is_refused(given: dict[str, Any], pointer: str) -> Non
     new = replace(NewStyle(name="coding", text="Short."), **given)
 
     with pytest.raises(InvalidInput) as refused:
-        styles.checked(new=new)
+        styles.check(new=new)
 
     assert refused.value.errors[0].pointer == pointer
-
-
-def test_contexts_are_kept_once_each_and_lines_of_a_text_stay() -> None:
-    new = NewStyle(
-        name="coding",
-        text="  Short.  \nCode  first.\n",
-        topics=("Coding ", "coding", "Code Review"),
-        interfaces=("cursor", "cursor"),
-    )
-
-    kept = styles.checked(new=new)
-
-    assert kept.text == "Short.\nCode first."
-    assert (kept.topics, kept.interfaces) == (("coding", "code review"), ("cursor",))
 
 
 def _picked(given: tuple[Style, ...], topic: str, interface: str = "cursor") -> Style:
