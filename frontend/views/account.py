@@ -17,7 +17,7 @@ YEAR_S = 31_536_000
 def me(request: HttpRequest) -> HttpResponse:
     """Show and save what a person prefers."""
     if request.method != "POST":
-        return base.page(request, "pages/me.html", {"section": "me"})
+        return base.page(request, "pages/me.html", {"section": "me", "form": request.user})
     form = request.POST
     preferences = Preferences(
         name=form.get("name", "").strip(),
@@ -28,7 +28,7 @@ def me(request: HttpRequest) -> HttpResponse:
     try:
         save_preferences(user_id=base.person_id(request), preferences=preferences)
     except InvalidInput as error:
-        context = {"section": "me", "error": error}
+        context = {"section": "me", "error": error, "form": form}
         return base.page(request, "pages/me.html", context, status=error.status)
     return _kept(HttpResponseRedirect(reverse("me") + "?saved"), preferences.language)
 
