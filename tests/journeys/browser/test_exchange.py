@@ -1,6 +1,6 @@
 """Imports and notes in a browser: by keyboard alone, and no fault of access in any look."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -65,6 +65,23 @@ def test_what_waits_of_an_import_is_kept_at_once_and_undone(open_page: Open) -> 
     expect(page.get_by_role("button", name="Keep 2 at once")).to_be_visible()
 
 
+def each(page: Page) -> Iterator[str]:
+    """Open one page of imports and notes after the other; yield its name."""
+    page.fill("#import-pasted", TEXT.format("red"))
+    page.wait_for_selector("#import-preview table")
+    yield "imports"
+    for name in ("CLAUDE.md", "AGENTS.md"):
+        page.goto(f"{DEPOT}imports")
+        page.get_by_role("link", name=name, exact=True).click()
+        page.wait_for_selector("#import")
+        yield f"import-{name}"
+    for name in ("inbox?group=imports", "teach?import", "notes"):
+        page.goto(f"{DEPOT}{name}")
+        yield name.partition("?")[0]
+    page.get_by_role("link", name="docs/adr-1.md").click()
+    yield "note"
+
+
 @pytest.mark.parametrize("look", list(LOOKS))
 def test_pages_of_imports_and_notes_have_no_fault_of_access(
     open_page: Open, keep: Keep, look: str
@@ -72,24 +89,9 @@ def test_pages_of_imports_and_notes_have_no_fault_of_access(
     page = open_page(f"{DEPOT}imports", **LOOKS[look])
     faults = {}
 
-    def check(name: str) -> None:
+    for name in each(page):
         page.wait_for_timeout(SETTLE_MS)
         keep(page, f"{name}-{look}")
         faults[name] = page.evaluate(CHECK)
-
-    page.fill("#import-pasted", TEXT.format("red"))
-    page.wait_for_selector("#import-preview table")
-    check("imports")
-    for name in ("CLAUDE.md", "AGENTS.md"):
-        page.goto(f"{DEPOT}imports")
-        page.get_by_role("link", name=name, exact=True).click()
-        page.wait_for_selector("#import")
-        check(f"import-{name}")
-    for name in ("notes", "inbox?group=imports", "teach?import"):
-        page.goto(f"{DEPOT}{name}")
-        check(name.partition("?")[0])
-    page.goto(f"{DEPOT}notes")
-    page.get_by_role("link", name="docs/adr-1.md").click()
-    check("note")
 
     assert {name: found for name, found in faults.items() if found} == {}
