@@ -4,7 +4,6 @@ One transaction: either every verdict stands, or none. Each is the verdict of th
 its rules: who proposed does not approve, and a taint is lifted in person alone.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,13 +14,13 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import FieldError, InvalidInput, wrong_field
+from accounts.errors import Conflict, FieldError, InvalidInput, wrong_field
 from accounts.sentences import sentence
 from memory.actions import correct, deciding, keep, reject, snooze
 from memory.actions.correct import Correction
 from memory.actions.fields import check_reason
 from memory.actions.remember import Prepared
-from memory.models import Session
+from memory.models import Memory, Session
 from memory.queries import session_summary, sessions
 from memory.queries.session_summary import Summary
 from teams import audit
@@ -45,6 +44,13 @@ class NewVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Others:
+    """All others that wait, which are kept; `count`, where somebody has counted them before."""
+
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDecided:
     """How many memories were decided how, and what the session comes to now."""
 
@@ -65,16 +71,16 @@ def decide_session(
     caller: Caller,
     session_id: UUID,
     verdicts: tuple[NewVerdict, ...],
-    save_all: bool,
+    others: Others | None,
     now: datetime,
 ) -> SessionDecided:
-    """Decide about memories of a session; `save_all` keeps the others that wait.
+    """Decide about memories of a session; `others` keeps all others that wait for the caller.
 
     Raises InvalidInput naming the verdict, NotFound for a session or a memory that is not of it,
-    Conflict where one waits no more, and what each verdict raises.
+    Conflict where one waits no more or others wait than were counted, and what each verdict raises.
     """
     require(caller=caller, act=Act.CONFIRM)
-    _check(verdicts, save_all=save_all)
+    _check(verdicts, others)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
         of_it = set(session_summary.candidate_ids(caller=caller, session=row))
@@ -82,17 +88,24 @@ def decide_session(
         _check_of_it(place, one, of_it)
     prepared = tuple(_prepared(caller, one) for one in verdicts)
     with tenancy.unit(), transaction.atomic():
-        done = Counter(_decided(caller, one, now) for one in prepared)
-        if save_all:
-            done["keep"] += _keep_others(caller, row, verdicts, now)
+        kept = () if others is None else _others(caller, row, verdicts, now)
+        _check_count(others, kept)
+        _lock((*(one.memory_id for one in verdicts), *kept))
+        done: dict[str, list[UUID]] = {}
+        for made in prepared:
+            done.setdefault(_decided(caller, made, now), []).append(made.verdict.memory_id)
+        for memory_id in kept:
+            keep.apply(caller=caller, memory_id=memory_id, now=now)
+        done.setdefault("keep", []).extend(kept)
         _record(caller, row, done)
         summary = session_summary.read(caller=caller, session_id=session_id, now=now)
-        return SessionDecided(decided=done, summary=summary)
+        counts = {name: len(ids) for name, ids in done.items() if ids}
+        return SessionDecided(decided=counts, summary=summary)
 
 
-def _check(verdicts: tuple[NewVerdict, ...], *, save_all: bool) -> None:
+def _check(verdicts: tuple[NewVerdict, ...], others: Others | None) -> None:
     """Check the shape of verdicts. Raises InvalidInput naming the first that is wrong."""
-    if not verdicts and not save_all:
+    if not verdicts and others is None:
         raise InvalidInput(
             detail="There is nothing to decide.",
             hint=sentence("Choose memories, and one of: {names}.", names=VERDICTS),
@@ -163,23 +176,38 @@ def _decided(caller: Caller, one: _Prepared, now: datetime) -> str:
     return given.verdict
 
 
-def _keep_others(
+def _others(
     caller: Caller, row: Session, verdicts: tuple[NewVerdict, ...], now: datetime
-) -> int:
-    """Keep what waits and was not named; return how many. In a unit."""
+) -> tuple[UUID, ...]:
+    """Return what waits for the caller and was not named. In a unit."""
     named = {one.memory_id for one in verdicts}
-    waiting = session_summary.waiting_ids(caller=caller, session=row)
-    others = [one for one in waiting if one not in named]
-    for memory_id in others:
-        keep.apply(caller=caller, memory_id=memory_id, now=now)
-    return len(others)
+    waiting = session_summary.waiting_ids(caller=caller, session=row, now=now)
+    return tuple(one for one in waiting if one not in named)
 
 
-def _record(caller: Caller, row: Session, done: Mapping[str, int]) -> None:
+def _check_count(others: Others | None, kept: tuple[UUID, ...]) -> None:
+    """Check that nothing came in since somebody counted. Raises Conflict."""
+    if others is None or others.count in {None, len(kept)}:
+        return
+    raise Conflict(
+        detail=sentence(
+            "{count} wait here now, not {counted}.", count=len(kept), counted=others.count
+        ),
+        hint="Look at the list again and type the number that it says.",
+    )
+
+
+def _lock(memory_ids: tuple[UUID, ...]) -> None:
+    """Lock what is decided in the order in which everybody does. In a unit."""
+    rows = Memory.objects.select_for_update().filter(pk__in=memory_ids)
+    list(rows.order_by("id").values_list("id", flat=True))
+
+
+def _record(caller: Caller, row: Session, done: Mapping[str, list[UUID]]) -> None:
     audit.append(
         act="session.decided",
         object_type="session",
         object_id=str(row.id),
         caller=caller,
-        details={name: count for name, count in done.items() if count},
+        details={name: [str(one) for one in ids] for name, ids in done.items() if ids},
     )

@@ -93,7 +93,7 @@ def _deleted(row: Session, memories: Fate, now: datetime) -> Receipt:
         audience=row.audience,
         project_id=row.project_id,
         opened_at=row.opened_at,
-        finalized_at=row.finalized_at,
+        counted_at=_counted_at(row),
     )
     turns, events = row.turns.count(), Turn.done.filter(session=row).count()
     erased = _erased(row, trace, now) if memories is Fate.DELETE else 0
@@ -112,6 +112,12 @@ def _deleted(row: Session, memories: Fate, now: datetime) -> Receipt:
         given_back=given,
         deleted_at=now,
     )
+
+
+def _counted_at(row: Session) -> datetime | None:
+    """Return when the sums took a session in, which is at its first end."""
+    said = (row.observed or {}).get("counted_at")
+    return None if said is None else datetime.fromisoformat(said)
 
 
 def _erased(row: Session, trace: Trace, now: datetime) -> int:

@@ -126,9 +126,11 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         dropped=shown.dropped,
     )
     sent = promoting.send(caller=shown.caller, offered=chosen, now=now, dropped=shown.dropped)
-    if row.finalized_at is None:
+    counted_at = (row.observed or {}).get("counted_at")
+    if counted_at is None:
         _count(shown, row, now)
-    row.observed = _observed(shown, row, sent)
+        counted_at = now.isoformat()
+    row.observed = {**_observed(shown, row, sent), "counted_at": counted_at}
     row.finalized_at = now
     row.save(update_fields=["observed", "finalized_at"])
     return {

@@ -18,7 +18,7 @@ from django.db import transaction
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
-from accounts.errors import Conflict, Forbidden, InvalidInput
+from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound
 from memory.actions import learned
 from memory.actions.drafts import NewMemory
 from memory.actions.opener import opener_of
@@ -200,13 +200,22 @@ def _stored(
         if one is None:
             counts["not_storable"] += 1
             continue
-        outcome = recorded(caller=caller, outcome=decide(caller=caller, prepared=one, now=now))
-        counts[outcome.outcome] += 1
+        counts[_said(caller, one, now)] += 1
     return counts
 
 
+def _said(caller: Caller, prepared: Prepared, now: datetime) -> str:
+    """Send one draft through the door; return how it ended. In a unit."""
+    try:
+        with transaction.atomic():
+            outcome = decide(caller=caller, prepared=prepared, now=now)
+            return recorded(caller=caller, outcome=outcome).outcome
+    except (InvalidInput, Forbidden, NotFound):  # of this draft; the others stand
+        return "not_storable"
+
+
 def _log_key(key: Key) -> str:
-    return f"{key.threshold}:{key.module}"
+    return tables.log_key(threshold=key.threshold, module=key.module)
 
 
 def _done(row: Session) -> frozenset[Key]:
@@ -261,7 +270,9 @@ def _edges(row: Session) -> tuple[EdgeRow, ...]:
 
 
 def _errors(row: Session) -> tuple[ErrorRow, ...]:
-    return tuple(
+    """Return the errors of a place whose message is known; it is forgotten with its session."""
+    found = (
         tables.error_row(key=one.key, counts=one.counts, notes=one.notes)
         for one in _own(row, Kind.ERROR)
     )
+    return tuple(one for one in found if one.message)

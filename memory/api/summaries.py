@@ -7,10 +7,10 @@ from typing import Any, Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import FREE, TEXT, TRUTH, WHOLE, record, ref
 from accounts.api.schemas import several as list_of
-from accounts.api.shapes import Field, Identifier, Record, Several, Text, Truth
+from accounts.api.shapes import Field, Identifier, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
 from memory.actions import decide_session as deciding
-from memory.actions.decide_session import NewVerdict, decide_session
+from memory.actions.decide_session import NewVerdict, Others, decide_session
 from memory.actions.fields import LONGEST_REASON
 from memory.api import examples, inputs, output
 from memory.api.sessions import SESSION, shown
@@ -58,8 +58,14 @@ VERDICTS: Final = Record(
         Field(
             name="save_all",
             shape=Truth(),
-            says="Whether the others that wait are kept.",
+            says="Whether the others that wait for you are kept.",
             default=False,
+        ),
+        Field(
+            name="count",
+            shape=Whole(smallest=0, largest=session_summary.MOST),
+            says="How many others you saw waiting; refused with 409 when it is not so any more.",
+            default=None,
         ),
     ),
 )
@@ -121,7 +127,7 @@ def decide(ask: Ask) -> Answer:
         caller=ask.caller,
         session_id=path_id(ask=ask),
         verdicts=tuple(NewVerdict(**one) for one in ask.body["verdicts"]),
-        save_all=ask.body["save_all"],
+        others=Others(count=ask.body["count"]) if ask.body["save_all"] else None,
         now=ask.now,
     )
     return Answer(body={"decided": dict(done.decided), "summary": told(done.summary)})
@@ -172,7 +178,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.WRITE,
         run=decide,
         body=VERDICTS,
-        example={"save_all": True},
+        example={"save_all": True, "count": 1},
         idempotent=True,
         replies=(
             Reply(

@@ -69,6 +69,11 @@ def signal_key(*, kind: str, key: str) -> str:
     return _key(f"{kind}:{key}")
 
 
+def log_key(*, threshold: int, module: str) -> str:
+    """Return the key under which a synthesis is logged."""
+    return _key(f"{threshold}:{module}")
+
+
 def file_row(*, counts: Counts, notes: Notes) -> FileRow:
     """Read a file's sums."""
     return FileRow(path=_text(notes, "path"), **_whole(counts, "sessions", "reads", "edits"))

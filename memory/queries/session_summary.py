@@ -4,22 +4,24 @@ Who may see a session may see its summary; of the memories each sees those of th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import Memory, Session
-from memory.queries import reviews, sessions
+from memory.queries import reviews, sessions, waiting
 from memory.queries.sessions import SessionView
 from memory.queries.views import MemoryView, to_view, visible
 from teams.permissions import require
 from teams.roles import Act
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
-OF_MEMORIES: Final = frozenset({"promoted"})  # told with the memories, to who may see them
+INNER: Final = frozenset({"promoted", "counted_at"})  # told with the memories, or of no use
 EMPTY: Final[Mapping[str, Any]] = {
     "signals": {},
     "seen": [],
@@ -53,7 +55,10 @@ class Came:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A session, what it showed, and what came of it; `waiting` counts what nobody has decided."""
+    """A session, what it showed, and what came of it.
+
+    `waiting` counts what nobody has decided; what the caller has put off until later is left out.
+    """
 
     session: SessionView
     shown: Mapping[str, Any]
@@ -73,11 +78,15 @@ def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
     row = sessions.find(caller=caller, session_id=session_id)
     observed = row.observed or {}
     rests = {one["memory_id"]: one for one in observed.get("promoted", ())}
-    rows = visible(caller=caller).filter(session_id=row.id).order_by("-confidence", "id")[:MOST]
-    candidates = tuple(_came(caller, one, rests.get(str(one.id), {}), now) for one in rows)
+    rows = tuple(_rows(caller, row))
+    due = set(_waiting(caller, rows, now))
+    candidates = tuple(
+        replace(_came(caller, one, rests.get(str(one.id), {}), now), waits=one.id in due)
+        for one in rows
+    )
     return Summary(
         session=sessions.to_view(row),
-        shown={**EMPTY, **{name: observed[name] for name in observed if name not in OF_MEMORIES}},
+        shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},
         candidates=candidates,
         waiting=sum(one.waits for one in candidates),
     )
@@ -85,20 +94,30 @@ def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
 
 def candidate_ids(*, caller: Caller, session: Session) -> tuple[UUID, ...]:
     """Return the memories of a session that the caller may see. In a unit."""
-    rows = visible(caller=caller).filter(session_id=session.id).order_by("-confidence", "id")
-    return tuple(rows.values_list("id", flat=True)[:MOST])
+    return tuple(one.id for one in _rows(caller, session))
 
 
-def waiting_ids(*, caller: Caller, session: Session) -> tuple[UUID, ...]:
-    """Return the memories of a session that wait for somebody. In a unit."""
-    rows = visible(caller=caller).filter(session_id=session.id).order_by("id")[:MOST]
-    return tuple(row.id for row in rows if reviews.group_of(row=row) is not None)
+def waiting_ids(*, caller: Caller, session: Session, now: datetime) -> tuple[UUID, ...]:
+    """Return the memories of a session that wait, as its summary counts them. In a unit."""
+    return _waiting(caller, tuple(_rows(caller, session)), now)
+
+
+def _rows(caller: Caller, session: Session) -> QuerySet[Memory]:
+    rows = visible(caller=caller).filter(session_id=session.id)
+    return rows.order_by("-confidence", "id")[:MOST]
+
+
+def _waiting(caller: Caller, rows: tuple[Memory, ...], now: datetime) -> tuple[UUID, ...]:
+    ids = tuple(row.id for row in rows if reviews.group_of(row=row) is not None)
+    awake = Memory.objects.filter(waiting.awake(caller=caller, now=now), pk__in=ids)
+    here = set(awake.values_list("id", flat=True))
+    return tuple(one for one in ids if one in here)
 
 
 def _came(caller: Caller, row: Memory, rests: Mapping[str, Any], now: datetime) -> Came:
     return Came(
         memory=to_view(row, now=now),
-        waits=reviews.group_of(row=row) is not None,
+        waits=False,
         may_keep=reviews.may_keep(caller=caller, row=row),
         why=str(rests.get("key", "")).partition(":")[0],
         tier=str(rests.get("tier", "")),

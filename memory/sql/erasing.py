@@ -17,13 +17,13 @@ class Trace:
     audience: UUID
     project_id: UUID | None
     opened_at: datetime
-    finalized_at: datetime | None
+    counted_at: datetime | None
 
 
 def forget_sums(*, trace: Trace) -> int:
     """Delete sums that a session alone has made, and texts beside the others. In a unit."""
     place = {"audience": trace.audience, "project": trace.project_id}
-    dropped = named.execute("drop_sums", file=FILE, finalized=trace.finalized_at, **place)
+    dropped = named.execute("drop_sums", file=FILE, counted=trace.counted_at, **place)
     return dropped + named.execute("drop_notes", file=FILE, since=trace.opened_at, **place)
 
 

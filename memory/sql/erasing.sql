@@ -9,14 +9,15 @@ ON CONFLICT (memory_id, person, token, session_id) DO UPDATE SET at = greatest(g
 -- Sums that this session alone has made: those of its place that nobody has added to since.
 DELETE FROM memory_statistic
 WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
-  AND kind <> 'model_use' AND updated_at = %(finalized)s::timestamptz
+  AND kind <> 'model_use' AND updated_at = %(counted)s::timestamptz
   AND (counts ->> 'sessions')::int = 1
 
 -- name: drop_notes
--- Texts beside the sums of a place, as the last message of an error, which may be of this session.
+-- The last message of each error of a place, which may be of this session; names of files and modules
+-- stay, because they are what is counted.
 UPDATE memory_statistic SET counts = counts - 'notes'
 WHERE audience = %(audience)s AND project_id IS NOT DISTINCT FROM %(project)s::uuid
-  AND kind <> 'model_use' AND updated_at >= %(since)s AND counts ? 'notes'
+  AND kind = 'observed_error' AND updated_at >= %(since)s AND counts ? 'notes'
 
 -- name: strip_provenance
 -- Memories that were taken from a session lose where they came from, and nothing else.

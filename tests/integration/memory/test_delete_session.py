@@ -16,11 +16,13 @@ from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.consolidate import consolidate
 from memory.actions.delete_session import Fate, Receipt, delete_session
 from memory.actions.end_session import end_session
+from memory.actions.finalize import finalize
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.search import SearchRequest, search
-from memory.models import GivenOut, Memory, Session
+from memory.models import GivenOut, Memory, Session, Statistic
 from memory.sql import retrieval
 from teams.queries import audit as log
+from tests.integration.memory.test_finalize import ran
 from tests.support import memories
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -195,3 +197,33 @@ def test_a_token_bound_elsewhere_finds_none(
 ) -> None:
     with pytest.raises(NotFound):
         delete(replace(agent, bound_projects=(uuid4(),)), session)
+
+
+def test_the_sums_of_a_place_keep_what_they_are_about(
+    agent: Caller, store: str, delete: Callable[..., Receipt], now: datetime
+) -> None:
+    left, gone = (ran(agent, now, project=store) for _ in range(2))
+
+    delete(agent, gone.id)
+
+    with tenancy.unit():
+        files = Statistic.objects.filter(kind="observed_file")
+        assert files
+        assert all(row.counts["notes"]["path"] == row.key for row in files)
+    assert left.id != gone.id
+
+
+def test_sums_of_a_session_that_went_on_after_its_end_go_with_it(
+    agent: Caller, store: str, delete: Callable[..., Receipt], now: datetime
+) -> None:
+    row = ran(agent, now, project=store)
+    later = now + timedelta(minutes=5)
+    more = {"sequence": 900, "kind": "reasoning", "text": "One more thing."}
+    append_events(caller=agent, session_id=row.id, events=(more,), now=later)
+    end_session(caller=agent, session_id=row.id, now=later)
+    finalize(session_id=row.id, now=later)
+
+    delete(agent, row.id)
+
+    with tenancy.unit():
+        assert not Statistic.objects.exclude(kind="model_use").exists()

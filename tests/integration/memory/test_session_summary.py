@@ -10,10 +10,11 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound
 from memory.actions import decide_session as deciding
-from memory.actions.decide_session import NewVerdict, SessionDecided, decide_session
+from memory.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
 from memory.models import Memory, Session
 from memory.queries import session_summary
 from memory.queries.session_summary import Summary
+from teams.models import AuditEntry
 from tests.integration.memory.test_finalize import ran
 from tests.support import memories
 
@@ -38,11 +39,15 @@ def seen(caller: Caller, session: Session, now: datetime) -> Summary:
 
 
 def decided(
-    caller: Caller, session: Session, now: datetime, *verdicts: NewVerdict, save_all: bool = False
+    caller: Caller,
+    session: Session,
+    now: datetime,
+    *verdicts: NewVerdict,
+    others: Others | None = None,
 ) -> SessionDecided:
     """Decide about a session."""
     return decide_session(
-        caller=caller, session_id=session.id, verdicts=verdicts, save_all=save_all, now=now
+        caller=caller, session_id=session.id, verdicts=verdicts, others=others, now=now
     )
 
 
@@ -70,7 +75,7 @@ def test_a_session_without_events_came_to_nothing(agent: Caller, store: str, now
 
 
 def test_all_of_it_is_kept_at_once(person: Caller, session: Session, now: datetime) -> None:
-    done = decided(person, session, now, save_all=True)
+    done = decided(person, session, now, others=Others())
 
     assert done.decided == {"keep": 2}
     assert done.summary.waiting == 0
@@ -102,11 +107,37 @@ def test_later_leaves_it_waiting_for_others(
     first = seen(person, session, now).candidates[0].memory.id
 
     done = decided(
-        person, session, now, NewVerdict(memory_id=first, verdict="later"), save_all=True
+        person, session, now, NewVerdict(memory_id=first, verdict="later"), others=Others()
     )
 
+    again = decided(person, session, now, others=Others())
+
     assert done.decided == {"later": 1, "keep": 1}
-    assert done.summary.waiting == 1
+    assert (done.summary.waiting, again.decided) == (0, {})
+    with tenancy.unit():
+        assert Memory.objects.get(pk=first).needs_review
+
+
+def test_nothing_is_kept_that_nobody_counted(
+    person: Caller, session: Session, now: datetime
+) -> None:
+    with pytest.raises(Conflict) as refused:
+        decided(person, session, now, others=Others(count=1))
+
+    assert "2 wait here now, not 1" in str(refused.value.detail)
+    assert decided(person, session, now, others=Others(count=2)).decided == {"keep": 2}
+
+
+def test_the_log_says_which_were_decided_how(
+    person: Caller, session: Session, now: datetime
+) -> None:
+    ids = sorted(str(one.memory.id) for one in seen(person, session, now).candidates)
+
+    decided(person, session, now, others=Others())
+
+    with tenancy.unit():
+        entry = AuditEntry.objects.get(act="session.decided")
+    assert sorted(entry.details["keep"]) == ids
 
 
 def test_one_that_cannot_be_decided_leaves_all_undecided(
@@ -129,7 +160,7 @@ def test_one_that_cannot_be_decided_leaves_all_undecided(
 
 def test_who_proposed_does_not_approve(agent: Caller, session: Session, now: datetime) -> None:
     with pytest.raises(Forbidden):
-        decided(agent, session, now, save_all=True)
+        decided(agent, session, now, others=Others())
 
     assert seen(agent, session, now).waiting == 2
 
@@ -172,7 +203,7 @@ def test_a_personal_session_is_nobody_else_s(
         with pytest.raises(NotFound):
             seen(somebody, session, now)
         with pytest.raises(NotFound):
-            decided(somebody, session, now, save_all=True)
+            decided(somebody, session, now, others=Others())
 
 
 def test_a_memory_of_another_session_is_as_none(
