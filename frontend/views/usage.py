@@ -1,16 +1,13 @@
 """What models cost: a month by day, project and model, against its cap (spec 9.2)."""
 
 from datetime import date, timedelta
-from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries.usage import usage
-
-EARLIEST: Final = date(2020, 1, 1)  # a month before that is none of ours
+from memory.queries.usage import EARLIEST, usage
 
 
 @base.reader

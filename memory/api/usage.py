@@ -9,8 +9,9 @@ from accounts.api.schemas import TEXT, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Text
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
+from accounts.sentences import sentence
 from memory.api import inputs
-from memory.queries.usage import Part, Usage, usage
+from memory.queries.usage import EARLIEST, Part, Usage, usage
 
 _PART: Final[Mapping[str, Any]] = {
     "name": "2026-11-20",
@@ -76,14 +77,25 @@ def _part(one: Part) -> dict[str, Any]:
 
 
 def _day(month: str | None, today: date) -> date:
+    """Read a month. Raises InvalidInput for what is none, or lies before all of ours or ahead."""
     if month is None:
         return today
     try:
-        return date.fromisoformat(f"{month}-01")
+        first = date.fromisoformat(f"{month}-01")
     except ValueError as error:
         raise wrong_field(
             pointer="/month", detail="This is no month.", hint="Write it as 2026-11.", code="month"
         ) from error
+    if EARLIEST <= first <= today:
+        return first
+    raise wrong_field(
+        pointer="/month",
+        detail="There are no sums of this month.",
+        hint=sentence(
+            "Ask for one from {first} to {last}.", first=f"{EARLIEST:%Y-%m}", last=f"{today:%Y-%m}"
+        ),
+        code="month",
+    )
 
 
 ENDPOINTS: Final = (

@@ -28,6 +28,7 @@ from teams.models import Project
 
 MOST: Final = 20_000  # sums of a month that are read, ours
 ELSEWHERE: Final = ""  # the slug of no project
+EARLIEST: Final = date(2020, 1, 1)  # a month before that is none of ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
