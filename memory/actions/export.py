@@ -7,8 +7,8 @@ and dropped: sending while reading, which keeps one of the few connections for a
 slowest reader takes.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Generator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
@@ -76,11 +76,16 @@ def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported
     return Exported(name=_name(request, now, ending), media=media, file=file, memories=memories)
 
 
-def _written(request: ExportRequest, records: Iterator[Record]) -> tuple[IO[bytes], int]:
-    """Write records to a file that is gone when it is closed; return it, and how many they were."""
+def _written(
+    request: ExportRequest, records: Generator[Record, None, None]
+) -> tuple[IO[bytes], int]:
+    """Write records to a file that is gone when it is closed; return it, and how many they were.
+
+    The transaction in which they are read ends with this, also where the disk is full.
+    """
     numbers = count()
     told = (record for record, _ in zip(records, numbers, strict=False))
-    with ExitStack() as opened:
+    with closing(records), ExitStack() as opened:
         file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
         for piece in writing.pieces(
             format=request.format, records=told, budget_tokens=request.budget_tokens

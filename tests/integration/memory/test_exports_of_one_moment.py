@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -104,6 +105,25 @@ def test_a_large_file_lies_on_the_disk(
         assert made.file.fileno() > 2
         assert len(json.load(made.file)["memories"]) == made.memories == 803
         assert made.file.tell() > KEPT_IN_MEMORY
+
+
+def test_a_full_disk_is_told_and_no_transaction_stays_open(
+    caller: Caller,
+    organization: Organization,
+    shop: str,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full = partial(open, "/dev/full", "wb", buffering=0)
+    monkeypatch.setattr("memory.actions.export.SpooledTemporaryFile", lambda max_size: full())
+    request = ExportRequest(project=shop, format=ExportFormat.MARKDOWN)
+
+    with people.entered(organization=organization):
+        with pytest.raises(OSError, match="No space left") as told:
+            export(caller=caller, request=request, now=now)
+
+        assert not connection.in_atomic_block
+    assert told.tb is not None  # what it holds is held still
 
 
 def test_another_organizations_memories_are_in_no_record(
