@@ -92,6 +92,8 @@ class Reply:
 class Endpoint:
     """One call. `path` is relative to /api/v1/ with {names} for its parts.
 
+    `lenient` where the body tells what others wrote: what cannot be stored is replaced.
+
     `upload` is how many bytes of a file it takes for a body, whatever their type.
 
     A `public` one needs no credential, looks at none, and is run for the STRANGER.
@@ -114,6 +116,7 @@ class Endpoint:
     edits: Edits = Edits.NOTHING
     idempotent: bool = False
     bulk: bool = False
+    lenient: bool = False
     lines: str = ""
     upload: int = 0
     public: bool = False

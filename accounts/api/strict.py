@@ -4,6 +4,9 @@ Stock parsers take NaN, keep the last of two equal keys, let NUL and lone surrog
 database that cannot hold them, and fall over deep nesting: each is a 500 or a silent change. Here
 the standard decoder marks what it meets (`_Refused`), and one walk over the result finds the marks,
 the bad characters and the depth, each with its JSON pointer. REST and MCP read bodies with it.
+
+What an agent's tools printed is not written by who sends it, and nothing of it must be lost for one
+character: such bodies are read leniently, and what cannot be taken is replaced or left out.
 """
 
 import json
@@ -34,6 +37,41 @@ class _Refused:
     code: str
     detail: str
     key: str = ""
+
+
+def parse_lenient(*, raw: bytes) -> Any:
+    """Parse JSON whose texts are not the sender's: halves of characters and NUL are replaced.
+
+    Of two equal keys the last counts; numbers out of range and what is nested too deep are null.
+    Raises MalformedRequest for what is not JSON at all.
+    """
+    text = raw.decode("utf-8", "replace")
+    try:
+        value = json.loads(
+            text,
+            parse_constant=_constant,
+            parse_int=_whole,
+            parse_float=_fraction,
+        )
+    except json.JSONDecodeError as error:
+        detail = f"This is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        raise _malformed("", detail, "not_json", "Check the body with a JSON tool.") from error
+    except RecursionError as error:
+        detail = f"The body is nested deeper than {DEEPEST} levels."
+        raise _malformed("", detail, "too_deep", HINTS["too_deep"]) from error
+    return _mended(value, 0)
+
+
+def _mended(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, _Refused) or (isinstance(value, dict | list) and depth == DEEPEST):
+        return None
+    if isinstance(value, dict):
+        return {_mended(key, depth): _mended(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_mended(inner, depth + 1) for inner in value]
+    return value
 
 
 def decode(*, raw: bytes) -> str:

@@ -29,6 +29,15 @@ def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
     return strict.parse(text=text)
 
 
+def read_lenient(*, request: HttpRequest, largest: int) -> Any:
+    """Read JSON about what others wrote. Raises TooLarge, UnsupportedMedia, MalformedRequest."""
+    raw = _body(request, largest)
+    if not raw.strip():
+        return {}
+    _check_media(request, ("application/json",))
+    return strict.parse_lenient(raw=raw)
+
+
 def read_upload(*, request: HttpRequest, largest: int) -> bytes:
     """Read a body that is a file. Raises TooLarge."""
     return _body(request, largest)

@@ -155,6 +155,9 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     if endpoint.body is None:
         return None
     largest = parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
+    if endpoint.lenient:
+        value = parsing.read_lenient(request=http, largest=largest)
+        return shapes.check(shape=endpoint.body, value=value)
     media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
     value = parsing.read(request=http, largest=largest, media=media)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:

@@ -72,6 +72,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.WRITE,
         run=append,
         body=Record(name="NewEvents", fields=(EVENTS,)),
+        lenient=True,
         example={"events": list(EXAMPLE)},
         idempotent=True,
         replies=(

@@ -75,6 +75,7 @@ ENDPOINTS: Final = (
         headers=HEADERS,
         body=PAYLOAD,
         bulk=True,
+        lenient=True,
         example={"session": "run-41", "event": "prompt", "prompt": "Clear the price cache."},
         replies=(
             Reply(

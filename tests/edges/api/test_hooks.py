@@ -280,6 +280,35 @@ def test_a_shared_session_of_somebody_else_is_not_taken_over(
     assert sorted(one.scope for one in sessions()) == ["personal", "project"]
 
 
+def deep(levels: int) -> object:
+    """Return an object that is nested so deep."""
+    value: object = "the bottom"
+    for _ in range(levels):
+        value = {"in": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"result": "before\x00 after"},
+        {"result": "before\ud83d after"},
+        {"result": "before", "arguments": {"path": FILE, "tree": deep(60)}},
+        {"result": "before", "arguments": {"path": FILE, "size": 10**40}},
+    ],
+)
+def test_what_a_tool_printed_is_not_lost_for_a_character(
+    api: Api, in_organization: object, odd: dict[str, object]
+) -> None:
+    said = {"session": "r", "project": "shop", "event": "result", "tool": "bash", **odd}
+
+    assert api.post("hooks/generic", said).status_code == 200
+
+    with tenancy.unit():
+        told = [str(row.body) for row in Turn.done.all()]
+    assert any("before" in one for one in told)
+
+
 @pytest.mark.parametrize(
     "said",
     [
