@@ -56,9 +56,19 @@ def append_all(*, caller: Caller, entries: tuple[Change, ...]) -> None:
     tenancy.at_end_of_unit(lambda: _write(entries))
 
 
-def leave_to(*, object_id: UUID, audience: UUID) -> None:
-    """Leave what the feed has said of a thing to one audience: it is less shared from now on."""
-    Change.objects.filter(object_id=object_id).update(audience=audience)
+def leave_to(
+    *, object_id: UUID, audience: UUID, kinds: tuple[str, ...] = (), of: UUID | None = None
+) -> None:
+    """Leave what the feed has said of a thing to one audience: it is less shared from now on.
+
+    All of it, or these kinds, or what another audience was told.
+    """
+    rows = Change.objects.filter(object_id=object_id)
+    if kinds:
+        rows = rows.filter(kind__in=kinds)
+    if of is not None:
+        rows = rows.filter(audience=of)
+    rows.update(audience=audience)
 
 
 def forget(*, object_ids: tuple[UUID, ...]) -> int:

@@ -11,10 +11,10 @@ from uuid import UUID
 
 from accounts.caller import Caller
 from accounts.errors import Conflict as Changed
-from memory.actions import store
+from memory.actions import pairs, store
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE, Decision, Operation
 from memory.models import Conflict, Memory, MemoryLink
-from memory.taxonomy import LinkKind, Scope, Status
+from memory.taxonomy import LinkKind, Status
 
 REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
@@ -64,7 +64,8 @@ def carry_out(
     link(source=row, target=old, decision=decision, before=before)
     conflict_id = open_conflict(older=old, newer=row, decision=decision, now=now)
     if conflict_id is not None:
-        store.announce(caller=caller, kind="memory.contradicted", rows=(_smaller(old, row),))
+        side, audience = pairs.told(older=old, newer=row, otherwise=row.author_user)
+        store.announce(caller=caller, kind="memory.contradicted", rows=(side,), audience=audience)
     return Integrated(other_id=old.id, replaced=replaced, conflict_id=conflict_id)
 
 
@@ -124,7 +125,7 @@ def open_conflict(
         newer=newer,
         defaults={
             "project_id": newer.project_id,
-            "audience": _smaller(older, newer).audience,
+            "audience": pairs.told(older=older, newer=newer, otherwise=newer.author_user)[1],
             "kind": "contradict" if decision.wanted is None else decision.wanted.value,
             "cause": decision.cause.value,
             "cosine": decision.cosine,
@@ -137,8 +138,3 @@ def open_conflict(
 def unlink(*, source_id: UUID, target_id: UUID, kind: LinkKind) -> None:
     """Take an edge away again. In a unit."""
     MemoryLink.objects.filter(source_id=source_id, target_id=target_id, kind=kind.value).delete()
-
-
-def _smaller(older: Memory, newer: Memory) -> Memory:
-    """Return the side that fewer people see: of a personal and a shared one the personal."""
-    return older if older.scope == Scope.PERSONAL else newer

@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from accounts.sentences import sentence
-from memory.actions import drafts, embedding, store
+from memory.actions import drafts, embedding, pairs, store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
@@ -189,9 +189,11 @@ def _move(caller: Caller, row: Memory, where: Place) -> None:
     if where.audience == row.audience:
         return
     check_move(caller=caller, row=row, scope=where.scope)
-    if row.scope != Scope.PERSONAL and where.scope is not Scope.ORGANIZATION:
+    is_taken = row.scope != Scope.PERSONAL and where.scope is not Scope.ORGANIZATION
+    if is_taken:
         feed.leave_to(object_id=row.id, audience=row.author_user or row.id)
     row.scope, row.audience, row.team_id = where.scope.value, where.audience, where.team_id
+    pairs.follow(row=row, is_taken=is_taken)
 
 
 def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:

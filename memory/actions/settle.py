@@ -17,7 +17,7 @@ from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict as Changed
 from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wrong_field
 from accounts.sentences import sentence
-from memory.actions import archive, integrating, store
+from memory.actions import archive, integrating, pairs, store
 from memory.actions.correct import successor_of
 from memory.actions.fields import check_reason
 from memory.actions.remember import Prepared, decide, prepare
@@ -107,7 +107,7 @@ def reopen(
         _bring_back(caller, row, now)
         row.verdict, row.reason, row.before = "", "", {}
         row.settled_by, row.settled_at = None, None
-        _save(caller, row, "memory.conflict_reopened", {})
+        _save(caller, sides, "memory.conflict_reopened", {})
         return conflicts.view_of(caller=caller, row=row, now=now)
 
 
@@ -261,17 +261,20 @@ def _close(
     row.verdict, row.reason, row.before = settlement.verdict.value, settlement.reason, before
     row.settled_by, row.settled_at = caller.user_id, now
     details = {"verdict": row.verdict, "superseded": sorted(before.get("memories", {}))}
-    _save(caller, row, "memory.conflict_settled", details)
+    _save(caller, sides, "memory.conflict_settled", details)
 
 
-def _save(caller: Caller, row: Conflict, act: str, details: Mapping[str, Any]) -> None:
+def _save(caller: Caller, sides: _Sides, act: str, details: Mapping[str, Any]) -> None:
+    """Save a conflict and tell of it; no log of others hints at what fewer people see."""
+    row, two = sides.row, {"older": sides.older, "newer": sides.newer}
+    told, row.audience = pairs.told(**two, otherwise=caller.user_id)
     row.version += 1
     row.save()
-    told = Memory.objects.get(pk=row.newer_id)
-    told.audience = row.audience  # of the two the smaller one
-    store.announce(caller=caller, kind=act, rows=(told,))
+    store.announce(caller=caller, kind=act, rows=(told,), audience=row.audience)
     whole = {"conflict": str(row.id), **details}
-    store.record(caller=caller, act=act, memory_id=row.newer_id, details=whole)
+    if pairs.is_apart(**two):
+        whole = {name: value for name, value in details.items() if name == "verdict"}
+    store.record(caller=caller, act=act, memory_id=told.id, details=whole)
 
 
 def _bring_back(caller: Caller, row: Conflict, now: datetime) -> None:

@@ -122,9 +122,12 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
         raise _not_unique() from error
 
 
-def announce(*, caller: Caller, kind: str, rows: tuple[Memory, ...]) -> None:
-    """Tell the change feed what happened to memories. In a unit."""
-    changes.append_all(caller=caller, entries=tuple(_entry(kind, row) for row in rows))
+def announce(
+    *, caller: Caller, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
+) -> None:
+    """Tell the change feed what happened to memories: who sees each, or one audience. In a unit."""
+    entries = tuple(_entry(kind, row, audience or row.audience) for row in rows)
+    changes.append_all(caller=caller, entries=entries)
 
 
 def record(
@@ -208,11 +211,11 @@ def _words(row: Memory) -> str:
     )
 
 
-def _entry(kind: str, row: Memory) -> Change:
+def _entry(kind: str, row: Memory, audience: UUID) -> Change:
     return Change(
         kind=kind,
         object_id=row.id,
         project_id=row.project_id,
-        audience=row.audience,
+        audience=audience,
         summary={"citation": row.citation, "type": row.type},
     )

@@ -15,7 +15,8 @@ class Conflict(models.Model):
     """A conflict of two memories, the one that was there and the one that came.
 
     `kind` is what the newer one would have done, `cause` why a person is to decide. `audience` is
-    the smaller one of the two. `before` holds what settling changed, so that it can be taken back.
+    the smaller one of the two, and follows them. `before` holds what settling changed, so that it
+    can be taken back.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
