@@ -4,6 +4,7 @@ What is replaced stays readable: it names its successor and why, its confidence 
 until the new one began to be. A contradiction leaves both as they are, with an edge and a conflict.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,6 +18,10 @@ from memory.models import Conflict, Memory, MemoryLink
 from memory.taxonomy import LinkKind, Status
 
 REPLACES = frozenset({Operation.UPDATE, Operation.DELETE})
+ENDS: Final = ("source_id", "target_id", "kind")
+EDGE: Final = (
+    *ENDS, "confidence", "automatic", "cosine", "description", "before", "created_at",
+)  # fmt: skip
 LOWERED: Final = ("confidence", "valid_until", "archived_reason")  # of what is replaced
 
 
@@ -138,3 +143,29 @@ def open_conflict(
 def unlink(*, source_id: UUID, target_id: UUID, kind: LinkKind) -> None:
     """Take an edge away again. In a unit."""
     MemoryLink.objects.filter(source_id=source_id, target_id=target_id, kind=kind.value).delete()
+
+
+def take_edges(*, between: tuple[UUID, UUID], kind: LinkKind) -> list[dict[str, Any]]:
+    """Take the edges of a kind between two memories away; return what `put_edges` needs."""
+    rows = MemoryLink.objects.filter(source__in=between, target__in=between, kind=kind.value)
+    taken = [{name: plain(getattr(row, name)) for name in EDGE} for row in rows.order_by("id")]
+    rows.delete()
+    return taken
+
+
+def put_edges(*, edges: Iterable[Mapping[str, Any]]) -> None:
+    """Put edges that were taken away back as they were. In a unit."""
+    for edge in edges:
+        fields = {name: edge[name] for name in EDGE if name not in {*ENDS, "created_at"}}
+        ends = {name: edge[name] for name in ENDS}
+        row, is_new = MemoryLink.objects.get_or_create(**ends, defaults=fields)
+        if is_new:
+            made_at = datetime.fromisoformat(edge["created_at"])
+            MemoryLink.objects.filter(pk=row.pk).update(created_at=made_at)
+
+
+def plain(value: object) -> object:
+    """Return a field of a row as JSON keeps it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value

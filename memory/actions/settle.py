@@ -208,10 +208,13 @@ def _carry_out(
 ) -> dict[str, Any]:
     """Write what follows from a verdict; return what it takes to take it back."""
     losers = sides.losers(settlement.verdict)
-    before = {str(side.id): {name: _plain(getattr(side, name)) for name in KEPT} for side in losers}
+    before = {
+        str(side.id): {name: integrating.plain(getattr(side, name)) for name in KEPT}
+        for side in losers
+    }
     if not losers:
-        _unlink(sides)
-        return {}
+        ids = (sides.newer.id, sides.older.id)
+        return {"links": integrating.take_edges(between=ids, kind=LinkKind.CONTRADICTS)}
     winner = sides.winner(settlement.verdict)
     reason = settlement.reason
     if prepared is not None:
@@ -295,7 +298,7 @@ def _bring_back(caller: Caller, row: Conflict, now: datetime) -> None:
             setattr(side, name, datetime.fromisoformat(value) if is_moment else value)
         store.save_unique(row=side, fields=("status", "superseded_by", *KEPT), now=now)
         store.announce(caller=caller, kind="memory.restored", rows=(side,))
-    _relink(row)
+    integrating.put_edges(edges=row.before.get("links", ()))
 
 
 def _take_away(caller: Caller, row: Conflict, now: datetime) -> None:
@@ -310,24 +313,6 @@ def _take_away(caller: Caller, row: Conflict, now: datetime) -> None:
         archive.apply(caller=caller, row=written, reason="Taken back.", now=now)
 
 
-def _unlink(sides: _Sides) -> None:
-    ids = (sides.newer.id, sides.older.id)
-    integrating.unlink(source_id=ids[0], target_id=ids[1], kind=LinkKind.CONTRADICTS)
-    integrating.unlink(source_id=ids[1], target_id=ids[0], kind=LinkKind.CONTRADICTS)
-
-
-def _relink(row: Conflict) -> None:
-    decision = Decision(
-        operation=Operation.ADD,
-        target_id=row.older_id,
-        link=LinkKind.CONTRADICTS,
-        is_conflict=True,
-        reason="It contradicts what is known.",
-        cosine=row.cosine,
-    )
-    integrating.link(source=row.newer, target=row.older, decision=decision)
-
-
 def _replacing(side: Memory, reason: str) -> Decision:
     return Decision(
         operation=Operation.UPDATE,
@@ -336,7 +321,3 @@ def _replacing(side: Memory, reason: str) -> Decision:
         is_conflict=False,
         reason=reason,
     )
-
-
-def _plain(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -99,6 +100,33 @@ def _links(one: ConflictView) -> int:
     ids = (one.older.id, one.newer.id)
     with tenancy.unit():
         return MemoryLink.objects.filter(source__in=ids, target__in=ids).count()
+
+
+def test_edges_that_a_settlement_took_come_back_as_they_were(
+    steward: Caller, found: ConflictView, now: datetime
+) -> None:
+    told = {"confidence": 0.4, "automatic": False, "description": "Said by hand.", "cosine": 0.7}
+    with tenancy.unit():
+        MemoryLink.objects.create(
+            source_id=found.older.id, target_id=found.newer.id, kind="contradicts", **told
+        )
+        MemoryLink.objects.update(created_at=now)
+    before = _edges(found)
+
+    ended = _settled(steward, found, now, Verdict.BOTH)
+    assert _edges(found) == []
+    reopen(caller=steward, conflict_id=found.id, if_version=ended.version, now=now + LATER)
+
+    assert len(before) == 2
+    assert _edges(found) == before
+
+
+def _edges(one: ConflictView) -> list[dict[str, Any]]:
+    ids = (one.older.id, one.newer.id)
+    with tenancy.unit():
+        rows = MemoryLink.objects.filter(source__in=ids, target__in=ids).order_by("source_id")
+        edges = list(rows.values())
+    return [{name: value for name, value in edge.items() if name != "id"} for edge in edges]
 
 
 def test_what_leaves_names_its_successor_and_the_reason(
