@@ -20,6 +20,7 @@ from teams.visibility import Sight, parameters
 
 FILE: Final = "ways.sql"
 EXACTLY: Final = 'm.content COLLATE "C"'
+OF_ITS_FOLDER: Final = 2  # how close what is about a file's folder is
 ANY_CASE: Final = 'lower(m.content COLLATE "C")'
 NOTHING: Final[Mapping[str, str]] = {}
 _OF_VECTORS: Final = frozenset({"similar", "similar_words"})
@@ -98,7 +99,16 @@ def about_file(
 
     In a unit.
     """
-    rows = _rows("about_file", question, sight, path=path, closeness=closeness, limit=limit)
+    called = "TRUE" if closeness >= OF_ITS_FOLDER else named.text("called", file=FILE)
+    rows = _rows(
+        "about_file",
+        question,
+        sight,
+        parts={"called": called},
+        path=path,
+        closeness=closeness,
+        limit=limit,
+    )
     return tuple((row[0], row[1]) for row in rows)
 
 

@@ -119,7 +119,8 @@ ORDER BY (v.weights <#> o.weights), v.memory_id LIMIT %(limit)s
 
 -- name: about_file
 -- The memories about a file: of that very path before one that ends alike, those before what is about
--- its folder; what is pinned and important first. Reads the paths of all that pass the filters.
+-- its folder; what is pinned and important first. Where folders are asked for too, it reads the paths of
+-- all that pass the filters; else those that the facets of `called` name, by index memory_kw_facets.
 SELECT m.id, fits.closeness
 FROM (SELECT bare_path(%(path)s) AS path,
              regexp_replace(bare_path(%(path)s), '/?[^/]*$', '') AS folder) AS asked
@@ -131,8 +132,16 @@ CROSS JOIN LATERAL (
                     WHEN asked.folder <> '' AND starts_with(file, asked.folder || '/') THEN 2
                END) AS closeness
     FROM unnest(m.related_files) AS given, bare_path(given) AS file) AS fits
-WHERE {narrowed} AND m.related_files <> '{}' AND fits.closeness <= %(closeness)s
+WHERE {narrowed} AND {called} AND m.related_files <> '{}' AND fits.closeness <= %(closeness)s
 ORDER BY fits.closeness, m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s
+
+-- name: called
+-- A part of the query above: files of the very path, of a longer one to it, or of a shorter one; of
+-- each name at most ten thousand.
+m.id IN (SELECT f.memory_id FROM holders(
+    ARRAY[facet('end', bare_path(%(path)s))]
+        || ARRAY(SELECT facet('path', ending) FROM path_ends(%(path)s) AS ending),
+    %(audiences)s::uuid[], NULL, 10000) AS f)
 
 -- name: timeline
 -- What happened, oldest first, from a place in that order on: when it happened, or else when it was
