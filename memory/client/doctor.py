@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .api import Client
 
 SKEW_MOST_SECONDS: Final = 120  # between two clocks, ours
+MEND: Final = "Mend the file."
 NEEDED: Final = ("read", "write")  # scopes
 HELLO: Final = {
     "jsonrpc": "2.0",
@@ -135,7 +136,7 @@ def _of_harness(harness: Harness, places: Places, connection: Connection) -> Che
     broken = next((one for one in planned if one.fault is not None), None)
     if broken is not None and broken.fault is not None:
         detail = f"{broken.path}: {broken.fault.detail}"
-        return Check(name=harness.name, is_well=False, detail=detail, fix="Mend the file.")
+        return Check(name=harness.name, is_well=False, detail=detail, fix=broken.fault.hint or MEND)
     missing = [one.path.name for one in planned if one.changes]
     if missing:
         detail = f"not connected as here: {', '.join(missing)}"

@@ -7,6 +7,7 @@ as it is, putting twice is putting once, and taking out what was put leaves what
 import difflib
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -62,14 +63,38 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Lines between two marks."""
+    """Lines between two marks; `table` are the names of the TOML table that they are, if any."""
 
     begin: str
     end: str
     body: str
+    table: tuple[str, ...] = ()
 
     def put(self, *, text: str) -> str:
-        """Return the file's text with the block, in its old place or at the end."""
+        """Return the file's text with the block, in its old place or at the end.
+
+        Raises NotEditable where it is to be TOML, and is none before or after.
+        """
+        if self.table:
+            self._check_room(text)
+        made = self._put(text)
+        if self.table:
+            _toml(made)
+        return made
+
+    def _check_room(self, text: str) -> None:
+        """Raise NotEditable where the table stands outside of the marks."""
+        inner: object = _toml(self.take(text=text))
+        for name in self.table:
+            inner = inner.get(name) if isinstance(inner, Mapping) else None
+        if inner is not None:
+            raise NotEditable(
+                detail=f"[{'.'.join(self.table)}] is there already, outside of our marks.",
+                hint="Take it out of the file by hand, then connect again.",
+                command="cairn init",
+            )
+
+    def _put(self, text: str) -> str:
         block = f"{self.begin}\n{self.body.strip()}\n{self.end}\n"
         found = self._pattern().search(text)
         if found is not None:
@@ -121,8 +146,24 @@ def _object(text: str) -> dict[str, Any]:
     return read
 
 
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotEditable(
+            detail=f"It is no TOML, or has no room for a table: {error}.",
+            hint="Mend it by hand, then connect again.",
+            command="cairn init --print-only",
+        ) from error
+
+
 def _written(whole: Mapping[str, Any], before: str) -> str:
     found = _INDENT.match(before)
     indent = found[1] if found else "  "
     end = "\n" if before.endswith("\n") or not before else ""
-    return json.dumps(whole, indent=indent, ensure_ascii=False) + end
+    text = json.dumps(whole, indent=indent, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a pair, which JSON can name and UTF-8 cannot
+        text = json.dumps(whole, indent=indent)
+    return text + end

@@ -71,8 +71,9 @@ def _codex(connection: Connection) -> tuple[Change, ...]:
         f"http_headers = {{ Authorization = {header} }}"
     )
     begin, end = TOML_MARKS
+    block = Block(begin=begin, end=end, body=body, table=("mcp_servers", NAME))
     return (
-        Change(file=".codex/config.toml", edit=Block(begin=begin, end=end, body=body)),
+        Change(file=".codex/config.toml", edit=block),
         Change(file=".codex/AGENTS.md", edit=_told(connection)),
     )
 

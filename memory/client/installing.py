@@ -2,6 +2,8 @@
 
 Before a file is touched for the first time its bytes are kept and a receipt is written. Taking out
 gives those bytes back where nobody has changed the file since; else it takes out our part alone.
+A file that was changed between two writes of ours is `mixed` from then on: the bytes that were kept
+are older than what others wrote, so they are never given back.
 """
 
 import hashlib
@@ -70,6 +72,7 @@ def carry_out(*, places: Places, planned: Planned) -> None:
         "harness": planned.harness.name,
         "existed": earlier.get("existed", planned.before is not None),
         "folder": earlier.get("folder", _first_missing(planned.path.parent)),
+        "mixed": bool(earlier) and (earlier.get("mixed") is True or _is_changed(planned, earlier)),
         "written": _digest(planned.after.encode()),
     }
     _write_receipts(places, receipts)
@@ -90,7 +93,7 @@ def take_out(*, places: Places) -> Iterator[tuple[Path, str]]:
         current, backup = _bytes(path), _bytes(_backup(places, path))
         if current is None:
             did = "is gone"
-        elif _digest(current) == told.get("written"):
+        elif _digest(current) == told.get("written") and told.get("mixed") is not True:
             did = _restored(path, backup)
         else:
             did = _stripped(path, str(told.get("harness")))
@@ -118,7 +121,7 @@ def _restored(path: Path, backup: bytes | None) -> str:
 def _stripped(path: Path, name: str) -> str:
     """Take our part out of a file that somebody has changed since."""
     harness = harnesses.HARNESSES.get(name)
-    text = path.read_text(encoding="utf-8")
+    text = path.read_bytes().decode("utf-8")  # ends of lines stay as they are
     for change in harness.changes(ANYBODY) if harness else ():
         if path.as_posix().endswith(change.file):
             text = change.edit.take(text=text)
@@ -127,6 +130,11 @@ def _stripped(path: Path, name: str) -> str:
         return "has lost our part"
     path.unlink()
     return "was removed"
+
+
+def _is_changed(planned: Planned, earlier: Mapping[str, Any]) -> bool:
+    """Say whether somebody has changed a file since it was written here."""
+    return _digest(planned.before or b"") != earlier.get("written")
 
 
 def _keep_backup(places: Places, planned: Planned) -> None:

@@ -153,7 +153,7 @@ def _chosen(desk: Desk, names: list[str]) -> tuple[Harness, ...]:
 def _show_plan(desk: Desk, one: Planned) -> None:
     row = {"harness": one.harness.name, "file": str(one.path), "changes": one.changes}
     if one.fault is not None:
-        detail = one.fault.detail
+        detail = f"{one.fault.detail} {one.fault.hint}".strip()
         desk.show(row={**row, "error": detail}, line=f"{one.path}: left alone. {detail}")
         return
     line = one.diff if one.changes else f"{one.path}: nothing to do"

@@ -104,6 +104,28 @@ def test_uninstall_keeps_what_others_wrote_since(agents: Path, here: Cairn) -> N
     }
 
 
+def test_what_others_wrote_between_two_writes_outlives_uninstall(agents: Path, here: Cairn) -> None:
+    here("init", "--yes")
+    rules, claude, codex = (
+        agents / ".claude" / "CLAUDE.md",
+        agents / ".claude.json",
+        agents / ".codex" / "config.toml",
+    )
+    rules.write_bytes(rules.read_bytes() + b"Always squash.\r\n")
+    claude.write_text(json.dumps(json.loads(claude.read_text()) | {"theme": "light"}))
+    codex.write_text(f'approval = "never"\n{codex.read_text()}')
+
+    for token in ("x", "y"):  # the second finds its own file, and has to know of the first
+        other = ("--url", "http://127.0.0.1:9", "--token", token)
+        assert here(*other, "init", "--project", f"of-{token}", "--yes").code == 0
+    assert here("uninstall", "--yes").code == 0
+
+    assert rules.read_bytes() == b"Always squash.\r\n"
+    assert json.loads(claude.read_text())["theme"] == "light"
+    assert codex.read_text() == f'approval = "never"\n{CODEX}'
+    assert not (agents / ".cursor" / "mcp.json").exists()
+
+
 def test_file_that_cannot_be_edited_is_left_alone_and_told(agents: Path, here: Cairn) -> None:
     (agents / ".claude.json").write_text("// mine\n{}")
 

@@ -9,6 +9,12 @@ from hypothesis import strategies as st
 from memory.client.edits import Block, Key, NotEditable, diff
 
 KEY = Key(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
+TABLE = Block(
+    begin="# cairn: begin",
+    end="# cairn: end",
+    body="[mcp_servers.cairn]\nurl = 1",
+    table=("mcp_servers", "cairn"),
+)
 BLOCK = Block(begin="# cairn: begin", end="# cairn: end", body="[mcp_servers.cairn]\nurl = 1")
 LINES = st.lists(st.text(alphabet="ab# \t=[]é", max_size=12), max_size=6).map("\n".join)
 OBJECTS = st.dictionaries(
@@ -51,6 +57,35 @@ def test_block_is_put_anew_in_its_old_place() -> None:
 def test_file_that_is_not_what_its_name_says_is_left_alone(text: str) -> None:
     with pytest.raises(NotEditable):
         KEY.put(text=text)
+
+
+def test_half_of_a_pair_that_only_json_can_name_stays() -> None:
+    once = KEY.put(text='{"history": "\\ud83d"}')
+
+    assert json.loads(once.encode())["history"] == "\ud83d"
+    assert json.loads(KEY.take(text=once).encode()) == {"history": "\ud83d"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[mcp_servers.cairn]\nurl = "http://127.0.0.1:8000/mcp"\n',
+        '[mcp_servers]\ncairn.url = "http://127.0.0.1:8000/mcp"\n',
+        'mcp_servers = {other = {url = "http://127.0.0.1:9/mcp"}}\n',
+        "model = gpt\n",
+    ],
+)
+def test_toml_that_has_no_room_for_the_table_is_left_alone(text: str) -> None:
+    with pytest.raises(NotEditable) as refused:
+        TABLE.put(text=text)
+
+    assert refused.value.hint
+
+
+def test_toml_table_between_the_marks_is_put_anew() -> None:
+    once = TABLE.put(text='[mcp_servers.other]\nurl = "x"\n')
+
+    assert TABLE.put(text=once) == once
 
 
 def test_diff_shows_what_changes_and_no_token() -> None:
