@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 SHORTEST: Final = 6  # characters of a password that is looked for, ours
+TAIL_MOST: Final = 24_000  # characters before the end of a key that are looked at, ours
 _PLAIN: Final = re.compile(  # references, placeholders and types are no secrets
     r"(?i)[$<{%*.\[(].*|(?:os\.environ|process\.env|getenv|env|config|settings|self|options|args)\b.*"
     r"|(?:none|null|true|false|undefined|string|str|bytes|number|required|optional|redacted|secret"
@@ -54,7 +55,7 @@ _PREFIXES: Final = (
     r"pypi-[\w-]{40,}", r"hf_\w{30,}", r"gsk_\w{30,}", r"SG\.[\w-]{16,}\.[\w-]{16,}",
     r"crn_(?:pat|svc)_[0-9A-Za-z]{20,}", r"do[opr]_v1_[0-9a-f]{40,}", r"shp(?:at|ca|pa|ss)_\w{30,}",
     r"dckr_(?:pat|oat)_[\w-]{20,}", r"AGE-SECRET-KEY-1\w{40,}", r"sntry[su]_[\w=+/-]{30,}",
-    r"hv[sbr]\.[\w-]{20,}", r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
+    r"hv[sbr]\.[\w-]{20,}", r"eyJ[\w-]{10,2000}\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
 )  # fmt: skip
 _RULES: Final = (
     _Rule(
@@ -67,7 +68,7 @@ _RULES: Final = (
     ),
     _Rule(
         kind="url_credentials",
-        pattern=re.compile(r"[A-Za-z][\w+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s@\"'`]+)@"),
+        pattern=re.compile(r"[A-Za-z][\w+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s@\"'`]{1,1000})@"),
         hints=("://",),
         accepts=lambda value: not value.startswith(("$", "<", "{")),
     ),
@@ -117,24 +118,56 @@ _RULES: Final = (
 )  # fmt: skip
 
 
+_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_PIECE: Final = re.compile(r"[A-Za-z0-9+/=]+")
+_PIECE_SHORTEST: Final = 16  # characters of a line of a key
+_PIECE_FARTHEST: Final = 40  # characters between two of them, such as quotes and numbers of lines
+_LAST_PIECES: Final = 2  # that may be shorter: a rest and a checksum
+
+
 def mask(*, text: str) -> Masked:
     """Return the text with each finding replaced by its kind in brackets."""
     kinds: list[str] = []
     lowered = text.lower()
     for rule in _RULES:
         if any(hint in lowered for hint in rule.hints):
-            text = _without(text, rule, kinds)
+            text = _without(text, _spans(text, rule), rule.kind, kinds)
+    if "private key" in lowered:
+        text = _without(text, _headless(text), "private_key", kinds)
     return Masked(text=text, kinds=tuple(kinds))
 
 
-def _without(text: str, rule: _Rule, kinds: list[str]) -> str:
+def _headless(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the ends of private keys whose beginnings are not there."""
+    for found in _END.finditer(text):
+        at = found.start()
+        length = _length_of_key(text[max(0, at - TAIL_MOST) : at][::-1])
+        if length:
+            yield at - length, found.end()
+
+
+def _length_of_key(reversed_text: str) -> int:
+    """Return how many characters a text begins with are lines of a key, read backwards."""
+    length = end = 0
+    for count, piece in enumerate(_PIECE.finditer(reversed_text)):
+        if piece.start() - end > _PIECE_FARTHEST:
+            break
+        end = piece.end()
+        if len(piece[0]) >= _PIECE_SHORTEST:
+            length = end
+        elif count >= _LAST_PIECES and not (piece[0].isdecimal() or piece[0] in "nrt"):
+            break
+    return length
+
+
+def _without(text: str, spans: Iterator[tuple[int, int]], kind: str, kinds: list[str]) -> str:
     parts: list[str] = []
     done = 0
-    for start, end in _spans(text, rule):
+    for start, end in spans:
         if start < done:
             continue
-        parts += (text[done:start], f"[redacted: {rule.kind}]")
-        kinds.append(rule.kind)
+        parts += (text[done:start], f"[redacted: {kind}]")
+        kinds.append(kind)
         done = end
     return "".join((*parts, text[done:])) if parts else text
 

@@ -19,7 +19,8 @@ STRIDE: Final = 128  # sequence numbers a line; so a number follows from its lin
 TURN_MOST: Final = 40_000  # characters of a turn, ours; the server takes 100,000
 TEXT_MOST: Final = 12_000  # characters of an event's text, ours; the server keeps 16,000
 TARGET_MOST: Final = 400  # characters of a path or a command, the server's
-MARGIN: Final = 600  # characters left off where a text is cut: half a secret is not told
+LOOKED_AT_MOST: Final = 1_000_000  # characters of a text that are searched for secrets, ours
+MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not told
 OWN_CALLS: Final = 64  # of our own tools, whose answers are not learned again
 
 Line = Mapping[str, Any]
@@ -132,17 +133,19 @@ def digest(*, text: str) -> str:
 
 
 def masked(*, text: str, most: int) -> masking.Masked:
-    """Take secrets out of a text and cut it to a head and a tail of so many characters."""
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()
-    if len(text) <= most:
-        found = masking.mask(text=text)
-        return masking.Masked(text=found.text[:most], kinds=found.kinds)
+    """Take secrets out of a text, then cut it to a head and a tail of so many characters.
+
+    A secret is known by what stands before it, so a text is looked at from its beginning; what lies
+    behind the bound is dropped.
+    """
+    clean = text.replace("\x00", "").encode("utf-8", "replace").decode()
+    found = masking.mask(text=clean[:LOOKED_AT_MOST])
+    whole = found.text if len(clean) <= LOOKED_AT_MOST else found.text[:-MARGIN]
+    if len(whole) <= most:
+        return masking.Masked(text=whole, kinds=found.kinds)
     tail_most = most // 4
-    head_most = most - tail_most - 1
-    head = masking.mask(text=text[: head_most + MARGIN])
-    tail = masking.mask(text=text[-(tail_most + MARGIN) :])
-    kept = f"{head.text[:-MARGIN][:head_most]}\n{tail.text[MARGIN:][-tail_most:]}"
-    return masking.Masked(text=kept, kinds=(*head.kinds, *tail.kinds))
+    kept = f"{whole[: most - tail_most - 1]}\n{whole[-tail_most:]}"
+    return masking.Masked(text=kept, kinds=found.kinds)
 
 
 def words_of(*, content: object) -> str:

@@ -64,6 +64,54 @@ def test_private_key_is_taken_out_whole_also_when_it_is_cut_off() -> None:
     assert body[:40] not in masking.mask(text=key[:400]).text
 
 
+def _key(lines: int) -> str:
+    body = "\n".join(secret_kinds.filled(form="{b64}", draw=DRAW) for _ in range(lines))
+    return f"-----BEGIN RSA {'PRIVATE'} KEY-----\n{body}\n-----END RSA {'PRIVATE'} KEY-----"
+
+
+def test_private_key_that_begins_before_the_tail_of_a_cut_text_is_taken_out() -> None:
+    key = _key(50)
+    before = ("word " * 3_600)[: 18_000 - len(key) - 200]
+
+    kept = transcripts.masked(text=f"{before}{key}{' after' * 33}", most=12_000).text
+
+    assert len(kept) == 12_000
+    assert kept.endswith(" after")
+    assert not [line for line in key.splitlines() if line in kept]
+
+
+@pytest.mark.parametrize("between", ["\n", "\\n", "\r\n", "\n   12\u2192", '",\n  "'])
+def test_private_key_without_its_beginning_is_taken_out(between: str) -> None:
+    lines = _key(9).splitlines()[3:]
+    short = [*lines[:-1], "aB3=", lines[-1]]
+
+    masked = masking.mask(text=f"The rest is: {between.join(short)} and so on")
+
+    assert masked.kinds == ("private_key",)
+    assert masked.text.startswith("The rest is: ")
+    assert masked.text.endswith(" and so on")
+    assert not [line for line in short if line in masked.text]
+
+
+def test_words_about_the_end_of_a_key_stay() -> None:
+    text = f"It looks for -----END {'PRIVATE'} KEY----- in the file."
+
+    assert masking.mask(text=text).text == text
+
+
+def test_what_lies_behind_the_bound_is_dropped_with_half_a_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transcripts, "LOOKED_AT_MOST", 2_000)
+    value = secret_kinds.filled(form="ghp_{A36}", draw=DRAW)
+    text = f"{('word ' * 400)[:1_980]}{value} {'more ' * 2_000}"
+
+    kept = transcripts.masked(text=text, most=1_900).text
+
+    assert value[4:12] not in kept
+    assert "more" not in kept
+
+
 @given(before=st.integers(0, 3_000), length=st.integers(20, 60))
 def test_no_half_of_a_secret_is_left_where_a_text_is_cut(before: int, length: int) -> None:
     value = secret_kinds.filled(form=f"ghp_{{A{length + 30}}}", draw=random.Random(length))
