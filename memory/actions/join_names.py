@@ -66,19 +66,36 @@ def _join(audience: UUID, pairs: tuple[Close, ...], now: datetime) -> int:
     with tenancy.unit():
         places = {audience, tenancy.current().organization_id}
         said = tuple(ReviewVerdict.objects.filter(verdict=SAME, audience__in=places))
-        known = [(_pair(row), row.undone_at is None) for row in said]
-        numbers = same_names.groups(pairs=(pair for pair, holds in known if holds))
-        undone = {frozenset(pair) for pair, holds in known if not holds}
-        new = tuple(one for one in pairs if _is_new(one, numbers, undone))[:MOST_JOINED]
+        held = [_pair(row) for row in said if row.undone_at is None]
+        undone = {frozenset(_pair(row)) for row in said if row.undone_at is not None}
+        new = _chosen(pairs, held, undone - set(map(frozenset, held)))
         for one in new:
             _say(audience, one, now)
     return len(new)
 
 
-def _is_new(one: Close, numbers: dict[Name, int], undone: set[frozenset[Name]]) -> bool:
-    group = numbers.get(one.first)
-    is_one = group is not None and group == numbers.get(one.second)
-    return not is_one and frozenset((one.first, one.second)) not in undone
+def _chosen(
+    pairs: tuple[Close, ...], held: list[tuple[Name, Name]], undone: set[frozenset[Name]]
+) -> tuple[Close, ...]:
+    """Choose the pairs to say: none that follows from others, none that joins what was taken apart.
+
+    Whatever a pair connects becomes one thing, so both are asked of the whole groups.
+    """
+    chosen: list[Close] = []
+    numbers = same_names.groups(pairs=held)
+    for one in pairs:
+        group = numbers.get(one.first)
+        if group is not None and group == numbers.get(one.second):
+            continue
+        whole = same_names.together(names=(one.first, one.second), numbers=numbers)
+        if any(pair <= whole for pair in undone):
+            continue
+        chosen.append(one)
+        if len(chosen) == MOST_JOINED:
+            break
+        told = ((new.first, new.second) for new in chosen)
+        numbers = same_names.groups(pairs=(*held, *told))
+    return tuple(chosen)
 
 
 def _pair(row: ReviewVerdict) -> tuple[Name, Name]:

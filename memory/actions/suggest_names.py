@@ -1,11 +1,13 @@
 """Suggest which other names are most likely the same thing (spec 2.6).
 
 Compared are names of memories that the caller may see, so nobody learns of a name by a suggestion;
-what is named beside both is what the caller sees of it. Nothing is stored: who says that the two
-are one thing stores that.
+what is named beside both is what the caller sees of it. That is read for a few names only, and for
+none where the names by themselves say enough. Nothing is stored: who says that the two are one
+thing stores that.
 """
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from accounts import tenancy
@@ -15,7 +17,6 @@ from memory.actions.entities import MOST_NEIGHBORS
 from memory.actions.narrowing import Narrowing
 from memory.intake import close_names
 from memory.intake.close_names import Known, Reason
-from memory.intake.entities import EntityType
 from memory.retrieval import paths
 from memory.sql import entities
 from memory.sql.entities import Thing, Wanted
@@ -25,6 +26,7 @@ from teams.roles import Act
 from teams.visibility import Sight
 
 MOST_COMPARED: Final = 200  # names that begin alike, the most often named; ours
+MOST_LOOKED_BESIDE: Final = 20  # names of which is read what is beside them; ours
 MOST: Final = 5  # suggestions; ours
 
 
@@ -48,31 +50,46 @@ def suggest_names(*, caller: Caller, thing: Thing, narrowing: Narrowing) -> tupl
         wanted = Wanted(projects=projects, type=thing.type, begins=_beginning(thing))
         found = entities.known(wanted=wanted, limit=MOST_COMPARED, sight=sight)
         others = [one for one in found if not set(one.names) & set(thing.names)]
-        likely = [one for one in others if _is_likely(thing, one)]
-        beside = _beside(thing, wanted, sight) if likely else frozenset()
-        compared = ((one, _reason(thing, one, beside, wanted, sight)) for one in likely)
-        told = [Suggestion(thing=one, reason=why) for one, why in compared if why is not None]
+        told = _by_themselves(thing, others)
+        if len(told) < MOST:
+            left = [one for one in others if one not in {said.thing for said in told}]
+            told += _by_company(thing, left, wanted, sight)
     order = tuple(Reason)
     return tuple(sorted(told, key=lambda one: order.index(one.reason)))[:MOST]
 
 
 def _beginning(thing: Thing) -> tuple[str, ...]:
-    letters = 1 if thing.type is EntityType.PERSON else close_names.BEGINNING
-    begins = thing.key[:letters]
-    return ("".join(paths.LITERAL.get(sign, sign) for sign in begins) + "%",)
+    """Return the patterns of LIKE for keys that begin with these letters, words apart anywhere."""
+    letters = close_names.beginning(type=thing.type, key=thing.key) or thing.key[:1]
+    first, *rest = (paths.LITERAL.get(sign, sign) for sign in letters)
+    ways = product(*((sign, f" {sign}") for sign in rest))
+    return tuple("".join((first, *way, "%")) for way in ways)
 
 
-def _is_likely(thing: Thing, other: Thing) -> bool:
-    """Say whether two would be one if they were named beside the same things."""
+def _by_themselves(thing: Thing, others: list[Thing]) -> list[Suggestion]:
+    """Return what is suggested whatever is named beside it."""
+    nothing: frozenset[str] = frozenset()
+    compared = ((one, _reason(thing, one, nothing, nothing)) for one in others)
+    return [Suggestion(thing=one, reason=why) for one, why in compared if why is not None]
+
+
+def _by_company(
+    thing: Thing, others: list[Thing], wanted: Wanted, sight: Sight
+) -> list[Suggestion]:
+    """Return what is suggested because both are named beside the same things."""
     same = frozenset(str(number) for number in range(close_names.SHARED))
-    first, second = _known(thing, same), _known(other, same)
-    return close_names.compare(first=first, second=second) is not None
+    likely = [one for one in others if _reason(thing, one, same, same) is not None]
+    beside = _beside(thing, wanted, sight) if likely else frozenset()
+    compared = (
+        (one, _reason(thing, one, beside, _beside(one, wanted, sight)))
+        for one in likely[:MOST_LOOKED_BESIDE]
+    )
+    return [Suggestion(thing=one, reason=why) for one, why in compared if why is not None]
 
 
 def _reason(
-    thing: Thing, other: Thing, beside: frozenset[str], wanted: Wanted, sight: Sight
+    thing: Thing, other: Thing, beside: frozenset[str], theirs: frozenset[str]
 ) -> Reason | None:
-    theirs = _beside(other, wanted, sight)
     found = close_names.compare(first=_known(thing, beside), second=_known(other, theirs))
     return None if found is None else found.reason
 

@@ -106,12 +106,16 @@ def pairs(*, names: Iterable[Known]) -> tuple[Close, ...]:
     """
     alike: dict[tuple[EntityType, str], list[Known]] = defaultdict(list)
     for known in tuple(names)[:MOST_NAMES]:
-        letters = 1 if known.type is EntityType.PERSON else BEGINNING  # initials are the first
-        group = alike[known.type, _letters(known.key)[:letters]]
+        group = alike[known.type, beginning(type=known.type, key=known.key)]
         if len(group) < MOST_ALIKE:
             group.append(known)
     every = (one for group in alike.values() for one in _among(group))
     return tuple(sorted(every, key=lambda one: (tuple(Reason).index(one.reason), one.first)))
+
+
+def beginning(*, type: EntityType, key: str) -> str:
+    """Return the letters that close names begin with alike, whatever stands between them."""
+    return _letters(key)[: 1 if type is EntityType.PERSON else BEGINNING]  # an initial is one
 
 
 def _among(group: list[Known]) -> Iterator[Close]:
