@@ -1,8 +1,9 @@
 """Read a transcript from disk, line by line, in bounded memory, on from where it was left (8.3).
 
 A line's number fixes the sequence numbers of what it says, so reading a file twice gives the same
-numbers. What is being written (a last line without its end) is left for the next time; what is no
-JSON, or too long to be held, is counted and passed over.
+numbers. What is being written (a last line without its end) is left for the next time, unless it
+is whole; then the end that it gets later is no line. What is no JSON, or too long to be held, is
+counted and passed over.
 """
 
 import json
@@ -48,7 +49,7 @@ class Read:
 def read(*, path: Path, parser: Parser, start: Place = START) -> Iterator[Read]:
     """Yield what each line behind a place comes to."""
     with path.open("rb") as file:
-        file.seek(start.offset)
+        _go_on(file, start.offset)
         place = start
         while raw := file.readline(LINE_MOST):
             is_whole = raw.endswith(b"\n")
@@ -149,6 +150,15 @@ def _object(raw: bytes) -> Mapping[str, Any] | None:
 
 def _is_json(raw: bytes) -> bool:
     return _object(raw) is not None
+
+
+def _go_on(file: BinaryIO, offset: int) -> None:
+    """Go to the next line: behind the end of one that was taken before it had an end."""
+    file.seek(max(0, offset - 1))
+    if not offset or file.read(1) == b"\n":
+        return
+    if file.readline(_CHUNK).strip():
+        file.seek(offset)
 
 
 def _passed_over(file: BinaryIO) -> bool:

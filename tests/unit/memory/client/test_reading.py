@@ -89,6 +89,24 @@ def test_line_that_is_being_written_is_left_for_the_next_time(tmp_path: Path) ->
     assert _rows([*first, *rest]) == _rows(_all(file, claude_code.read))
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_end_that_a_whole_line_gets_later_is_no_line_of_its_own(tmp_path: Path, end: bytes) -> None:
+    whole = end.join((FOLDER / "claude_code_2.jsonl").read_bytes().splitlines()) + end
+    at = whole.index(end, len(whole) // 2)
+    file = tmp_path / "session.jsonl"
+    file.write_bytes(whole[:at])
+    first = _all(file, claude_code.read)
+    file.write_bytes(whole[: at + len(end)])
+    ended = _all(file, claude_code.read, first[-1].place)
+    file.write_bytes(whole)
+
+    rest = _all(file, claude_code.read, first[-1].place)
+
+    assert ended == []
+    assert [*first, *rest][-1].place.line == len(whole.splitlines())
+    assert _rows([*first, *rest]) == _rows(_all(file, claude_code.read))
+
+
 def test_line_that_is_too_long_is_passed_over_without_being_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
