@@ -19,6 +19,7 @@ from .errors import Problem, Unreachable
 
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
+STREAM_SECONDS: Final = 30 * 60.0  # a whole file is written before its first byte comes
 ATTEMPTS: Final = 5
 KNOCKS: Final = 3  # at a server that lets nobody in
 FIRST_WAIT_SECONDS: Final = 0.5
@@ -87,8 +88,9 @@ class Transport:
     @contextmanager
     def stream(self, *, call: Call) -> Iterator[Iterator[bytes]]:
         """Yield the parts of an answer as they come. Raises Problem, or Unreachable."""
+        seconds = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS, read=STREAM_SECONDS)
         try:
-            with self._http.stream(**_arguments(call)) as answer:
+            with self._http.stream(**_arguments(call), timeout=seconds) as answer:
                 if answer.status_code >= 400:
                     answer.read()
                 _checked(answer)

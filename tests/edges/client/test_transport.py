@@ -176,6 +176,21 @@ def test_pages_are_read_only_as_far_as_somebody_reads(served: Served) -> None:
     assert "cursor=c-1" in script.sent[1][0]
 
 
+def test_export_is_waited_for_as_long_as_a_file_may_take_to_be_written(served: Served) -> None:
+    script = served((200, {}, {}), (200, {}, {}))
+    waits: list[float] = []
+    with script.client() as client:
+        hooks = client._transport._http.event_hooks
+        hooks["request"].append(lambda sent: waits.append(sent.extensions["timeout"]["read"]))
+        client._transport._http.event_hooks = hooks
+
+        client.me()
+        with client.export(form="json") as parts:
+            assert b"".join(parts) == b"{}"
+
+    assert waits == [60.0, 1_800.0]
+
+
 def test_nobody_there_is_said_after_three_tries() -> None:
     pauses: list[float] = []
     connection = Connection(url="http://127.0.0.1:9", token="t-1")
