@@ -1,4 +1,9 @@
-"""Methodologies become one kind of what is defined; communication styles are the other."""
+"""Methodologies become one kind of what is defined; communication styles are the other.
+
+A table is dropped here in the step that copies it. That may be, since no version was released that
+has it: nothing of before runs beside this during an upgrade. From a release on, what is left is
+removed in a later version (CONTRIBUTING.md). The way back makes the table again, and copies.
+"""
 
 from pathlib import Path
 
@@ -7,6 +12,7 @@ from django.db import migrations, models
 import accounts.identifiers
 
 SCRIPT = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
+BACK = Path(__file__).with_name("0018_definitions_back.sql").read_text(encoding="utf-8")
 
 
 class Migration(migrations.Migration):
@@ -48,6 +54,6 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        migrations.RunSQL(SCRIPT, migrations.RunSQL.noop),
+        migrations.RunSQL(SCRIPT, BACK),
         migrations.DeleteModel("Methodology"),
     )

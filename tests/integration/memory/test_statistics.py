@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
+from importlib import import_module
 from uuid import UUID, uuid4
 
 import pytest
@@ -10,7 +10,6 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.models import Organization
-from memory import migrations
 from memory.queries import model_use
 from memory.queries import statistics as reading
 from memory.queries.statistics import Sums, Which
@@ -28,6 +27,7 @@ OLD_ROWS = """
 INSERT INTO memory_modeluse VALUES ('2026-11-02', 'small', %(project)s, 1, 0, 10, 2, 0.125),
     ('2026-11-02', 'small', NULL, 2, 1, 30, 4, 0)
 """
+GIVEN_BACK = "SELECT * FROM memory_modeluse ORDER BY project_id"
 
 
 def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
@@ -170,12 +170,18 @@ def test_a_month_is_summed_exactly_and_by_project(now: datetime) -> None:
 
 
 @pytest.mark.usefixtures("in_organization")
-def test_what_models_cost_before_is_taken_over(organization: Organization) -> None:
-    script = Path(migrations.__file__).with_name("0016_statistics.sql").read_text(encoding="utf-8")
+def test_what_models_cost_before_is_taken_over_and_given_back(organization: Organization) -> None:
+    moving = import_module("memory.migrations.0016_statistics").Migration.operations[1]
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute(OLD_TABLE)
         cursor.execute(OLD_ROWS, {"project": HERE})
-        cursor.execute(script)
+        cursor.execute(moving.sql)
+        cursor.execute("TABLE memory_modeluse")
+        before = cursor.fetchall()
+        cursor.execute("TRUNCATE memory_modeluse")
+        cursor.execute(moving.reverse_sql)
+        cursor.execute(GIVEN_BACK)
+        assert cursor.fetchall() == before
 
     (inside,) = told(kind="model_use")
     (outside,) = told(kind="model_use", audience=organization.id, project_id=None)

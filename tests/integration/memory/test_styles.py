@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -14,7 +14,6 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
-from memory import migrations
 from memory.actions.asking import SearchRequest
 from memory.actions.context import Context, ContextRequest, context
 from memory.actions.styles import MOST, put_style, remove_style
@@ -193,15 +192,24 @@ def test_of_two_defaults_at_once_one_remains(caller: Caller, store: str, now: da
         assert Definition.objects.filter(is_default=True).count() == 1
 
 
-def test_methodologies_of_before_are_taken_over(caller: Caller, store: str, now: datetime) -> None:
-    script = Path(migrations.__file__).with_name("0018_definitions.sql").read_text(encoding="utf-8")
+def test_methodologies_of_before_are_taken_over_and_given_back(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    moving = import_module("memory.migrations.0018_definitions").Migration.operations[1]
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute(OLD_TABLE)
         cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
-        cursor.execute(script)
+        cursor.execute(moving.sql)
+        cursor.execute("TABLE memory_methodology")
+        before = cursor.fetchall()
+        cursor.execute("TRUNCATE memory_methodology")
+        _put(caller, now)
+        cursor.execute(moving.reverse_sql)
+        cursor.execute("TABLE memory_methodology")
+        assert cursor.fetchall() == before
 
     with tenancy.unit():
-        row = Definition.objects.get()
+        row = Definition.objects.get(kind="methodology")
     assert methodologies.own(caller=caller) == {"kanban": {"doing": Phase.IMPLEMENT}}
     assert (row.audience, row.defined_by) == (caller.organization_id, caller.user_id)
     assert row.defined_at == now
