@@ -1,7 +1,8 @@
 """How far each transcript was sent, so that the next time goes on from there (spec 8.3).
 
 A bookmark is one small file for a server, a project and a session. It is written after the server
-has taken a batch, so a run that is cut off sends at most one batch again, which changes nothing.
+has taken a batch, so a run that is cut off sends at most one batch again, which changes nothing. It
+names the session until that has ended, so a run that was cut off before is ended by the next.
 """
 
 import hashlib
@@ -10,12 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from . import reading
+from . import reading, transcripts
 from .configuration import FILE_MODE, replace
 from .finding import Transcript
 from .reading import START, Place
 
 HEAD: Final = 512  # bytes at the start of a file, by which it is known again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bookmark:
+    """How far a transcript was sent, and the session of it that has not ended; empty for none."""
+
+    place: Place = START
+    session_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,23 +35,26 @@ class Shelf:
     url: str
     project: str
 
-    def place(self, *, transcript: Transcript) -> Place:
+    def find(self, *, transcript: Transcript) -> Bookmark:
         """Return how far a transcript was sent; the start, where it is another file now."""
         try:
             told = json.loads(self._file(transcript).read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return START
+            return Bookmark()
         if not isinstance(told, dict) or told.get("head") != _head(transcript):
-            return START
+            return Bookmark()
         place = reading.from_json(told=told.get("place"))
-        return place if place.offset <= transcript.size else START
+        if place.offset > transcript.size:
+            return Bookmark()
+        return Bookmark(place=place, session_id=transcripts.text_of(told, "session"))
 
-    def keep(self, *, transcript: Transcript, place: Place) -> None:
-        """Note that everything before a place was taken."""
+    def keep(self, *, transcript: Transcript, mark: Bookmark) -> None:
+        """Note that everything before a place was taken, and which session has not ended."""
         told = {
             "path": str(transcript.path),
             "head": _head(transcript),
-            "place": reading.as_json(place=place),
+            "place": reading.as_json(place=mark.place),
+            "session": mark.session_id,
         }
         data = json.dumps(told).encode()
         replace(path=self._file(transcript), data=data, mode=FILE_MODE)

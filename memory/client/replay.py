@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from . import reading
-from .bookmarks import Shelf
+from .bookmarks import Bookmark, Shelf
 from .errors import ClientError, Problem
 from .finding import Transcript
 from .reading import Place, Read, Row
@@ -21,6 +21,7 @@ from .values import Appended, Session
 TURNS_MOST: Final = 150  # a call; the server takes 200
 EVENTS_MOST: Final = 400  # a call; the server takes 500
 BYTES_MOST: Final = 400_000  # of JSON a call; the server takes 1 MiB
+_GONE: Final = 404  # a session that was deleted since
 _ENOUGH: Final = (401, 403)  # what the next transcript would be told as well
 
 
@@ -134,10 +135,10 @@ def replay(*, run: Run, transcripts: Iterable[Transcript]) -> Iterator[Done]:
 
 
 def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
-    """Return the session's id; empty where nothing was to be sent."""
-    start = run.shelf.place(transcript=transcript) if run.goes_on else reading.START
-    run.progress(start.offset)
-    session_id = ""
+    """Return the session's id; empty where nothing was to be sent or ended."""
+    mark = run.shelf.find(transcript=transcript) if run.goes_on else Bookmark()
+    run.progress(mark.place.offset)
+    start, session_id = mark.place, ""
     lines = reading.read(path=transcript.path, parser=transcript.source.parser, start=start)
     for batch, place in _batches(_counted(lines, start, tally, run.progress)):
         if run.sink is None:
@@ -145,10 +146,22 @@ def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
         if not session_id and batch:
             session_id = _open(run, run.sink, transcript)
         _send(run.sink, session_id, batch, tally)
-        run.shelf.keep(transcript=transcript, place=place)
-    if run.sink is not None and session_id and run.ends:
-        run.sink.end_session(session_id=session_id)
-    return session_id
+        mark = Bookmark(place=place, session_id=session_id or mark.session_id)
+        run.shelf.keep(transcript=transcript, mark=mark)
+    if run.sink is None or not run.ends or not mark.session_id:
+        return session_id
+    _end(run.sink, mark.session_id)
+    run.shelf.keep(transcript=transcript, mark=Bookmark(place=mark.place))
+    return mark.session_id
+
+
+def _end(sink: Sink, session_id: str) -> None:
+    """End a session; one that is gone needs no end."""
+    try:
+        sink.end_session(session_id=session_id)
+    except Problem as problem:
+        if problem.status != _GONE:
+            raise
 
 
 def _counted(

@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memory.client.api import Client
 from tests.edges.client.conftest import Cairn
 from tests.support.live import Place
 
@@ -77,6 +78,31 @@ def test_only_what_a_transcript_has_gained_is_sent(
     assert first["lines"] == 8
     assert first["lines"] + rest["lines"] == len(whole.splitlines())
     assert (rest["known"], rest["stored"]) == (0, rest["turns"] + rest["events"])
+
+
+def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
+    here: Cairn,
+    transcripts: dict[str, Path],
+    address: str,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = str(transcripts["claude_code_2.jsonl"])
+
+    def cut_off(client: Client, *, session_id: str) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Client, "end_session", cut_off)
+        assert here("replay", path).code == 130
+
+    synced = here("sync", "--from", "claude-code", "--json").rows()
+    (row,) = here("replay", path, "--json").rows()
+    (last,) = here("replay", path, "--json").rows()
+
+    assert [one["session"] for one in synced] == [""]
+    assert (row["lines"], row["session"] != "", last["session"]) == (0, True, "")
+    assert _session(address, place, row)["state"] != "open"
 
 
 def test_dry_run_needs_no_server_and_sends_nothing(
