@@ -64,6 +64,7 @@ def entity(request: HttpRequest, frame: Frame) -> HttpResponse:
             same_as=sent.get("same_as", "").strip()[:LONGEST],
             type=kind,
             scope=sent.get("scope", Scope.PERSONAL.value),
+            project=_slug(frame),
         )
         try:
             merge_names(caller=frame.caller, pair=pair, now=frame.now)

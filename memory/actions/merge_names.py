@@ -1,7 +1,8 @@
 """Say that two names are one thing, or take that back (spec 2.6).
 
-For the whole organization it is a steward's word, for oneself anybody's. Both names must stand in
-memories that the caller may see; the log tells that names were merged, and not which.
+For oneself it is anybody's word; for others, the people of a project or of the whole organization,
+it is a steward's in person, and so it is to take back what the night said for them. Both names must
+stand in memories that the caller may see; the log tells that names were merged, and not which.
 """
 
 from dataclasses import dataclass
@@ -24,20 +25,22 @@ from memory.sql.entities import Merge, Thing, Wanted
 from memory.taxonomy import Scope
 from teams import audit, visibility
 from teams.permissions import require
+from teams.queries import places
 from teams.roles import Act
 
-SCOPES: Final = (Scope.ORGANIZATION.value, Scope.PERSONAL.value)
+SCOPES: Final = (Scope.ORGANIZATION.value, Scope.PROJECT.value, Scope.PERSONAL.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two names, in any spelling, and for whom they are one thing."""
+    """Two names, in any spelling, and for whom they are one thing: `project` where it is one's."""
 
     name: str
     same_as: str
     type: str | None = None
     same_type: str | None = None
     scope: str = Scope.PERSONAL.value
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +54,11 @@ class Merged:
 def merge_names(*, caller: Caller, pair: Pair, now: datetime) -> Merged:
     """Say that two names are one thing.
 
-    Raises NotFound where no visible memory has one of them, Conflict when they are one already,
-    InvalidInput, RoleNotSufficient for everybody's names.
+    Raises NotFound where no visible memory has one of them or the project is not seen, Conflict
+    when they are one already, InvalidInput, RoleNotSufficient for names of others too.
     """
-    audience = _audience(caller, pair.scope)
     with tenancy.unit():
+        audience = _audience(caller, pair)
         first = _named(caller, pair.name, pair.type, "/name")
         second = _named(caller, pair.same_as, pair.same_type, "/same_as")
         if set(first.names) & set(second.names):
@@ -82,41 +85,44 @@ def unmerge_names(*, caller: Caller, merge_id: UUID, now: datetime) -> None:
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         made = _told(caller, merge_id)
-        if made.audience == caller.organization_id:
-            _check_for_everybody(caller)
+        if made.audience != caller.user_id:
+            _check_for_others(caller)
         ReviewVerdict.objects.filter(pk=made.id).update(undone_at=now)
         _record(caller, "entity.unmerged", made.id)
 
 
 def scope_of(*, merge: Merge, caller: Caller) -> str:
-    """Return for whom two names are one thing; for a project that is what the night said."""
+    """Return for whom two names are one thing."""
     if merge.audience == caller.organization_id:
         return Scope.ORGANIZATION.value
     return (Scope.PERSONAL if merge.audience == caller.user_id else Scope.PROJECT).value
 
 
-def _audience(caller: Caller, scope: str) -> UUID:
-    if scope == Scope.ORGANIZATION:
-        _check_for_everybody(caller)
-        return caller.organization_id
+def _audience(caller: Caller, pair: Pair) -> UUID:
     require(caller=caller, act=Act.WRITE)
-    if scope == Scope.PERSONAL and caller.user_id is not None:
+    if pair.scope == Scope.PERSONAL and caller.user_id is not None:
         return caller.user_id
+    if pair.scope == Scope.ORGANIZATION:
+        _check_for_others(caller)
+        return caller.organization_id
+    if pair.scope == Scope.PROJECT and pair.project:
+        _check_for_others(caller)
+        return places.find_project(caller=caller, ref=pair.project).id
     raise wrong_field(
         pointer="/scope",
-        detail="Names are merged for the organization, or for the person who asks.",
-        hint="Use organization or personal.",
+        detail="Names are merged for the organization, a project, or the person who asks.",
+        hint="Use organization, project with the name of one, or personal.",
         code="scope",
     )
 
 
-def _check_for_everybody(caller: Caller) -> None:
-    """Return for a steward in person: no agent says for all what is one thing."""
+def _check_for_others(caller: Caller) -> None:
+    """Return for a steward in person: no agent says for others what is one thing."""
     require(caller=caller, act=Act.MERGE)
     if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
         return
     raise RoleNotSufficient(
-        detail="An agent does not say for everybody that names are one thing.",
+        detail="An agent does not say for others that names are one thing.",
         hint="A person decides, in the dashboard or with a token of the scope admin.",
     )
 

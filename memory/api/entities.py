@@ -42,8 +42,13 @@ SAME: Final = Record(
         Field(
             name="scope",
             shape=Text(largest=12, choices=SCOPES),
-            says="For whom: the person who asks, or everybody, which is a steward's word.",
+            says="For whom: the person who asks, or others, which is a steward's word in person.",
             default="personal",
+        ),
+        Field(
+            name="project",
+            shape=inputs.PROJECT.shape,
+            says="The project, by name or id, where the scope is project.",
         ),
     ),
 )
@@ -105,6 +110,7 @@ def merge(ask: Ask) -> Answer:
         type=ask.body["kind"],
         same_type=ask.body["same_kind"],
         scope=ask.body["scope"],
+        project=ask.body["project"],
     )
     made = merge_names(caller=ask.caller, pair=pair, now=ask.now)
     return Answer(body={"merge_id": made.merge_id, "entity": _thing(made.thing)})

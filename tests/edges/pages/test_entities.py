@@ -60,10 +60,13 @@ def test_an_unknown_name_says_so(owner_pages: Client, told: None) -> None:
     assert "No memory names this" in page
 
 
-def test_names_are_joined_and_taken_apart_again(owner_pages: Client, told: None) -> None:
+@pytest.mark.parametrize("scope", ["organization", "project"])
+def test_names_are_joined_and_taken_apart_again(
+    owner_pages: Client, told: None, scope: str
+) -> None:
     address = f"{NAMES}/about?name=LoginGate"
 
-    owner_pages.post(address, {"same_as": "EntryPortal", "scope": "organization"})
+    owner_pages.post(address, {"same_as": "EntryPortal", "scope": scope})
     joined = owner_pages.get(address).content.decode()
     take_apart = joined.partition(f'action="{NAMES}/merges/')[2].partition('"')[0]
     owner_pages.post(f"{NAMES}/merges/{take_apart}")

@@ -67,7 +67,7 @@ def test_a_second_night_joins_nothing_and_contradicts_nobody(
     )
     (merge,) = found.merges
 
-    unmerge_names(caller=member_caller, merge_id=merge.id, now=now)
+    unmerge_names(caller=caller, merge_id=merge.id, now=now)
     after = join_names.join_names(now=now)
 
     assert scope_of(merge=merge, caller=member_caller) == "project"

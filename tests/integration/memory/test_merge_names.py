@@ -8,13 +8,14 @@ from functools import partial
 import pytest
 
 from accounts.caller import Caller, Role, TokenScope
-from accounts.errors import Conflict, NotFound
+from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
 from memory.actions.entities import Profile, Things, about, known
-from memory.actions.merge_names import Merged, Pair, merge_names, unmerge_names
+from memory.actions.merge_names import Merged, Pair, merge_names, scope_of, unmerge_names
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import SearchRequest, search
+from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
-from tests.support.memories import as_role, stored
+from tests.support.memories import as_agent, as_role, stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -126,6 +127,48 @@ def test_an_agent_does_not_merge_for_everybody(caller: Caller, told: None, now: 
         merge_names(caller=agent, pair=ALL, now=now)
     with pytest.raises(RoleNotSufficient):
         unmerge_names(caller=agent, merge_id=made.merge_id, now=now)
+
+
+def test_a_steward_in_person_says_for_a_project_and_takes_it_back(
+    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    steward = as_role(member_caller, Role.STEWARD)
+    pair = replace(ALL, scope="project", project=store)
+    for _ in range(2):
+        made = merge_names(caller=steward, pair=pair, now=now)
+        (merge,) = asked(caller, now, "LoginGate").merges
+        assert scope_of(merge=merge, caller=caller) == "project"
+
+        unmerge_names(caller=steward, merge_id=made.merge_id, now=now)
+        assert asked(caller, now, "LoginGate").merges == ()
+
+
+def test_neither_an_agent_nor_a_member_speaks_for_a_project(
+    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    pair = replace(ALL, scope="project", project=store)
+    made = merge_names(caller=caller, pair=pair, now=now)
+    writes = frozenset({TokenScope.READ, TokenScope.WRITE})
+    agents = [as_agent(one, scopes=writes) for one in (caller, member_caller)]
+
+    for one in (*agents, member_caller):
+        with pytest.raises(RoleNotSufficient):
+            unmerge_names(caller=one, merge_id=made.merge_id, now=now)
+        with pytest.raises(RoleNotSufficient):
+            merge_names(caller=one, pair=pair, now=now)
+    assert len(asked(caller, now, "LoginGate").merges) == 1
+
+
+@pytest.mark.parametrize(("project", "refusal"), [("vault", NotFound), (None, InvalidInput)])
+def test_a_project_that_is_not_seen_or_named_has_no_merges(
+    caller: Caller, member_caller: Caller, told: None, now: datetime,
+    project: str | None, refusal: type[CairnError],
+) -> None:  # fmt: skip
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    steward = as_role(member_caller, Role.STEWARD)
+
+    with pytest.raises(refusal):
+        merge_names(caller=steward, pair=replace(ALL, scope="project", project=project), now=now)
 
 
 @pytest.fixture
