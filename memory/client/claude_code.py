@@ -44,6 +44,11 @@ def read(state: State, line: Line) -> Parsed:
     return transcripts.unknown(state=state, kind=kind, at=at)
 
 
+def folder(line: Line) -> str:
+    """Return the folder of the work, as a line tells it; empty where it does not."""
+    return transcripts.text_of(line, "cwd")
+
+
 def without_private(*, text: str) -> str:
     """Return a text without what its writer marked as private, and without reminders."""
     return _REMINDER.sub("", _PRIVATE.sub("", text)).strip()

@@ -21,6 +21,7 @@ _GIVEN: Final = re.compile(  # what the program puts before a person's words
     r"\s*(?:<(?:environment_context|user_instructions|turn_aborted|permissions|ENVIRONMENT_CONTEXT)"
     r"|# AGENTS\.md instructions)"
 )
+_FOLDER: Final = re.compile(r"\s*<environment_context>.*?<cwd>([^<]+)</cwd>", re.DOTALL)
 _EXIT: Final = re.compile(r"(?:Exit code:|Process exited with code) (-?\d{1,5})")
 _FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _ENVELOPES: Final = frozenset({"event_msg", "response_item"})
@@ -59,6 +60,13 @@ def read(state: State, line: Line) -> Parsed:
     after, entries = found
     standing = Standing.READ if entries else Standing.SILENT
     return Parsed(state=after, entries=entries, at=at, standing=standing)
+
+
+def folder(line: Line) -> str:
+    """Return the folder of the work, as a line tells it; the first versions told it in words."""
+    payload = transcripts.mapping_of(line, "payload") or line
+    found = _FOLDER.match(transcripts.words_of(content=payload.get("content")))
+    return transcripts.text_of(payload, "cwd") or (found[1].strip() if found else "")
 
 
 def _message(state: State, payload: Line) -> Found:

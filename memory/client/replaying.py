@@ -17,9 +17,12 @@ from .replay import Done, Run
 from .terminal import Desk, progress
 
 Paths = Annotated[
-    list[Path] | None, typer.Argument(help="Transcripts or folders; all that are found else.")
+    list[Path] | None,
+    typer.Argument(help="Transcripts or folders; those of this folder's work else."),
 ]
 From = Annotated[str, typer.Option("--from", help="claude-code | codex")]
+All = Annotated[bool, typer.Option("--all", help="Of the work in every folder, not this one's.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Also --all of them --shared.")]
 Shared = Annotated[bool, typer.Option("--shared", help="The project's members see the sessions.")]
 
 
@@ -29,7 +32,7 @@ def register(*, app: typer.Typer) -> None:
     app.command()(sync)
 
 
-def send(
+def send(  # noqa: PLR0913  each is an option
     context: typer.Context,
     paths: Paths = None,
     project: Project = "",
@@ -37,13 +40,17 @@ def send(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Read and count alone.")] = False,
     again: Annotated[bool, typer.Option("--again", help="From the start, not on.")] = False,
     shared: Shared = False,
+    *,
+    everywhere: All = False,
+    yes: Yes = False,
 ) -> None:
     """Replay transcripts of Claude Code and Codex into sessions; what was sent is not sent again.
 
     Secrets are taken out on this machine before anything is sent.
     """
     desk: Desk = context.obj
-    found = _found(desk, paths, source)
+    _check_audience(everywhere, shared, yes)
+    found = _named(paths, source) if paths else _found(desk, source, everywhere)
     if dry_run:
         shelf = Shelf(folder=desk.places.state / "replays", url="", project="")
         _run(desk, found, Run(sink=None, shelf=shelf, project="", goes_on=False))
@@ -62,10 +69,16 @@ def send(
 
 
 def sync(
-    context: typer.Context, project: Project = "", source: From = "", shared: Shared = False
+    context: typer.Context,
+    project: Project = "",
+    source: From = "",
+    shared: Shared = False,
+    everywhere: All = False,
+    yes: Yes = False,
 ) -> None:
-    """Send what transcripts have gained since; their sessions stay open."""
+    """Send what transcripts of this folder's work have gained since; their sessions stay open."""
     desk: Desk = context.obj
+    _check_audience(everywhere, shared, yes)
     connection = _connection(desk, project)
     shelf = _shelf(desk, connection)
     with desk.client(connection=connection) as client:
@@ -76,7 +89,7 @@ def sync(
             ends=False,
             is_shared=shared,
         )
-        _run(desk, _found(desk, None, source), run)
+        _run(desk, _found(desk, source, everywhere), run)
 
 
 def _run(desk: Desk, found: tuple[Transcript, ...], run: Run) -> None:
@@ -147,14 +160,48 @@ def _shelf(desk: Desk, connection: Connection) -> Shelf:
     )
 
 
-def _found(desk: Desk, paths: list[Path] | None, source: str) -> tuple[Transcript, ...]:
+def _check_audience(everywhere: bool, shared: bool, yes: bool) -> None:
+    """Raise Misused where the work in every folder would be shown to a project unasked."""
+    if everywhere and shared and not yes:
+        raise Misused(
+            detail="The members of one project would see the work in every folder of this machine.",
+            hint="Leave out --all or --shared, or say --yes.",
+            command="cairn replay --all --shared --dry-run --yes",
+        )
+
+
+def _named(paths: list[Path], source: str) -> tuple[Transcript, ...]:
+    return tuple(finding.named(paths=tuple(paths), name=_known(source)))
+
+
+def _found(desk: Desk, source: str, everywhere: bool) -> tuple[Transcript, ...]:
+    """Return the transcripts of the work in this folder and below, or in every folder.
+
+    Raises Misused in a folder that holds everything: it is meant by --all alone.
+    """
+    names = (source,) if _known(source) else ()
+    found = finding.everywhere(home=desk.places.home, names=names)
+    if everywhere:
+        return tuple(found)
+    here = Path.cwd()
+    if desk.places.home.resolve().is_relative_to(here.resolve()):
+        raise Misused(
+            detail=f"{here} holds all of your work, and no one project.",
+            hint="Go to the folder of the project, name transcripts, or say --all.",
+            command="cairn replay --all --dry-run",
+        )
+    chosen = tuple(finding.of_work_in(folder=here, found=found))
+    if not chosen:
+        desk.note(f"No transcript tells of work in {here}; --all takes those of every folder.")
+    return chosen
+
+
+def _known(source: str) -> str:
+    """Return the name of a program. Raises Misused for one whose transcripts are not read."""
     if source and source not in finding.SOURCES:
         raise Misused(
             detail=f"{source} is no program whose transcripts are read.",
             hint=f"Known are {', '.join(finding.SOURCES)}.",
             command="cairn replay --help",
         )
-    if paths:
-        return tuple(finding.named(paths=tuple(paths), name=source))
-    names = (source,) if source else ()
-    return tuple(finding.everywhere(home=desk.places.home, names=names))
+    return source

@@ -38,7 +38,7 @@ def _session(address: str, place: Place, row: dict[str, str]) -> dict[str, objec
 def test_transcripts_become_sessions_of_their_own_once(
     here: Cairn, transcripts: dict[str, Path], address: str, place: Place
 ) -> None:
-    first = here("replay", "--json")
+    first = here("replay", "--all", "--json")
 
     assert first.code == 0, first.err
     claude, codex = first.rows()
@@ -52,10 +52,10 @@ def test_transcripts_become_sessions_of_their_own_once(
 def test_transcript_sent_again_stores_nothing_new(
     here: Cairn, transcripts: dict[str, Path]
 ) -> None:
-    first = here("replay", "--json").rows()
+    first = here("replay", "--all", "--json").rows()
 
-    again = here("replay", "--again", "--json").rows()
-    on = here("replay", "--json").rows()
+    again = here("replay", "--all", "--again", "--json").rows()
+    on = here("replay", "--all", "--json").rows()
 
     assert [row["session"] for row in again] == [row["session"] for row in first]
     assert [row["stored"] for row in again] == [0, 0]
@@ -69,15 +69,51 @@ def test_only_what_a_transcript_has_gained_is_sent(
     path = transcripts["claude_code_2.jsonl"]
     whole = path.read_bytes()
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:8]))
-    first = here("sync", "--from", "claude-code", "--json").rows()[0]
+    first = here("sync", "--all", "--from", "claude-code", "--json").rows()[0]
     path.write_bytes(whole)
 
-    rest = here("sync", "--from", "claude-code", "--json").rows()[0]
+    rest = here("sync", "--all", "--from", "claude-code", "--json").rows()[0]
 
     assert rest["session"] == first["session"]
     assert first["lines"] == 8
     assert first["lines"] + rest["lines"] == len(whole.splitlines())
     assert (rest["known"], rest["stored"]) == (0, rest["turns"] + rest["events"])
+
+
+@pytest.fixture
+def shop(transcripts: dict[str, Path], home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder one is in; Claude Code has worked below it, Codex in one of nearly its name."""
+    for name, folder in (("claude_code_2.jsonl", "shop/cart"), ("rollout-2026.jsonl", "shop-2")):
+        (home / "work" / folder).mkdir(parents=True)
+        text = transcripts[name].read_text().replace("/home/mia/shop", f"{home}/work/{folder}")
+        transcripts[name].write_text(text)
+    monkeypatch.chdir(home / "work" / "shop")
+    return home / "work" / "shop"
+
+
+def test_work_in_other_folders_is_not_sent_unless_all_is_said(
+    here: Cairn, shop: Path, transcripts: dict[str, Path]
+) -> None:
+    counted = here("replay", "--dry-run", "--json").rows()
+    sent = here("sync", "--json").rows()
+    everything = here("sync", "--all", "--json").rows()
+
+    mine = str(transcripts["claude_code_2.jsonl"])
+    assert [row["transcript"] for row in (*counted, *sent)] == [mine, mine]
+    assert [row["stored"] > 0 for row in (*sent, *everything)] == [True, False, True]
+
+
+@pytest.mark.parametrize("command", ["replay", "sync"])
+def test_work_in_every_folder_is_shared_with_a_project_by_nobody_who_has_not_said_so(
+    here: Cairn, shop: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = here(command, "--all", "--shared")
+    monkeypatch.chdir(shop.parents[1])
+    at_home = here(command, "--shared")
+
+    assert (refused.code, at_home.code) == (2, 2)
+    assert "--yes" in refused.err
+    assert "--all" in at_home.err
 
 
 def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
@@ -96,7 +132,7 @@ def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
         patched.setattr(Client, "end_session", cut_off)
         assert here("replay", path).code == 130
 
-    synced = here("sync", "--from", "claude-code", "--json").rows()
+    synced = here("sync", "--all", "--from", "claude-code", "--json").rows()
     (row,) = here("replay", path, "--json").rows()
     (last,) = here("replay", path, "--json").rows()
 
@@ -108,7 +144,7 @@ def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
 def test_dry_run_needs_no_server_and_sends_nothing(
     cairn: Cairn, transcripts: dict[str, Path]
 ) -> None:
-    done = cairn("replay", "--dry-run", "--json")
+    done = cairn("replay", "--all", "--dry-run", "--json")
 
     assert done.code == 0, done.err
     assert [row["stored"] for row in done.rows()] == [0, 0]
@@ -139,6 +175,7 @@ def test_session_without_a_project_is_used_wrongly(
 def test_token_that_may_not_write_is_told_before_anything_is_read(
     cairn: Cairn, transcripts: dict[str, Path], address: str, place: Place
 ) -> None:
-    done = cairn("--url", address, "--token", place.reading_token, "replay", "--project", "shop")
+    reader = ("--url", address, "--token", place.reading_token)
+    done = cairn(*reader, "replay", "--all", "--project", "shop")
 
     assert done.code == 3

@@ -3,11 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memory.client import codex, reading
 from memory.client.reading import Read
 from memory.client.transcripts import Standing
 
 FOLDER = Path(__file__).with_name("transcripts")
+CONTEXT = "<environment_context>\n  <cwd>/work/shop</cwd>\n</environment_context>"
 
 
 def _read(name: str) -> list[Read]:
@@ -70,3 +73,16 @@ def test_bare_items_of_the_first_version_are_read_too() -> None:
     )
     assert call["args"] == {"command": "bash -lc pytest"}
     assert (result["text"], result["is_error"]) == ("1 failed", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "folder"),
+    [
+        ({"type": "session_meta", "payload": {"cwd": "/work/shop"}}, "/work/shop"),
+        ({"type": "message", "content": [{"text": CONTEXT}]}, "/work/shop"),
+        ({"type": "message", "content": [{"text": f"Why does it say {CONTEXT}?"}]}, ""),
+        ({"type": "session_meta", "payload": {"cwd": 3}}, ""),
+    ],
+)
+def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
+    assert codex.folder(line) == folder
