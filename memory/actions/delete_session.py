@@ -2,8 +2,9 @@
 
 Memories that were taken from it are kept without their origin, or deleted with it on request: rows,
 vectors, words, versions, links, and what the change feed said of them. Kept are those that another
-session has said as well, and those that have left the place where the session stands. The audit
-log says who deleted how much, and nothing of what it was.
+session has said as well, those that have left the place where the session stands, and those that
+somebody stands for: verified by a person, pinned, of governance layer 1, and of layer 2 where no
+person asks in person. The audit log says who deleted how much, and nothing of what it was.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,13 +14,13 @@ from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person
+from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, Forbidden
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.queries import sessions
 from memory.sql import erasing, retrieval
 from memory.sql.erasing import Trace
-from memory.taxonomy import Status
+from memory.taxonomy import Governance, Status
 from teams import audit, changes
 from teams.permissions import require
 from teams.roles import Act, allows
@@ -50,13 +51,17 @@ class Receipt:
 def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: datetime) -> Receipt:
     """Delete a session for good; its opener may, and an admin one that they see.
 
+    No agent deletes memories with it: that is a person's, or a token's of the scope admin.
+
     Raises NotFound, Forbidden, and Conflict while a job reads it.
     """
     require(caller=caller, act=Act.WRITE)
+    if memories is Fate.DELETE:
+        _check_in_person(caller)
     with tenancy.unit():
         row = sessions.hold(caller=caller, session_id=session_id)
         _check(caller, row, now)
-        receipt = _deleted(row, memories, now)
+        receipt = _deleted(caller, row, memories, now)
         audit.append(
             act="session.deleted",
             object_type="session",
@@ -77,6 +82,15 @@ def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
     )
 
 
+def _check_in_person(caller: Caller) -> None:
+    if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
+        return
+    raise Forbidden(
+        detail="An agent does not delete memories for good.",
+        hint="Keep them, or delete in the dashboard or with a token of the scope admin.",
+    )
+
+
 def _check(caller: Caller, row: Session, now: datetime) -> None:
     if not may_delete(caller=caller, opened_by=row.opened_by):
         raise Forbidden(
@@ -87,7 +101,7 @@ def _check(caller: Caller, row: Session, now: datetime) -> None:
         raise Conflict(detail="A job reads this session now.", hint="Try again in a few minutes.")
 
 
-def _deleted(row: Session, memories: Fate, now: datetime) -> Receipt:
+def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Receipt:
     trace = Trace(
         session_id=row.id,
         audience=row.audience,
@@ -96,7 +110,7 @@ def _deleted(row: Session, memories: Fate, now: datetime) -> Receipt:
         counted_at=_counted_at(row),
     )
     turns, events = row.turns.count(), Turn.done.filter(session=row).count()
-    erased = _erased(row, trace, now) if memories is Fate.DELETE else 0
+    erased = _erased(caller, row, trace, now) if memories is Fate.DELETE else 0
     kept = erasing.strip_provenance(trace=trace)
     erasing.fold_given(trace=trace)
     given, _ = GivenOut.objects.filter(session_id=row.id).delete()
@@ -120,11 +134,20 @@ def _counted_at(row: Session) -> datetime | None:
     return None if said is None else datetime.fromisoformat(said)
 
 
-def _erased(row: Session, trace: Trace, now: datetime) -> int:
-    """Delete the memories that came from a session alone and still stand where it stands."""
+def _is_stood_for(caller: Caller, memory: Memory) -> bool:
+    kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
+    return memory.user_verified or memory.pinned or memory.governance <= kept
+
+
+def _erased(caller: Caller, row: Session, trace: Trace, now: datetime) -> int:
+    """Delete the memories of a session alone that still stand there, and that nobody stands for."""
     rows = Memory.objects.select_for_update().filter(session_id=row.id, audience=row.audience)
     found = rows.filter(project=row.project_id).order_by("id")
-    ids = tuple(one.id for one in found if set(one.provenance_sessions) <= {row.id})
+    ids = tuple(
+        one.id
+        for one in found
+        if set(one.provenance_sessions) <= {row.id} and not _is_stood_for(caller, one)
+    )
     replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
     left = tuple(replaced.order_by("id").values_list("id", flat=True))
     Memory.objects.filter(pk__in=left).update(

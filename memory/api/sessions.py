@@ -356,7 +356,8 @@ ENDPOINTS: Final = (
         says=(
             "What was said and done in it, and what points back at it. Its opener may, and an "
             "admin in person one that is shared. Memories keep their text and lose their origin, "
-            "or go too: those that came from it alone and still stand where it stands."
+            "or go too: those that came from it alone, still stand where it stands, and are "
+            "neither pinned, verified by a person, nor in layer 1 or 2 (decisions and other rules)."
         ),
         scope=TokenScope.ADMIN,
         run=delete,

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from accounts import tenancy
-from accounts.caller import Caller, Role
+from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import Conflict, Forbidden, NotFound
 from memory.actions.append_events import append_events
 from memory.actions.append_turns import NewTurn, append_turns
@@ -79,11 +79,11 @@ def delete(now: datetime) -> Callable[..., Receipt]:
 
 
 def test_nothing_is_left_of_it_and_of_its_memories(
-    agent: Caller, session: UUID, delete: Callable[..., Receipt]
+    member_caller: Caller, session: UUID, delete: Callable[..., Receipt]
 ) -> None:
     assert {"memory_turn", "memory_memory", "memory_lexeme", "teams_change"} <= set(hits())
 
-    receipt = delete(agent, session, Fate.DELETE)
+    receipt = delete(member_caller, session, Fate.DELETE)
 
     assert hits() == {}
     assert set(hits(str(session))) == {"teams_auditentry"}
@@ -105,21 +105,62 @@ def test_memories_that_are_kept_lose_where_they_came_from(
 
 
 def test_what_another_session_has_said_too_is_kept(
-    agent: Caller, session: UUID, delete: Callable[..., Receipt]
+    member_caller: Caller, session: UUID, delete: Callable[..., Receipt]
 ) -> None:
     other = uuid4()
     with tenancy.unit():
         Memory.objects.update(provenance_sessions=[session, other])
 
-    receipt = delete(agent, session, Fate.DELETE)
+    receipt = delete(member_caller, session, Fate.DELETE)
 
     with tenancy.unit():
         assert Memory.objects.get().provenance_sessions == [other]
     assert (receipt.memories_deleted, receipt.memories_kept) == (0, 1)
 
 
+@pytest.mark.parametrize("stands", [{"user_verified": True}, {"pinned": True}, {"governance": 1}])
+def test_what_somebody_stands_for_is_kept(
+    member_caller: Caller, session: UUID, delete: Callable[..., Receipt], stands: dict[str, int]
+) -> None:
+    with tenancy.unit():
+        Memory.objects.update(**stands)
+
+    receipt = delete(member_caller, session, Fate.DELETE)
+
+    with tenancy.unit():
+        assert Memory.objects.get().provenance_sessions == []
+    assert (receipt.memories_deleted, receipt.memories_kept) == (0, 1)
+
+
+def test_a_token_deletes_no_rule_with_its_session(
+    agent: Caller, session: UUID, delete: Callable[..., Receipt]
+) -> None:
+    with tenancy.unit():
+        assert Memory.objects.get().governance == 2
+
+    assert delete(agent, session, Fate.DELETE).memories_deleted == 0
+
+
+def test_an_agent_deletes_no_memories_with_its_session(
+    agent: Caller, session: UUID, delete: Callable[..., Receipt]
+) -> None:
+    writes = replace(agent, scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
+
+    with pytest.raises(Forbidden, match="An agent does not delete memories"):
+        delete(writes, session, Fate.DELETE)
+    with tenancy.unit():
+        assert Session.objects.filter(pk=session).exists()
+
+    assert delete(writes, session).memories_kept == 1
+
+
 def test_what_it_had_replaced_says_why_it_is_gone(
-    agent: Caller, store: str, session: UUID, delete: Callable[..., Receipt], now: datetime
+    agent: Caller,
+    member_caller: Caller,
+    store: str,
+    session: UUID,
+    delete: Callable[..., Receipt],
+    now: datetime,
 ) -> None:
     older = memories.stored(agent, now, project=store, scope="personal")
     with tenancy.unit():
@@ -127,7 +168,7 @@ def test_what_it_had_replaced_says_why_it_is_gone(
         rows = Memory.objects.filter(pk=older.id)
         rows.update(status="superseded", superseded_by=successor)
 
-    delete(agent, session, Fate.DELETE)
+    delete(member_caller, session, Fate.DELETE)
 
     with tenancy.unit():
         row = Memory.objects.get()
@@ -148,9 +189,9 @@ def test_that_a_memory_was_given_out_is_known_without_the_session(
 
 
 def test_the_entry_of_the_log_tells_numbers_alone(
-    agent: Caller, session: UUID, delete: Callable[..., Receipt]
+    member_caller: Caller, session: UUID, delete: Callable[..., Receipt]
 ) -> None:
-    delete(agent, session, Fate.DELETE)
+    delete(member_caller, session, Fate.DELETE)
 
     with tenancy.unit():
         *_, entry = log.every_entry()
