@@ -25,6 +25,7 @@ from memory.taxonomy import Scope
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent
 
+MOVING = import_module("memory.migrations.0018_definitions").Migration.operations[1]
 OLD_TABLE = """
 CREATE TEMPORARY TABLE memory_methodology (name text, phases jsonb, defined_by uuid,
     defined_at timestamptz) ON COMMIT DROP
@@ -192,24 +193,27 @@ def test_of_two_defaults_at_once_one_remains(caller: Caller, store: str, now: da
         assert Definition.objects.filter(is_default=True).count() == 1
 
 
-def test_methodologies_of_before_are_taken_over_and_given_back(
-    caller: Caller, store: str, now: datetime
-) -> None:
-    moving = import_module("memory.migrations.0018_definitions").Migration.operations[1]
+def test_methodologies_of_before_are_taken_over(caller: Caller, store: str, now: datetime) -> None:
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute(OLD_TABLE)
         cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
-        cursor.execute(moving.sql)
-        cursor.execute("TABLE memory_methodology")
-        before = cursor.fetchall()
-        cursor.execute("TRUNCATE memory_methodology")
-        _put(caller, now)
-        cursor.execute(moving.reverse_sql)
-        cursor.execute("TABLE memory_methodology")
-        assert cursor.fetchall() == before
+        cursor.execute(MOVING.sql)
 
     with tenancy.unit():
-        row = Definition.objects.get(kind="methodology")
+        row = Definition.objects.get()
     assert methodologies.own(caller=caller) == {"kanban": {"doing": Phase.IMPLEMENT}}
     assert (row.audience, row.defined_by) == (caller.organization_id, caller.user_id)
     assert row.defined_at == now
+
+
+def test_methodologies_have_a_way_back(caller: Caller, store: str, now: datetime) -> None:
+    _put(caller, now)  # a style, which had no table
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute(OLD_TABLE)
+        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
+        cursor.execute(MOVING.sql)
+        cursor.execute("TRUNCATE memory_methodology")
+        cursor.execute(MOVING.reverse_sql)
+        cursor.execute("TABLE memory_methodology")
+
+        assert cursor.fetchall() == [("kanban", '{"doing": "implement"}', caller.user_id, now)]
