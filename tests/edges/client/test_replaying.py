@@ -116,25 +116,26 @@ def test_work_in_every_folder_is_shared_with_a_project_by_nobody_who_has_not_sai
     assert "--all" in at_home.err
 
 
-def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
-    here: Cairn,
-    transcripts: dict[str, Path],
-    address: str,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def cut_off(here: Cairn, transcripts: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """A transcript whose replay was cut off when everything but the end was sent."""
     path = str(transcripts["claude_code_2.jsonl"])
 
-    def cut_off(client: Client, *, session_id: str) -> None:
+    def interrupted(client: Client, *, session_id: str) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Client, "end_session", cut_off)
+        patched.setattr(Client, "end_session", interrupted)
         assert here("replay", path).code == 130
+    return path
 
+
+def test_session_of_a_run_that_was_cut_off_before_its_end_is_ended_by_the_next(
+    here: Cairn, cut_off: str, address: str, place: Place
+) -> None:
     synced = here("sync", "--all", "--from", "claude-code", "--json").rows()
-    (row,) = here("replay", path, "--json").rows()
-    (last,) = here("replay", path, "--json").rows()
+    (row,) = here("replay", cut_off, "--json").rows()
+    (last,) = here("replay", cut_off, "--json").rows()
 
     assert [one["session"] for one in synced] == [""]
     assert (row["lines"], row["session"] != "", last["session"]) == (0, True, "")

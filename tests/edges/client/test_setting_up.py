@@ -105,15 +105,10 @@ def test_uninstall_keeps_what_others_wrote_since(agents: Path, here: Cairn) -> N
 
 
 def test_what_others_wrote_between_two_writes_outlives_uninstall(agents: Path, here: Cairn) -> None:
+    rules, claude = agents / ".claude" / "CLAUDE.md", agents / ".claude.json"
     here("init", "--yes")
-    rules, claude, codex = (
-        agents / ".claude" / "CLAUDE.md",
-        agents / ".claude.json",
-        agents / ".codex" / "config.toml",
-    )
     rules.write_bytes(rules.read_bytes() + b"Always squash.\r\n")
     claude.write_text(json.dumps(json.loads(claude.read_text()) | {"theme": "light"}))
-    codex.write_text(f'approval = "never"\n{codex.read_text()}')
 
     for token in ("x", "y"):  # the second finds its own file, and has to know of the first
         other = ("--url", "http://127.0.0.1:9", "--token", token)
@@ -122,7 +117,7 @@ def test_what_others_wrote_between_two_writes_outlives_uninstall(agents: Path, h
 
     assert rules.read_bytes() == b"Always squash.\r\n"
     assert json.loads(claude.read_text())["theme"] == "light"
-    assert codex.read_text() == f'approval = "never"\n{CODEX}'
+    assert (agents / ".codex" / "config.toml").read_text() == CODEX
     assert not (agents / ".cursor" / "mcp.json").exists()
 
 
