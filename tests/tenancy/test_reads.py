@@ -1,11 +1,10 @@
 """Every read path, asked by everybody, gives nothing of a scope or organization that is not theirs.
 
-A world holds one memory in each place, its text naming that place. `READS` is the table of all read
-paths; a test fails when a public query is missing from it.
+A world holds one memory in each place, its text naming that place. `reads` has the table of all
+read paths; a test fails when a public query is missing from it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from inspect import getmembers, isfunction, signature
 from itertools import product
@@ -18,231 +17,24 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
-from memory.actions.context import ContextRequest, context
-from memory.actions.entities import about, known
-from memory.actions.lay_out import lay_out
-from memory.actions.match import match
-from memory.actions.narrowing import Narrowing
 from memory.actions.preview import preview
-from memory.actions.recall import Closeness, recall
-from memory.actions.search import SearchRequest, search
-from memory.actions.similar import similar
-from memory.actions.timeline import timeline
-from memory.models import Memory
-from memory.queries import connections, evidence, memories, overview, reviews
-from memory.retrieval.evidence import Evidence
-from memory.retrieval.filters import Filters
-from memory.retrieval.neighborhood import Turn
-from memory.retrieval.query import understand
-from teams import visibility
+from memory.queries import connections, memories, overview
 from teams.queries import audit, places
 from tests.support import people, planted
 from tests.support.memories import as_agent, new
-
-SEEN = {  # who sees the memories of which places
-    "owner": {"public", "closed", "personal", "team", "everyone"},
-    "member": {"public", "everyone"},
-    "agent of the member": {"public", "everyone"},
-    "bound to the open project": {"public", "personal", "team"},  # of its owner, in there
-    "bound to nothing": set(),
-    "service token": {"public", "everyone"},
-    "admin": {"public", "closed", "everyone"},
-    "stranger": set(),
-}
-SESSION = UUID(int=5)  # of every memory, where turns are read
-EVERYTHING = Filters(status=("active", "superseded", "archived"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """Who can ask, and what there is: the ids of memories and projects by place."""
-
-    callers: dict[str, Caller]
-    memory_ids: dict[str, UUID]
-    project_ids: dict[str, UUID]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """One question: who asks, about what, when."""
-
-    caller: Caller
-    memory_id: UUID
-    project: str
-    now: datetime
-
-
-Read = Callable[[Asking], Any]
-ABOUT_ALL: dict[str, Read] = {
-    "context.context": lambda a: context(
-        caller=a.caller,
-        request=ContextRequest(search=SearchRequest(query="canary", threshold=0.0)),
-        now=a.now,
-    ),
-    "memories.page": lambda a: memories.page(
-        caller=a.caller, filters=EVERYTHING, cursor=None, limit=200, now=a.now
-    ),
-    "memories.count": lambda a: memories.count(caller=a.caller, filters=EVERYTHING),
-    "lay_out.lay_out": lambda a: lay_out(
-        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
-    ),
-    "match.match": lambda a: match(
-        caller=a.caller, pattern="canary", narrowing=Narrowing(limit=100), now=a.now
-    ),
-    "recall.recall": lambda a: recall(
-        caller=a.caller,
-        path="canary/cage.py",
-        closeness=Closeness.FOLDER,
-        narrowing=Narrowing(limit=100),
-        now=a.now,
-    ),
-    "entities.known": lambda a: known(
-        caller=a.caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=100
-    ),
-    "entities.about": lambda a: about(
-        caller=a.caller, name="canary", type=None, narrowing=Narrowing(limit=100), now=a.now
-    ),
-    "timeline.timeline": lambda a: timeline(
-        caller=a.caller, narrowing=Narrowing(), after=None, limit=100, now=a.now
-    ),
-    "reviews.counts": lambda a: _of_waiting(
-        lambda: reviews.counts(caller=a.caller, project=None, now=a.now)
-    ),
-    "reviews.page": lambda a: _of_waiting(
-        lambda: reviews.page(
-            caller=a.caller, project=None, group=None, after=None, limit=100, now=a.now
-        )
-    ),
-    "reviews.decided": lambda a: reviews.decided(caller=a.caller, project=None, now=a.now),
-    "overview.by_project": lambda a: overview.by_project(caller=a.caller, now=a.now),
-    "places.projects": lambda a: places.projects(caller=a.caller),
-    "places.surroundings": lambda a: places.surroundings(caller=a.caller),
-    "places.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
-    "places.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
-    "places.newest_change": lambda a: places.newest_change(caller=a.caller),
-    "search.search": lambda a: search(
-        caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
-    ),
-}
-ABOUT_A_MEMORY: dict[str, Read] = {
-    "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
-    "reviews.item": lambda a: reviews.item(caller=a.caller, memory_id=a.memory_id, now=a.now),
-    "memories.history": lambda a: memories.history(caller=a.caller, memory_id=a.memory_id),
-    "memories.links": lambda a: memories.links(caller=a.caller, memory_id=a.memory_id),
-    "similar.similar": lambda a: similar(
-        caller=a.caller, memory_id=a.memory_id, narrowing=Narrowing(limit=100), now=a.now
-    ),
-}
-
-
-def _of_waiting(read: Callable[[], Any]) -> Any:
-    """Read while every memory waits for review."""
-    with tenancy.unit():
-        Memory.objects.update(needs_review=True)
-    return read()
-
-
-def _evidence(a: Asking) -> dict[UUID, Evidence]:
-    with tenancy.unit():
-        return evidence.read_evidence(
-            memory_ids=(a.memory_id,),
-            sight=visibility.sight_of(caller=a.caller),
-            asked=understand(text="canary"),
-            with_text=True,
-            now=a.now,
-        )
-
-
-def _turns(a: Asking) -> dict[UUID, Turn]:
-    with tenancy.unit():
-        Memory.objects.filter(session_id=None).update(session_id=SESSION)
-        sight = visibility.sight_of(caller=a.caller)
-        return evidence.read_turns(memory_ids=(a.memory_id,), sight=sight)
-
-
-ABOUT_SOME_IDS: dict[str, Read] = {
-    "memories.by_ids": lambda a: memories.by_ids(
-        caller=a.caller, memory_ids=(a.memory_id,), now=a.now
-    ),
-    "evidence.read_evidence": _evidence,
-    "evidence.read_turns": _turns,
-}
-ABOUT_A_PROJECT: dict[str, Read] = {
-    "context.context in one": lambda a: context(
-        caller=a.caller,
-        request=ContextRequest(search=SearchRequest(query="canary", project=a.project)),
-        now=a.now,
-    ),
-    "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
-    "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
-    "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
-    "places.project": lambda a: places.project(caller=a.caller, ref=a.project),
-    "places.changes_since of one": lambda a: places.changes_since(
-        caller=a.caller, after=0, limit=5, project=a.project
-    ),
-    "places.newest_change of one": lambda a: places.newest_change(
-        caller=a.caller, project=a.project
-    ),
-    "search.search in one": lambda a: search(
-        caller=a.caller, request=SearchRequest(query="canary", project=a.project), now=a.now
-    ),
-    "match.match in one": lambda a: match(
-        caller=a.caller, pattern="canary", narrowing=Narrowing(project=a.project), now=a.now
-    ),
-    "recall.recall in one": lambda a: recall(
-        caller=a.caller,
-        path="canary/cage.py",
-        closeness=Closeness.FOLDER,
-        narrowing=Narrowing(project=a.project),
-        now=a.now,
-    ),
-    "entities.known in one": lambda a: known(
-        caller=a.caller,
-        begins="",
-        type=None,
-        narrowing=Narrowing(project=a.project),
-        after=None,
-        limit=9,
-    ),
-    "entities.about in one": lambda a: about(
-        caller=a.caller,
-        name="canary",
-        type=None,
-        narrowing=Narrowing(project=a.project),
-        now=a.now,
-    ),
-    "timeline.timeline in one": lambda a: timeline(
-        caller=a.caller, narrowing=Narrowing(projects=(a.project,)), after=None, limit=9, now=a.now
-    ),
-    "memories.page of one": lambda a: memories.page(
-        caller=a.caller, filters=Filters(project=a.project), cursor=None, limit=9, now=a.now
-    ),
-    "preview.preview": lambda a: preview(
-        caller=a.caller, new=new("A canary that sings.", project=a.project), now=a.now
-    ),
-}
-READS = {**ABOUT_ALL, **ABOUT_A_MEMORY, **ABOUT_SOME_IDS, **ABOUT_A_PROJECT}
-COMPLETE = {  # reads that tell of every memory, text or citation
-    "context.context",
-    "entities.known",
-    "entities.about",
-    "lay_out.lay_out",
-    "match.match",
-    "memories.page",
-    "recall.recall",
-    "reviews.page",
-    "timeline.timeline",
-    "places.changes_since",
-    "places.latest_changes",
-    "search.search",
-}
-INTERNAL = {  # rows for actions inside a unit; what returns them is in the table
-    "memories.find_memory",
-    "memories.lock_memory",
-    "memories.matching",  # for exports, which are asked for as every other surface is
-    "places.find_project",
-    "audit.page",  # ids of everything, for managers alone
-}
+from tests.tenancy.reads import (
+    ABOUT_A_MEMORY,
+    ABOUT_A_PROJECT,
+    ABOUT_ALL,
+    ABOUT_SOME_IDS,
+    COMPLETE,
+    INTERNAL,
+    READS,
+    SEEN,
+    Asking,
+    Read,
+    World,
+)
 
 
 @pytest.fixture

@@ -5,57 +5,28 @@ not (`refused_to`), or by something wrong in it (`wrong`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
-CONTENT: Final = "Prices in the cart are cached for sixty seconds, so tests clear them first."
-THEIRS: Final = "00000000-0000-4000-8000-000000000000"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Write:
-    """One write; {names} in its path and its data are those of the world."""
-
-    path: str
-    act: str
-    method: str = "POST"
-    send: Mapping[str, Any] = field(default_factory=dict)
-    by: str = "owner"
-    refused_to: str = "viewer"
-    wrong: Mapping[str, Any] | None = None
-    in_organization: str = "acme"
-
-
-def _rest(path: str, act: str, method: str = "POST", **send: Any) -> Write:
-    return Write(path=path, act=act, method=method, send=send, by="writer", refused_to="reader")
-
-
-def _admin(path: str, act: str, **send: Any) -> Write:
-    return Write(path=f"/admin/accounts/{path}", act=act, send=send, by="operator")
-
-
-def _page(path: str, act: str, **send: Any) -> Write:
-    return Write(path=f"/o/acme/{path}", act=act, send=send)
-
+from tests.edges.audit.writes import CONTENT, Write, admin, page, rest
 
 _MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
 
 REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
-    "create_project": _rest("projects", "project.created", slug="new", name="New"),
-    "edit_project": _rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
-    "pause_project": _rest("projects/shop/pause", "project.changed", paused=True),
-    "open_project": _rest("projects/vault/open", "project.opened"),
-    "close_project": _rest("projects/shop/close", "project.closed"),
-    "add_project_member": _rest("projects/shop/members", "project.member_added", person="{viewer}"),
-    "remove_project_member": _rest(
+    "create_project": rest("projects", "project.created", slug="new", name="New"),
+    "edit_project": rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
+    "pause_project": rest("projects/shop/pause", "project.changed", paused=True),
+    "open_project": rest("projects/vault/open", "project.opened"),
+    "close_project": rest("projects/shop/close", "project.closed"),
+    "add_project_member": rest("projects/shop/members", "project.member_added", person="{viewer}"),
+    "remove_project_member": rest(
         "projects/shop/members/{member}", "project.member_removed", "DELETE"
     ),
-    "create_team": _rest("teams", "team.created", slug="new"),
-    "rename_team": _rest("teams/core", "team.changed", "PATCH", name="Core team"),
-    "add_team_member": _rest("teams/core/members", "team.member_added", person="{viewer}"),
-    "remove_team_member": _rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
-    "create_memory": _rest("memories", "memory.created", **_MEMORY),
-    "create_memories": _rest(
+    "create_team": rest("teams", "team.created", slug="new"),
+    "rename_team": rest("teams/core", "team.changed", "PATCH", name="Core team"),
+    "add_team_member": rest("teams/core/members", "team.member_added", person="{viewer}"),
+    "remove_team_member": rest("teams/core/members/{member}", "team.member_removed", "DELETE"),
+    "create_memory": rest("memories", "memory.created", **_MEMORY),
+    "create_memories": rest(
         "memories/bulk",
         "memory.bulk_written",
         project="shop",
@@ -65,37 +36,35 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
             {"content": "short"},
         ],
     ),
-    "define_methodology": _rest(
+    "define_methodology": rest(
         "methodologies",
         "organization.methodology_defined",
         name="kanban",
         phases={"doing": "implement"},
     ),
-    "remove_methodology": _rest(
-        "methodologies/scrum", "organization.methodology_removed", "DELETE"
-    ),
-    "put_style": _rest(
+    "remove_methodology": rest("methodologies/scrum", "organization.methodology_removed", "DELETE"),
+    "put_style": rest(
         "styles", "organization.style_defined", "PUT", name="coding", text="Code first."
     ),
-    "remove_style": _rest("styles/{style}", "organization.style_removed", "DELETE"),
-    "edit_memory": _rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
-    "archive_memory": _rest("memories/{memory}", "memory.archived", "DELETE"),
-    "restore_memory": _rest("memories/{archived}/restore", "memory.restored"),
-    "confirm_memory": _rest("memories/{memory}/confirm", "memory.confirmed"),
-    "pin_memory": _rest("memories/{memory}/pin", "memory.pinned", pinned=True),
-    "correct_memory": _rest(
+    "remove_style": rest("styles/{style}", "organization.style_removed", "DELETE"),
+    "edit_memory": rest("memories/{memory}", "memory.changed", "PATCH", tags=["a"]),
+    "archive_memory": rest("memories/{memory}", "memory.archived", "DELETE"),
+    "restore_memory": rest("memories/{archived}/restore", "memory.restored"),
+    "confirm_memory": rest("memories/{memory}/confirm", "memory.confirmed"),
+    "pin_memory": rest("memories/{memory}/pin", "memory.pinned", pinned=True),
+    "correct_memory": rest(
         "memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
     ),
-    "merge_entities": _rest(
+    "merge_entities": rest(
         "entities/merges", "entity.merged", name="LoginGate", same_as="PaymentHub"
     ),
-    "unmerge_entities": _rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
-    "keep_memory": _rest("memories/{waiting}/keep", "memory.kept"),
-    "reject_memory": _rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
-    "merge_memory": _rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
-    "snooze_memory": _rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
-    "undo_review": _rest("reviews/{verdict}/undo", "memory.review_undone"),
-    "begin_import": _rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
+    "unmerge_entities": rest("entities/merges/{merge}", "entity.unmerged", "DELETE"),
+    "keep_memory": rest("memories/{waiting}/keep", "memory.kept"),
+    "reject_memory": rest("memories/{waiting}/reject", "memory.rejected", reason="Only there."),
+    "merge_memory": rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
+    "snooze_memory": rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
+    "undo_review": rest("reviews/{verdict}/undo", "memory.review_undone"),
+    "begin_import": rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
     "export_memories": Write(
         path="exports",
         act="memory.exported",
@@ -111,38 +80,38 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
         by="writer",
         refused_to="reader",
     ),
-    "remove_note": _rest("notes/{note}", "note.removed", "DELETE"),
-    "undo_import": _rest("imports/{import}/undo", "import.undone"),
-    "cancel_import": _rest("imports/{queued_import}/cancel", "import.cancelled"),
-    "retry_import": _rest("imports/{failed_import}/retry", "import.retried"),
-    "open_session": _rest("sessions", "session.opened", project="shop"),
-    "append_turns": _rest(
+    "remove_note": rest("notes/{note}", "note.removed", "DELETE"),
+    "undo_import": rest("imports/{import}/undo", "import.undone"),
+    "cancel_import": rest("imports/{queued_import}/cancel", "import.cancelled"),
+    "retry_import": rest("imports/{failed_import}/retry", "import.retried"),
+    "open_session": rest("sessions", "session.opened", project="shop"),
+    "append_turns": rest(
         "sessions/{session}/turns",
         "session.turns_appended",
         turns=[{"role": "user", "text": CONTENT}],
     ),
-    "decide_session": _rest("sessions/{session}/summary", "session.decided", save_all=True),
-    "append_events": _rest(
+    "decide_session": rest("sessions/{session}/summary", "session.decided", save_all=True),
+    "append_events": rest(
         "sessions/{session}/events",
         "session.events_appended",
         events=[{"sequence": 1, "kind": "reasoning", "text": CONTENT}],
     ),
-    "delete_session": _rest("sessions/{session}", "session.deleted", "DELETE"),
-    "end_session": _rest("sessions/{session}/end", "session.ended"),
-    "hook": _rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
-    "settle_conflict": _rest(
+    "delete_session": rest("sessions/{session}", "session.deleted", "DELETE"),
+    "end_session": rest("sessions/{session}/end", "session.ended"),
+    "hook": rest("hooks/generic", "session.followed", session="r", event="prompt", prompt="Go."),
+    "settle_conflict": rest(
         "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
     ),
-    "reopen_conflict": _rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
-    "switch_model": _rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
-    "cancel_switch": _rest("models/cancel", "model.switch_cancelled"),
-    "roll_back_model": _rest("models/rollback", "model.rolled_back"),
-    "drop_model": _rest("models/drop", "model.dropped", key="hashing/turned-384"),
-    "retry_job": _rest("jobs/{failed_job}/retry", "job.retried"),
-    "cancel_job": _rest("jobs/{queued_job}/cancel", "job.cancelled"),
-    "create_token": _rest("tokens", "token.created", name="new", scopes=["read"]),
-    "rotate_token": _rest("tokens/{token}/rotate", "token.rotated"),
-    "revoke_token": _rest("tokens/{token}", "token.revoked", "DELETE"),
+    "reopen_conflict": rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
+    "switch_model": rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
+    "cancel_switch": rest("models/cancel", "model.switch_cancelled"),
+    "roll_back_model": rest("models/rollback", "model.rolled_back"),
+    "drop_model": rest("models/drop", "model.dropped", key="hashing/turned-384"),
+    "retry_job": rest("jobs/{failed_job}/retry", "job.retried"),
+    "cancel_job": rest("jobs/{queued_job}/cancel", "job.cancelled"),
+    "create_token": rest("tokens", "token.created", name="new", scopes=["read"]),
+    "rotate_token": rest("tokens/{token}/rotate", "token.rotated"),
+    "revoke_token": rest("tokens/{token}", "token.revoked", "DELETE"),
 }
 REST_READS: Final = frozenset(
     {"context", "preview_import", "search", "step"}
@@ -151,17 +120,17 @@ REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests 
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "bulk": (
-        _page("p/shop/memories/bulk", "memory.bulk_confirmed", verb="confirm", memory="{memory}"),
-        _page("p/shop/memories/bulk", "memory.bulk_pinned", verb="pin", memory="{memory}"),
-        _page("p/shop/memories/bulk", "memory.bulk_archived", verb="archive", memory="{memory}"),
+        page("p/shop/memories/bulk", "memory.bulk_confirmed", verb="confirm", memory="{memory}"),
+        page("p/shop/memories/bulk", "memory.bulk_pinned", verb="pin", memory="{memory}"),
+        page("p/shop/memories/bulk", "memory.bulk_archived", verb="archive", memory="{memory}"),
     ),
     "inbox_bulk": (
-        _page("p/shop/inbox/bulk", "memory.bulk_kept", verb="keep", memory="{waiting}"),
-        _page("p/shop/inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
-        _page("p/shop/inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
+        page("p/shop/inbox/bulk", "memory.bulk_kept", verb="keep", memory="{waiting}"),
+        page("p/shop/inbox/bulk", "memory.bulk_rejected", verb="reject", memory="{waiting}"),
+        page("p/shop/inbox/bulk", "memory.bulk_snoozed", verb="snooze", memory="{waiting}"),
     ),
     "inbox_conflict": (
-        _page(
+        page(
             "p/shop/inbox/conflicts/{conflict}",
             "memory.conflict_settled",
             verdict="keep_newer",
@@ -170,50 +139,48 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
     "inbox_conflict_undo": (
-        _page("p/shop/inbox/conflicts/{settled_conflict}/undo", "memory.conflict_reopened"),
+        page("p/shop/inbox/conflicts/{settled_conflict}/undo", "memory.conflict_reopened"),
     ),
     "inbox_undo": (
-        _page("p/shop/inbox/undo/{verdict}", "memory.review_undone"),
-        _page("p/shop/inbox/undo/{verdict}?together", "memory.bulk_review_undone"),
+        page("p/shop/inbox/undo/{verdict}", "memory.review_undone"),
+        page("p/shop/inbox/undo/{verdict}?together", "memory.bulk_review_undone"),
     ),
     "verdict": (
-        _page("p/shop/inbox/{waiting}/keep", "memory.kept"),
-        _page("p/shop/inbox/{waiting}/reject", "memory.rejected"),
-        _page("p/shop/inbox/{waiting}/merge", "memory.merged", into="{memory}"),
+        page("p/shop/inbox/{waiting}/keep", "memory.kept"),
+        page("p/shop/inbox/{waiting}/reject", "memory.rejected"),
+        page("p/shop/inbox/{waiting}/merge", "memory.merged", into="{memory}"),
         Write(
             path="/o/acme/p/shop/inbox/{waiting}/snooze", act="memory.snoozed", send={"for": "day"}
         ),
     ),
     "correct": (
-        _page(
-            "p/shop/memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"
-        ),
+        page("p/shop/memories/{memory}/correct", "memory.corrected", content=CONTENT, kind="wrong"),
     ),
-    "archive": (_page("p/shop/memories/{memory}/archive", "memory.archived"),),
-    "restore_version": (_page("p/shop/memories/{memory}/versions/1", "memory.changed"),),
+    "archive": (page("p/shop/memories/{memory}/archive", "memory.archived"),),
+    "restore_version": (page("p/shop/memories/{memory}/versions/1", "memory.changed"),),
     "verb": (
-        _page("p/shop/memories/{memory}/confirm", "memory.confirmed"),
-        _page("p/shop/memories/{memory}/pin", "memory.pinned"),
-        _page("p/shop/memories/{memory}/unpin", "memory.unpinned"),
-        _page("p/shop/memories/{archived}/restore", "memory.restored"),
+        page("p/shop/memories/{memory}/confirm", "memory.confirmed"),
+        page("p/shop/memories/{memory}/pin", "memory.pinned"),
+        page("p/shop/memories/{memory}/unpin", "memory.unpinned"),
+        page("p/shop/memories/{archived}/restore", "memory.restored"),
     ),
     "entity": (
-        _page("p/shop/entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
+        page("p/shop/entities/about?name=LoginGate", "entity.merged", same_as="PaymentHub"),
     ),
     "session_delete": (
-        _page("p/shop/sessions/{session}/delete", "session.deleted", typed="{session_short}"),
+        page("p/shop/sessions/{session}/delete", "session.deleted", typed="{session_short}"),
     ),
-    "session_end": (_page("p/shop/sessions/{session}/end", "session.ended"),),
-    "unmerge": (_page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
-    "known": (_page("p/shop/teach/known/{memory}", "memory.confirmed"),),
-    "teach": (_page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
-    "imports": (_page("p/shop/imports", "import.begun", pasted=CONTENT),),
+    "session_end": (page("p/shop/sessions/{session}/end", "session.ended"),),
+    "unmerge": (page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
+    "known": (page("p/shop/teach/known/{memory}", "memory.confirmed"),),
+    "teach": (page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
+    "imports": (page("p/shop/imports", "import.begun", pasted=CONTENT),),
     "import_change": (
-        _page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
-        _page("p/shop/imports/{queued_import}/change", "import.cancelled", verb="cancel"),
-        _page("p/shop/imports/{failed_import}/change", "import.retried", verb="retry"),
-        _page("p/shop/imports/{import}/change", "memory.bulk_kept", verb="keep", count="1"),
-        _page("p/shop/imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
+        page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
+        page("p/shop/imports/{queued_import}/change", "import.cancelled", verb="cancel"),
+        page("p/shop/imports/{failed_import}/change", "import.retried", verb="retry"),
+        page("p/shop/imports/{import}/change", "memory.bulk_kept", verb="keep", count="1"),
+        page("p/shop/imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
         Write(
             path="/o/acme/p/shop/imports/{import}/change",
             act="memory.bulk_review_undone",
@@ -229,19 +196,19 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             wrong={"format": "nonsense"},
         ),
     ),
-    "connection_pause": (_page("p/shop/connections/pause", "project.changed", paused="1"),),
-    "connection_token": (_page("p/shop/connections/token", "token.created", tool="cursor"),),
+    "connection_pause": (page("p/shop/connections/pause", "project.changed", paused="1"),),
+    "connection_token": (page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (
-        _page("settings/jobs/{failed_job}", "job.retried", verb="retry"),
-        _page("settings/jobs/{queued_job}", "job.cancelled", verb="cancel"),
+        page("settings/jobs/{failed_job}", "job.retried", verb="retry"),
+        page("settings/jobs/{queued_job}", "job.cancelled", verb="cancel"),
     ),
-    "new_project": (_page("projects/new", "project.created", slug="new", name="New"),),
-    "project_settings": (_page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
+    "new_project": (page("projects/new", "project.created", slug="new", name="New"),),
+    "project_settings": (page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
     "project_gates": (
-        _page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),
+        page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),
     ),
     "project_extraction": (
-        _page(
+        page(
             "p/shop/settings/extraction",
             "project.changed",
             extraction_mode="heuristic",
@@ -249,44 +216,44 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
     "project_openness": (
-        _page("p/shop/settings/openness", "project.closed", verb="close"),
-        _page("p/vault/settings/openness", "project.opened", verb="open"),
+        page("p/shop/settings/openness", "project.closed", verb="close"),
+        page("p/vault/settings/openness", "project.opened", verb="open"),
     ),
     "project_people": (
-        _page("p/shop/settings/people", "project.member_added", verb="add", person="{viewer}"),
-        _page("p/shop/settings/people", "project.member_removed", verb="remove", person="{member}"),
+        page("p/shop/settings/people", "project.member_added", verb="add", person="{viewer}"),
+        page("p/shop/settings/people", "project.member_removed", verb="remove", person="{member}"),
     ),
     "conflict": (
-        _page(
+        page(
             "p/shop/conflicts/{conflict}",
             "memory.conflict_settled",
             verdict="keep_newer",
             reason="Raised.",
             version="1",
         ),
-        _page(
+        page(
             "p/shop/conflicts/{settled_conflict}",
             "memory.conflict_reopened",
             verdict="reopen",
             version="3",
         ),
     ),
-    "settings_teams": (_page("settings/teams", "team.created", name="New", slug="new"),),
-    "settings_team": (_page("settings/teams/{team}", "team.changed", name="C", version="1"),),
+    "settings_teams": (page("settings/teams", "team.created", name="New", slug="new"),),
+    "settings_team": (page("settings/teams/{team}", "team.changed", name="C", version="1"),),
     "team_people": (
-        _page("settings/teams/{team}/people", "team.member_added", verb="add", person="{viewer}"),
-        _page(
+        page("settings/teams/{team}/people", "team.member_added", verb="add", person="{viewer}"),
+        page(
             "settings/teams/{team}/people", "team.member_removed", verb="remove", person="{member}"
         ),
     ),
     "settings_models": (
-        _page("settings/models", "model.switch_begun", verb="switch", key="hashing/turned-384"),
-        _page("settings/models", "model.switch_cancelled", verb="cancel"),
-        _page("settings/models", "model.rolled_back", verb="rollback"),
-        _page("settings/models", "model.dropped", verb="drop", key="hashing/turned-384"),
+        page("settings/models", "model.switch_begun", verb="switch", key="hashing/turned-384"),
+        page("settings/models", "model.switch_cancelled", verb="cancel"),
+        page("settings/models", "model.rolled_back", verb="rollback"),
+        page("settings/models", "model.dropped", verb="drop", key="hashing/turned-384"),
     ),
     "settings_styles": (
-        _page(
+        page(
             "settings/styles",
             "organization.style_defined",
             name="notes",
@@ -295,16 +262,16 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
     "settings_style": (
-        _page("settings/styles/{style}", "organization.style_defined", verb="save", text="Plain."),
-        _page("settings/styles/{style}", "organization.style_removed", verb="remove"),
+        page("settings/styles/{style}", "organization.style_defined", verb="save", text="Plain."),
+        page("settings/styles/{style}", "organization.style_removed", verb="remove"),
     ),
-    "settings_general": (_page("settings/general", "organization.changed", name="Acme Works"),),
+    "settings_general": (page("settings/general", "organization.changed", name="Acme Works"),),
     "invite": (
-        _page("settings/members/invite", "invitation.created", email="x@y.test", role="viewer"),
+        page("settings/members/invite", "invitation.created", email="x@y.test", role="viewer"),
     ),
     "member_change": (
-        _page("settings/members/{member}", "member.role_changed", verb="role", role="steward"),
-        _page("settings/members/{member}", "member.removed", verb="remove"),
+        page("settings/members/{member}", "member.role_changed", verb="role", role="steward"),
+        page("settings/members/{member}", "member.removed", verb="remove"),
         Write(
             path="/o/acme/settings/members/{member}",
             act="member.left",
@@ -313,15 +280,15 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
     "invitation_change": (
-        _page("settings/invitations/{invitation}", "invitation.resent", verb="resend"),
-        _page("settings/invitations/{invitation}", "invitation.revoked", verb="revoke"),
+        page("settings/invitations/{invitation}", "invitation.resent", verb="resend"),
+        page("settings/invitations/{invitation}", "invitation.revoked", verb="revoke"),
     ),
     "new_token": (
-        _page("settings/tokens/new", "token.created", name="new", scope="write", days="7"),
+        page("settings/tokens/new", "token.created", name="new", scope="write", days="7"),
     ),
     "token_change": (
-        _page("settings/tokens/{token}", "token.rotated", verb="rotate"),
-        _page("settings/tokens/{token}", "token.revoked", verb="revoke"),
+        page("settings/tokens/{token}", "token.rotated", verb="rotate"),
+        page("settings/tokens/{token}", "token.revoked", verb="revoke"),
     ),
     "invitation": (Write(path="/invite/{secret}", act="invitation.accepted", by="guest"),),
     "new_organization": (
@@ -357,16 +324,14 @@ TOOLS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {  # MCP: the act, t
 }
 
 ADMIN: Final[Mapping[str, Write]] = {  # by the names of models
-    "accounts.user": _admin(
+    "accounts.user": admin(
         "user/{member}/change/", "member.changed", name="Mem", is_active="on", language="fr"
     ),
-    "accounts.organization": _admin(
+    "accounts.organization": admin(
         "organization/{organization}/change/", "organization.changed", name="A", language="fr"
     ),
-    "accounts.token": _admin(
-        "token/", "token.revoked", action="revoke", _selected_action="{token}"
-    ),
-    "accounts.job": _admin("job/", "job.retried", action="retry", _selected_action="{failed_job}"),
+    "accounts.token": admin("token/", "token.revoked", action="revoke", _selected_action="{token}"),
+    "accounts.job": admin("job/", "job.retried", action="retry", _selected_action="{failed_job}"),
 }
 ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin site tells of them
     {"accounts.plan", "account.emailaddress", "sites.site"}

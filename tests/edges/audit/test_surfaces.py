@@ -21,8 +21,8 @@ from frontend import urls
 from memory.mcp.tools import TOOLS
 from teams.queries import audit
 from tests.edges.audit import surfaces, world
-from tests.edges.audit.surfaces import Write
 from tests.edges.audit.world import World
+from tests.edges.audit.writes import CONTENT, Write
 from tests.support import people
 
 HERE = {"X-Request-Id": "r-29"}
@@ -200,9 +200,7 @@ def test_a_form_that_only_looks_is_not_told(place: World, name: str) -> None:
     paths = {"look": "teach/look", "difference": f"memories/{place.names['memory']}/diff"}
     before = world.written()
 
-    answer = place.browsers["owner"].post(
-        f"/o/acme/p/shop/{paths[name]}", {"content": surfaces.CONTENT}
-    )
+    answer = place.browsers["owner"].post(f"/o/acme/p/shop/{paths[name]}", {"content": CONTENT})
 
     assert answer.status_code == 200
     assert world.written() == before

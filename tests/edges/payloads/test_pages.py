@@ -17,8 +17,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from tests.edges.audit import surfaces, world
-from tests.edges.audit.surfaces import Write
 from tests.edges.audit.world import World
+from tests.edges.audit.writes import Write
 from tests.support import payloads, stored
 from tests.support.goals import Scale
 

@@ -19,8 +19,8 @@ from accounts.caller import Caller
 from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
 from tests.edges.audit import surfaces, world
-from tests.edges.audit.surfaces import Write
 from tests.edges.audit.world import World
+from tests.edges.audit.writes import Write
 from tests.support import payloads, stored
 from tests.support.goals import Scale
 from tests.support.payloads import Value

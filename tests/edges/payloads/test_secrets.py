@@ -20,8 +20,8 @@ from accounts.models import Organization, User
 from config.telemetry import LineFormatter
 from memory.mcp.tools import TOOLS
 from tests.edges.audit import world
-from tests.edges.audit.surfaces import Write
 from tests.edges.audit.world import World
+from tests.edges.audit.writes import Write
 from tests.edges.payloads.test_mcp import GOOD
 from tests.edges.payloads.test_pages import FORMS, OPTIONAL
 from tests.edges.payloads.test_rest import CALLS

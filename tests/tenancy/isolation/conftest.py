@@ -6,7 +6,8 @@ import pytest
 from django.core.cache import cache
 from pytest_django.plugin import DjangoDbBlocker
 
-from tests.tenancy.isolation.world import World, built
+from tests.tenancy.isolation.building import built
+from tests.tenancy.isolation.world import World
 
 
 @pytest.fixture(scope="package")
