@@ -116,6 +116,13 @@ ABOUT_ALL: dict[str, Read] = {
 ABOUT_A_MEMORY: dict[str, Read] = {
     "memories.get": lambda a: memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
     "reviews.item": lambda a: reviews.item(caller=a.caller, memory_id=a.memory_id, now=a.now),
+    "memories.get_together": lambda a: memories.get_together(
+        caller=a.caller, memory_id=a.memory_id, now=a.now
+    ),
+    "memories.sides": lambda a: memories.sides(
+        caller=a.caller,
+        memory=memories.get(caller=a.caller, memory_id=a.memory_id, now=a.now),
+    ),
     "memories.history": lambda a: memories.history(caller=a.caller, memory_id=a.memory_id),
     "memories.links": lambda a: memories.links(caller=a.caller, memory_id=a.memory_id),
     "similar.similar": lambda a: similar(
