@@ -35,7 +35,7 @@ def test_a_job_touches_nothing_of_another_organization(world: World, name: str) 
     ids = [thing.parts["id"] for thing in world.things if thing.label.startswith("acme/")
            and "id" in thing.parts]  # fmt: skip
     with entered(world.callers["globex/owner"]), tenancy.unit():
-        payload = {"ids": ids, "key": "hashing/words-384", "model": 1}
+        payload = {"ids": ids, "key": "hashing/words-384", "model": 1, "weekly": True}
         job_id = jobs.enqueue(name, payload=payload, key="hostile")
 
     claimed = _claimed(job_id)
