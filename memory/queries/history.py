@@ -118,7 +118,7 @@ def _first_word(query: str) -> str:
     if word is None:
         raise wrong_field(
             pointer="/query",
-            detail="The question has no word in it.",
+            detail="The query has no word in it.",
             hint="Signs alone are not looked for; name a word that stands beside them.",
             code="words",
         )

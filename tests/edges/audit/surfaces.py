@@ -309,8 +309,9 @@ PAGES_THAT_READ: Final = frozenset(
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md", "note", "notes",
-        "organization", "organizations", "overview", "palette", "permalink", "settings_audit",
-        "settings_jobs", "settings_members", "settings_tokens", "steps", "topic", "topics",
+        "organization", "organizations", "overview", "palette", "permalink", "session", "sessions",
+        "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
+        "settings_usage", "steps", "topic", "topics", "usage",
     }
 )  # fmt: skip
 
@@ -343,6 +344,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
         "memory.drop_vectors",
         "memory.index_search",
         "memory.join_names",
+        "memory.observe",
         "memory.read_names",
         "memory.refresh_lexicon",
         "memory.sort_topics",
@@ -350,7 +352,13 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
     }
 )
 JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
-    {"memory.consolidate", "memory.embed", "memory.embed_bulk", "memory.run_import"}
+    {
+        "memory.consolidate",
+        "memory.embed",
+        "memory.embed_bulk",
+        "memory.run_import",
+        "memory.synthesize",
+    }
 )
 COMMANDS_THAT_WRITE: Final = frozenset(
     {"bootstrap", "demo", "embed", "export_memories", "import_memories"}

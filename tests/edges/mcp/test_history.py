@@ -34,4 +34,4 @@ async def test_a_question_without_a_word_is_explained(address: str, place: Place
     refused = await ask(address=address, token=place.token, tool="search_history", query="?!")
 
     assert refused.is_error
-    assert "The question has no word in it." in refused.content[0].text
+    assert "The query has no word in it." in refused.content[0].text
