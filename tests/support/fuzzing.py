@@ -21,6 +21,8 @@ from schemathesis.generation.case import Case
 from schemathesis.hooks import HookContext
 from schemathesis.schemas import BaseSchema
 
+from memory.observer.reading import Reason
+
 SHOWN: Final = 30  # failures that a message names
 LONGEST_WAIT: Final = 30  # seconds; a valid `wait` is sent as 0, or the run would mostly wait
 SHORT: Final = 40  # characters; shorter contents are lengthened, or the first gate refuses most
@@ -68,6 +70,12 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     "wrong@/until": "no schema compares two fields",
     "range@/turns": "only the store knows which turn was the last",
     "range@/until": "the document cannot say which moments are still to come",
+    "required@/verdicts": "no schema says that one of two fields is needed",
+    "required@/save_all": "no schema says that one of two fields is needed",
+    **{
+        f"{reason}@/events": "events of any form are read; a call without one event is refused"
+        for reason in Reason
+    },
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
 }
 
