@@ -54,6 +54,7 @@ def _rounds(address: str, scale: Scale) -> tuple[Found, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1_200)  # thousands of requests, beside three other processes
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.goal(name="G7")
 def test_every_answer_is_one_that_the_document_promises(
