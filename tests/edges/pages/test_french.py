@@ -30,8 +30,8 @@ COMMON: Final = {
 }  # words of both languages
 WRITTEN: Final = re.compile(  # names, what people wrote, what is typed
     r"Acme|acme|Shop|shop|storefront|Token refresh|^auth|middleware|^(is|tag):|[0-9a-f]{8}"
-    r"|Claude Code|Cursor|Codex|Copilot|^(MCP|REST)|^Invitation · Cairn|dimensions$"
-    r"|^(API|Cairn|Enter|Esc|Français|JSON|Markdown|Owner)$"
+    r"|Claude Code|Cursor|Codex|Copilot|Cline|^(MCP|REST)|^Invitation · Cairn|dimensions$"
+    r"|^(API|Cairn|Enter|Esc|Français|Hooks|JSON|Markdown|Owner)$"
 )
 
 
