@@ -16,7 +16,9 @@ from tests.support.fuzzing import Effort, Found
 from tests.support.goals import Scale
 from tests.support.live import committed, running
 
-SAME_FIELDS = ("create_memories", "edit_memory")  # those of create_memory; in full by name
+SAME_FIELDS = (  # those of create_memory, search and list_memories; in full by name
+    "create_memories", "edit_memory", "context", "recall_file", "about_entity", "list_similar",
+)  # fmt: skip
 LONGEST_RUN = 1_800.0  # seconds after which the long form begins no further round
 
 
