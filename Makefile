@@ -51,7 +51,7 @@ echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
 .DEFAULT_GOAL := run
-.PHONY: run doctor test test-nobrowser check format lock bench bench-search bench-ingest
+.PHONY: run doctor test test-nobrowser lint check format lock bench bench-search bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
@@ -71,13 +71,16 @@ test-nobrowser: $(VENV)/.installed-dev
 goal-%: $(VENV)/.installed-dev
 	@CAIRN_SCALE=long $(BIN)/pytest -q -p no:valkey --timeout 5400 -m "goal(name='$*')"
 
-check: $(VENV)/.installed-dev
+# What is found by reading alone.
+lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q -p no:valkey tests/architecture tests/unit
 	$(BIN)/python -m config.translations check
+
+check: lint
+	$(BIN)/pytest -q -p no:valkey tests/architecture tests/unit
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
