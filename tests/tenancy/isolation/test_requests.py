@@ -22,7 +22,7 @@ def test_nobody_learns_of_what_is_not_theirs(
     world: World, scale: Scale, figure: Callable[[str], None]
 ) -> None:
     judge = Judge(world=world, policies=matrix.policies())
-    every = scale.of(short=48, long=1)
+    every = scale.of(short=24, long=1)
 
     faults = [fault for probe in _some(world, every) for fault in judge.faults(probe)]
 
