@@ -1,7 +1,7 @@
 """A running server, an organization on it, and a home of one's own to run the command line in."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from memory.client import cli
-from tests.support.live import Place, committed, running
+from tests.support.live import Place
+from tests.support.served import address, other_place, place
+
+__all__ = ["address", "cairn", "here", "home", "other_place", "place"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,27 +29,6 @@ class Ran:
 
 
 Cairn = Callable[..., Ran]
-
-
-@pytest.fixture(scope="module")
-def address(django_db_setup: None) -> Iterator[str]:
-    """The server's address."""
-    with running() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """The organization whose person sits at the command line."""
-    with django_db_blocker.unblock(), committed(slug="acme") as place:
-        yield place
-
-
-@pytest.fixture(scope="module")
-def other_place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """Somebody else's organization."""
-    with django_db_blocker.unblock(), committed(slug="globex") as place:
-        yield place
 
 
 @pytest.fixture

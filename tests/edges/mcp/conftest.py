@@ -1,28 +1,5 @@
 """A running server and two organizations that it can see."""
 
-from collections.abc import Iterator
+from tests.support.served import address, other_place, place
 
-import pytest
-
-from tests.support.live import Place, committed, running
-
-
-@pytest.fixture(scope="module")
-def address(django_db_setup: None) -> Iterator[str]:
-    """The server's address."""
-    with running() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """The organization whose agent calls."""
-    with django_db_blocker.unblock(), committed(slug="acme") as place:
-        yield place
-
-
-@pytest.fixture(scope="module")
-def other_place(django_db_setup: None, django_db_blocker: pytest.FixtureRequest) -> Iterator[Place]:
-    """Somebody else's organization."""
-    with django_db_blocker.unblock(), committed(slug="globex") as place:
-        yield place
+__all__ = ["address", "other_place", "place"]
