@@ -1,6 +1,7 @@
 """What people decide about memories and names, and what it takes to undo it (spec 2.6, 9.2).
 
-A snooze is one as well: for whoever said it the memory waits no more until its moment comes.
+A snooze is one as well: for whoever said it the memory waits no more until its moment comes. So is
+that of a conflict, which is written down with the side that fewer people see.
 Whoever may see the memory may know of the decision; what `before` holds are fields of memories,
 without their text.
 
@@ -12,6 +13,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.identifiers import new_id
+from memory.models.conflicts import Conflict
 from memory.models.memories import Memory
 
 
@@ -25,6 +27,14 @@ class ReviewVerdict(models.Model):
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     memory = models.ForeignKey(
         Memory, null=True, blank=True, on_delete=models.CASCADE, related_name="verdicts"
+    )
+    conflict = models.ForeignKey(
+        Conflict,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="rests",
+        db_index=False,
     )
     audience = models.UUIDField(null=True, blank=True)
     verdict = models.CharField(max_length=8)
@@ -47,6 +57,11 @@ class ReviewVerdict(models.Model):
                 fields=("audience",),
                 condition=Q(verdict="same", undone_at__isnull=True),
                 name="memory_verdict_same",
+            ),
+            models.Index(
+                fields=("conflict", "decided_by"),
+                condition=Q(conflict__isnull=False),
+                name="memory_verdict_of_conflict",
             ),
         )
         constraints = (
