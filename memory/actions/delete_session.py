@@ -113,6 +113,7 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
     erased = _erased(caller, row, trace, now) if memories is Fate.DELETE else 0
     kept = erasing.strip_provenance(trace=trace)
     erasing.fold_given(trace=trace)
+    GivenOut.all_rows.filter(session_id=row.id, withheld=True).delete()
     given, _ = GivenOut.objects.filter(session_id=row.id).delete()
     erasing.forget_sums(trace=trace)
     session_id = row.id
@@ -156,7 +157,7 @@ def _erased(caller: Caller, row: Session, trace: Trace, now: datetime) -> int:
         archived_reason=REASON,
         updated_at=now,
     )
-    GivenOut.objects.filter(memory_id__in=ids).delete()
+    GivenOut.all_rows.filter(memory_id__in=ids).delete()
     changes.forget(object_ids=ids)
     erasing.uncount_words(trace=trace, memory_ids=ids)
     Memory.objects.filter(pk__in=ids).delete()

@@ -41,5 +41,5 @@ def forget(*, now: datetime) -> int:
     )  # one that is still “ended” so long after is not to be kept, or its job has failed
     with tenancy.unit():
         turns, _ = Turn.all_streams.filter(is_past).delete()
-        given, _ = GivenOut.objects.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
+        given, _ = GivenOut.all_rows.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
     return turns + given

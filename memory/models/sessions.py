@@ -22,6 +22,8 @@ class Session(models.Model):
     `cwd` is the folder of its repository, `plan` the steps that were planned. `events` counts what
     the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
     came to, and `finalized_at` when that was decided last.
+    `experiment_group` says what it may be given, fixed at the first moment at which it could be;
+    `figures` are the few numbers by which groups are compared.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -60,6 +62,8 @@ class Session(models.Model):
     observed = models.JSONField(null=True)
     finalized_at = models.DateTimeField(null=True)
     briefed_at = models.DateTimeField(null=True)
+    experiment_group = models.CharField(max_length=8, blank=True, default="", db_default="")
+    figures = models.JSONField(null=True)
 
     class Meta:
         db_table = "memory_agentsession"  # an index of memories has the shorter name
@@ -148,12 +152,22 @@ class Turn(models.Model):
         ordering = ("session", "stream", "sequence")
 
 
+class GivenRows(models.Manager["GivenOut"]):
+    """What was given: all that most readers know of."""
+
+    def get_queryset(self) -> QuerySet["GivenOut"]:
+        """Return what was given."""
+        return super().get_queryset().filter(withheld=False)
+
+
 class GivenOut(models.Model):
     """That a memory was given to somebody, and when last; written by the merge of the access log.
 
     The person and the token they came with; one of the two may be missing. A row with a session is
     one of its ledger: the memory was given back to its agent, at which point and for how many
-    tokens. Without foreign keys: the guard against loops reads all of it.
+    tokens, and what came of it. One that was `withheld` would have been given but for a test of
+    what it is worth (spec 11.6): nobody was told, so it names nobody. Without foreign keys: the
+    guard against loops reads all of it.
     """
 
     person = models.UUIDField(null=True)
@@ -163,6 +177,11 @@ class GivenOut(models.Model):
     session_id = models.UUIDField(null=True)
     point = models.CharField(max_length=20, blank=True, default="", db_default="")
     tokens = models.PositiveIntegerField(default=0, db_default=0)
+    withheld = models.BooleanField(default=False, db_default=False)
+    outcome = models.CharField(max_length=12, blank=True, default="", db_default="")
+
+    objects = GivenRows()
+    all_rows = models.Manager["GivenOut"]()
 
     class Meta:
         constraints = (

@@ -39,8 +39,8 @@ class Sums:
 
 
 def told_in(*, session_id: UUID) -> frozenset[UUID]:
-    """Return the memories that a session was given. In a unit."""
-    rows = GivenOut.objects.filter(session_id=session_id)
+    """Return the memories that a session was given, or that were withheld from it. In a unit."""
+    rows = GivenOut.all_rows.filter(session_id=session_id)
     return frozenset(rows.values_list("memory_id", flat=True))
 
 

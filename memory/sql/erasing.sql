@@ -2,7 +2,7 @@
 -- Leave that memories were given out to whom, and forget in which session: by memory_given_session.
 INSERT INTO memory_givenout AS g (memory_id, person, token, at)
 SELECT memory_id, person, token, max(at) FROM memory_givenout
-WHERE session_id = %(session)s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+WHERE session_id = %(session)s AND NOT withheld GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 ON CONFLICT (memory_id, person, token, session_id) DO UPDATE SET at = greatest(g.at, excluded.at)
 
 -- name: drop_sums

@@ -4,7 +4,7 @@
 -- at most `most` rows. What was put right since counts too: who was told the old may quote it still.
 WITH given AS (
     SELECT g.memory_id, g.at FROM memory_givenout AS g
-    WHERE g.at > %(since)s AND (g.token = %(token)s::uuid OR g.person = %(person)s::uuid)
+    WHERE g.at > %(since)s AND NOT g.withheld AND (g.token = %(token)s::uuid OR g.person = %(person)s::uuid)
     UNION ALL
     SELECT memory_id, a.at FROM memory_accesslog AS a, unnest(a.memories) AS memory_id
     WHERE a.at > %(since)s AND (a.token = %(token)s::uuid OR a.person = %(person)s::uuid)),
