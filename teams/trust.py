@@ -1,11 +1,19 @@
 """How far a person trusts the memory of a project: four levels and how they are earned (spec 7.4).
 
-Levels are kept per person and project. The first three are earned by sessions and shares; the
-fourth is only ever chosen. Nothing rises by itself: the evidence is shown and the rise is offered.
+Levels are kept per person and project, and never told to others. The first three are earned by what
+the person confirmed and corrected in person, one at a time, and stay; the fourth is only ever
+chosen, by an owner. Stepping down is offered and never forced: a person takes any level below what
+they have reached whenever they like, and then it stays there. What is tainted or doubtful waits at
+every level.
 """
 
+import math
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum, StrEnum
+from typing import Final
+
+from accounts.caller import Role
 
 STEP_BACK_WRONG = 3  # wrong memories in one session, spec 7.4
 
@@ -73,21 +81,49 @@ TO_CONFIDENT_CORRECTED = 0.05  # share of memories corrected, below, spec 7.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What happened at the present level: sessions, and memories shown, confirmed, corrected."""
+    """What happened since the present level was taken.
+
+    `sessions` ended since, `total` in all; `shown` memories that they proposed, of which the person
+    confirmed and corrected some; the others nobody has decided about.
+    """
 
     sessions: int
+    total: int
     shown: int
     confirmed: int
     corrected: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NextLevel:
-    """The level that comes next, whether it is earned, and what is there and missing."""
+class Standing:
+    """Where a person stands in a project; `since` None: from the first session on.
+
+    `reached` was earned; `is_chosen`: the person set the level and it does not rise by itself.
+    """
 
     level: TrustLevel
+    reached: TrustLevel
+    since: datetime | None
+    is_chosen: bool
+
+
+START: Final = Standing(
+    level=TrustLevel.CAUTIOUS, reached=TrustLevel.CAUTIOUS, since=None, is_chosen=False
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextLevel:
+    """The level that is earned next, and what is missing: sessions, confirmations, fewer mistakes.
+
+    `corrected_share` is of what was decided, None while nothing was.
+    """
+
+    level: TrustLevel
+    sessions_to_go: int
+    confirmations_to_go: int
+    corrected_share: float | None
     is_earned: bool
-    says: str
 
 
 _ROWS = {row.level: row for row in LEVELS}
@@ -103,10 +139,49 @@ def injects(*, level: TrustLevel, confidence: float) -> bool:
     return confidence >= level_row(level=level).injects_from_confidence
 
 
+def waits(*, level: TrustLevel, is_doubtful: bool) -> bool:
+    """Say whether a new memory waits for the person: what is doubtful does at every level."""
+    asking = level_row(level=level).asking
+    return is_doubtful or asking in {Asking.EACH, Asking.ALL_AT_ONCE}
+
+
+def in_force(*, standing: Standing, role: Role) -> TrustLevel:
+    """Return the level that holds now: without an owner behind it autonomy is what was reached."""
+    is_kept = standing.level is not TrustLevel.AUTONOMOUS or role is Role.OWNER
+    return standing.level if is_kept else standing.reached
+
+
+def may_choose(*, standing: Standing, level: TrustLevel, role: Role) -> bool:
+    """Say whether a person may set a level: what they reached and below, as an owner the last."""
+    if level is TrustLevel.AUTONOMOUS:
+        return role is Role.OWNER
+    return level <= standing.reached
+
+
+def chosen(*, standing: Standing, level: TrustLevel, now: datetime) -> Standing:
+    """Return the standing after a person has set a level; at what they reached it rises again."""
+    return Standing(
+        level=level,
+        reached=standing.reached,
+        since=now,
+        is_chosen=level is not standing.reached,
+    )
+
+
+def risen(*, standing: Standing, evidence: Evidence, now: datetime) -> Standing:
+    """Return the standing after the evidence was weighed: at most one level up, never down."""
+    if standing.is_chosen:
+        return standing
+    following = next_level(level=standing.level, evidence=evidence)
+    if following is None or not following.is_earned:
+        return standing
+    return Standing(level=following.level, reached=following.level, since=now, is_chosen=False)
+
+
 def next_level(*, level: TrustLevel, evidence: Evidence) -> NextLevel | None:
     """Weigh the evidence for the next level; None from level 3 on, since level 4 is a choice.
 
-    Without a memory shown nothing is confirmed or proved uncorrected, so nothing is earned.
+    Without a memory decided nothing is confirmed or proved uncorrected, so nothing is earned.
     Raises ValueError for counts that are negative or exceed what was shown.
     """
     _check(evidence)
@@ -121,29 +196,47 @@ def should_offer_step_back(*, level: TrustLevel, wrong_in_session: int) -> bool:
 
 
 def _to_standard(evidence: Evidence) -> NextLevel:
-    share = evidence.confirmed / evidence.shown if evidence.shown else 0.0
+    sessions = max(0, TO_STANDARD_SESSIONS - evidence.sessions)
+    needed = max(1, math.ceil(evidence.shown * TO_STANDARD_CONFIRMED))
+    confirmations = max(0, needed - evidence.confirmed)
     return NextLevel(
         level=TrustLevel.STANDARD,
-        is_earned=evidence.sessions >= TO_STANDARD_SESSIONS and share >= TO_STANDARD_CONFIRMED,
-        says=f"{evidence.sessions} of {TO_STANDARD_SESSIONS} sessions, "
-        f"{share:.0%} confirmed of at least {TO_STANDARD_CONFIRMED:.0%}",
+        sessions_to_go=sessions,
+        confirmations_to_go=confirmations,
+        corrected_share=_corrected(evidence),
+        is_earned=not sessions and not confirmations,
     )
 
 
 def _to_confident(evidence: Evidence) -> NextLevel:
-    share = evidence.corrected / evidence.shown if evidence.shown else 1.0
+    """Level 3 begins with the 16th session, after at least ten at level 2."""
+    before = (level_row(level=TrustLevel.CONFIDENT).from_session or 1) - 1
+    sessions = max(0, TO_CONFIDENT_SESSIONS - evidence.sessions, before - evidence.total)
+    share = _corrected(evidence)
+    is_good = share is not None and share < TO_CONFIDENT_CORRECTED
     return NextLevel(
         level=TrustLevel.CONFIDENT,
-        is_earned=evidence.sessions >= TO_CONFIDENT_SESSIONS and share < TO_CONFIDENT_CORRECTED,
-        says=f"{evidence.sessions} of {TO_CONFIDENT_SESSIONS} sessions, "
-        + (f"{share:.0%} corrected" if evidence.shown else "nothing shown yet")
-        + f", below {TO_CONFIDENT_CORRECTED:.0%} needed",
+        sessions_to_go=sessions,
+        confirmations_to_go=0 if is_good else _to_outweigh(evidence),
+        corrected_share=share,
+        is_earned=not sessions and is_good,
     )
 
 
+def _to_outweigh(evidence: Evidence) -> int:
+    """Return the fewest further confirmations that bring the corrected share under its bound."""
+    needed = math.floor(evidence.corrected / TO_CONFIDENT_CORRECTED) + 1
+    return max(1, needed - evidence.confirmed - evidence.corrected)
+
+
+def _corrected(evidence: Evidence) -> float | None:
+    decided = evidence.confirmed + evidence.corrected
+    return evidence.corrected / decided if decided else None
+
+
 def _check(evidence: Evidence) -> None:
-    if evidence.sessions < 0 or evidence.shown < 0:
-        raise ValueError(f"counts must be 0 or more: {evidence}")
+    if evidence.sessions < 0 or evidence.shown < 0 or evidence.total < evidence.sessions:
+        raise ValueError(f"counts must be 0 or more, and fewer than in all: {evidence}")
     for name, part in (("confirmed", evidence.confirmed), ("corrected", evidence.corrected)):
         if not 0 <= part <= evidence.shown:
             raise ValueError(f"{name} must be within 0..{evidence.shown}, not {part}")

@@ -1,13 +1,19 @@
-"""Trust is earned by sessions and shares, level 4 only chosen (spec 7.4)."""
+"""Trust is earned by sessions and shares, kept by person, and level 4 only chosen (spec 7.4)."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from accounts.caller import Role
 from teams import trust
-from teams.trust import LEVELS, Evidence, TrustLevel
+from teams.trust import LEVELS, START, Evidence, Standing, TrustLevel
 
-GOOD = Evidence(sessions=10, shown=100, confirmed=50, corrected=4)
+NOW = datetime(2026, 7, 1, tzinfo=UTC)
+FIRST = Evidence(sessions=3, total=3, shown=10, confirmed=5, corrected=0)
+LATER = Evidence(sessions=12, total=15, shown=100, confirmed=80, corrected=4)
 
 
 def test_the_levels_equal_the_spec() -> None:
@@ -17,60 +23,158 @@ def test_the_levels_equal_the_spec() -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "confidence", "injects"), [(1, 0.8, True), (1, 0.79, False), (4, 0.45, True)]
-)
+    ("level", "confidence", "injects"),
+    [
+        (1, 0.8, True), (1, 0.79, False),
+        (2, 0.65, True), (2, 0.64, False),
+        (3, 0.55, True), (3, 0.54, False),
+        (4, 0.45, True), (4, 0.44, False),
+    ],
+)  # fmt: skip
 def test_a_level_injects_from_its_confidence(level: int, confidence: float, injects: bool) -> None:
     assert trust.injects(level=TrustLevel(level), confidence=confidence) == injects
 
 
 @pytest.mark.parametrize(
-    ("evidence", "is_earned"),
+    ("level", "asking", "waits"),
     [
-        (replace(GOOD, sessions=3), True),
-        (replace(GOOD, sessions=2), False),
-        (replace(GOOD, confirmed=49), False),
-        (Evidence(sessions=9, shown=0, confirmed=0, corrected=0), False),
+        (1, "each", True),
+        (2, "all_at_once", True),
+        (3, "needing_review", False),
+        (4, "nothing", False),
+    ],
+)
+def test_a_level_says_what_is_asked_and_what_waits(level: int, asking: str, waits: bool) -> None:
+    assert trust.level_row(level=TrustLevel(level)).asking.value == asking
+    assert trust.waits(level=TrustLevel(level), is_doubtful=False) == waits
+
+
+@pytest.mark.parametrize("level", list(TrustLevel))
+def test_what_is_doubtful_waits_at_every_level(level: TrustLevel) -> None:
+    assert trust.waits(level=level, is_doubtful=True)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "sessions", "confirmations"),
+    [
+        (FIRST, 0, 0),
+        (replace(FIRST, sessions=1, total=1), 2, 0),
+        (replace(FIRST, confirmed=2), 0, 3),
+        (replace(FIRST, shown=11), 0, 1),
+        (Evidence(sessions=9, total=9, shown=0, confirmed=0, corrected=0), 0, 1),
     ],
 )
 def test_standard_takes_three_sessions_and_half_confirmed(
-    evidence: Evidence, is_earned: bool
+    evidence: Evidence, sessions: int, confirmations: int
 ) -> None:
     following = trust.next_level(level=TrustLevel.CAUTIOUS, evidence=evidence)
 
     assert following is not None
-    assert (following.level, following.is_earned) == (TrustLevel.STANDARD, is_earned)
+    assert (following.sessions_to_go, following.confirmations_to_go) == (sessions, confirmations)
+    assert following.level is TrustLevel.STANDARD
+    assert following.is_earned == (sessions == confirmations == 0)
 
 
 @pytest.mark.parametrize(
-    ("evidence", "is_earned"),
+    ("evidence", "sessions", "confirmations"),
     [
-        (GOOD, True),
-        (replace(GOOD, sessions=9), False),
-        (replace(GOOD, corrected=5), False),
-        (Evidence(sessions=10, shown=0, confirmed=0, corrected=0), False),
+        (LATER, 0, 0),
+        (replace(LATER, sessions=9), 1, 0),
+        (replace(LATER, total=13), 2, 0),
+        (replace(LATER, confirmed=76), 0, 1),
+        (replace(LATER, confirmed=0, corrected=0), 0, 1),
     ],
 )
-def test_confident_takes_ten_sessions_and_few_corrections(
-    evidence: Evidence, is_earned: bool
+def test_confident_takes_the_sixteenth_session_and_few_corrections(
+    evidence: Evidence, sessions: int, confirmations: int
 ) -> None:
     following = trust.next_level(level=TrustLevel.STANDARD, evidence=evidence)
 
     assert following is not None
-    assert (following.level, following.is_earned) == (TrustLevel.CONFIDENT, is_earned)
+    assert (following.sessions_to_go, following.confirmations_to_go) == (sessions, confirmations)
+    assert following.is_earned == (sessions == confirmations == 0)
 
 
-def test_what_is_missing_is_said() -> None:
-    evidence = Evidence(sessions=2, shown=4, confirmed=1, corrected=0)
-
-    following = trust.next_level(level=TrustLevel.CAUTIOUS, evidence=evidence)
-
+@given(confirmed=st.integers(0, 500), corrected=st.integers(0, 50))
+def test_the_confirmations_to_go_are_enough_and_no_more(confirmed: int, corrected: int) -> None:
+    evidence = replace(LATER, shown=2_000, confirmed=confirmed, corrected=corrected)
+    following = trust.next_level(level=TrustLevel.STANDARD, evidence=evidence)
     assert following is not None
-    assert following.says == "2 of 3 sessions, 25% confirmed of at least 50%"
+    gap = following.confirmations_to_go
+
+    def earned(more: int) -> bool:
+        more_confirmed = replace(evidence, confirmed=confirmed + more)
+        found = trust.next_level(level=TrustLevel.STANDARD, evidence=more_confirmed)
+        return found is not None and found.is_earned
+
+    assert earned(gap)
+    assert gap == 0 or not earned(gap - 1)
 
 
 @pytest.mark.parametrize("level", [TrustLevel.CONFIDENT, TrustLevel.AUTONOMOUS])
 def test_autonomy_is_never_earned(level: TrustLevel) -> None:
-    assert trust.next_level(level=level, evidence=GOOD) is None
+    assert trust.next_level(level=level, evidence=LATER) is None
+
+
+def test_what_was_earned_is_one_level_and_begins_anew() -> None:
+    assert trust.risen(standing=START, evidence=FIRST, now=NOW) == Standing(
+        level=TrustLevel.STANDARD, reached=TrustLevel.STANDARD, since=NOW, is_chosen=False
+    )
+
+
+def test_a_level_that_a_person_chose_does_not_rise_by_itself() -> None:
+    standard = trust.risen(standing=START, evidence=FIRST, now=NOW)
+    back = trust.chosen(standing=standard, level=TrustLevel.CAUTIOUS, now=NOW)
+
+    assert back.is_chosen
+    assert trust.risen(standing=back, evidence=FIRST, now=NOW) == back
+    assert not trust.chosen(standing=back, level=TrustLevel.STANDARD, now=NOW).is_chosen
+
+
+@given(
+    sessions=st.integers(0, 40),
+    shown=st.integers(0, 40),
+    confirmed=st.integers(0, 40),
+    corrected=st.integers(0, 40),
+    level=st.sampled_from(TrustLevel),
+)
+def test_no_evidence_lowers_a_level_or_raises_it_to_autonomy(
+    sessions: int, shown: int, confirmed: int, corrected: int, level: TrustLevel
+) -> None:
+    evidence = Evidence(
+        sessions=sessions,
+        total=sessions,
+        shown=max(shown, confirmed, corrected),
+        confirmed=confirmed,
+        corrected=corrected,
+    )
+    standing = Standing(level=level, reached=level, since=None, is_chosen=False)
+
+    after = trust.risen(standing=standing, evidence=evidence, now=NOW).level
+
+    assert level <= after <= max(level, TrustLevel.CONFIDENT)
+    assert after - level <= 1
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_autonomy_is_an_owners_and_ends_with_the_role(role: Role) -> None:
+    standing = Standing(
+        level=TrustLevel.AUTONOMOUS, reached=TrustLevel.STANDARD, since=NOW, is_chosen=True
+    )
+    is_owner = role is Role.OWNER
+
+    may = trust.may_choose(standing=START, level=TrustLevel.AUTONOMOUS, role=role)
+    held = trust.in_force(standing=standing, role=role)
+
+    assert may == is_owner
+    assert held is (TrustLevel.AUTONOMOUS if is_owner else TrustLevel.STANDARD)
+
+
+@pytest.mark.parametrize(("level", "may"), [(1, True), (2, True), (3, False)])
+def test_a_person_takes_what_they_reached_or_less(level: int, may: bool) -> None:
+    standing = replace(START, reached=TrustLevel.STANDARD)
+
+    assert trust.may_choose(standing=standing, level=TrustLevel(level), role=Role.OWNER) == may
 
 
 @pytest.mark.parametrize(("level", "wrong", "offer"), [(2, 3, True), (2, 2, False), (1, 9, False)])
@@ -79,7 +183,13 @@ def test_three_wrong_memories_offer_a_step_back(level: int, wrong: int, offer: b
 
 
 @pytest.mark.parametrize(
-    "evidence", [replace(GOOD, confirmed=101), replace(GOOD, corrected=-1), replace(GOOD, shown=-1)]
+    "evidence",
+    [
+        replace(LATER, confirmed=101),
+        replace(LATER, corrected=-1),
+        replace(LATER, shown=-1),
+        replace(LATER, total=1),
+    ],
 )
 def test_impossible_counts_are_refused(evidence: Evidence) -> None:
     with pytest.raises(ValueError, match="must be"):
