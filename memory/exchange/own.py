@@ -53,6 +53,7 @@ FIELDS: Final[Mapping[str, tuple[Fate, str]]] = {
     "content_hash": (Fate.DERIVED, "made of the content"),
     "audience": (Fate.LEFT, "made of scope, project, team and person"),
     "names_version": (Fate.LEFT, "what a text names is read anew"),
+    "enriched_by": (Fate.LEFT, "what a text names is read anew"),
 }  # fmt: skip
 MOMENTS: Final = (
     "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",

@@ -96,6 +96,7 @@ class Memory(models.Model):
     author_agent = models.CharField(max_length=120, blank=True)
 
     names_version = models.PositiveSmallIntegerField(default=0)  # of who read what it names
+    enriched_by = models.PositiveSmallIntegerField(default=0, db_default=0)  # the nightly reader
     names: tuple[Name, ...] = ()  # what a new text names, on its way to the mentions
 
     class Meta:
@@ -121,6 +122,9 @@ class Memory(models.Model):
         )
         indexes = (
             models.Index(fields=("names_version",), name="memory_names_version"),
+            models.Index(
+                fields=("enriched_by",), condition=Q(status="active"), name="memory_enriched_by"
+            ),
             models.Index(fields=("project", "status", "-created_at", "id"), name="memory_recent"),
             models.Index(fields=("status", "-created_at", "id"), name="memory_recent_all"),
             models.Index(

@@ -17,7 +17,8 @@ class Mention(models.Model):
     """A memory names a thing: its type, the key of its spellings, and how it is written there.
 
     Whose memory it is stands here too, so that others' mentions of a name cost a search nothing;
-    both change with the memory's text or place, for which the mentions are written anew.
+    both change with the memory's text or place, for which the mentions are written anew. `read_by`
+    is the reader that found it: 0 is the patterns of every write, else a model of the night.
     """
 
     pk = models.CompositePrimaryKey("memory_id", "type_code", "key")
@@ -29,6 +30,7 @@ class Mention(models.Model):
     name = models.CharField(max_length=LONGEST)
     audience = models.UUIDField()
     project_id = models.UUIDField(null=True)
+    read_by = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         indexes = (models.Index(fields=("key", "audience"), name="memory_mention_named"),)
