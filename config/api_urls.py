@@ -35,10 +35,12 @@ from memory.api import (
     writing,
 )
 from teams.api import audit, changes, pauses, people, projects, teams
+from teams.api import hooks as project_hooks
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
     *pauses.ENDPOINTS,
+    *project_hooks.ENDPOINTS,
     *openness.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,

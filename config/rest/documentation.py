@@ -35,6 +35,7 @@ from memory.api import (
     turns,
     usage,
 )
+from teams.api import hooks as project_hooks
 from teams.api import pauses
 from teams.api import schemas as teams_schemas
 
@@ -131,6 +132,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **accounts_schemas.SCHEMAS,
         **teams_schemas.SCHEMAS,
         **pauses.SCHEMAS,
+        **project_hooks.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **action_log.SCHEMAS,

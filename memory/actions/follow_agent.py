@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.actions import append_events, binding, ending, giving_back
+from memory.actions import allowing, append_events, binding, ending, giving_back
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
 from memory.actions.binding import Whereabouts
 from memory.actions.giving_back import SILENCE, Found, GivenBack
@@ -32,7 +32,6 @@ from memory.providers import secret_catalog
 from memory.queries import sessions
 from teams import audit
 from teams.permissions import require
-from teams.queries import pauses
 from teams.roles import Act
 
 FOUND_MOST: Final = 24  # results that a brief is chosen from, ours
@@ -126,7 +125,7 @@ def _keep(
         store(row=row, clean=said.turns, now=now)
     events, dropped = _done(row, said.done, now)
     kept = _Kept(row=row)
-    if hearing.is_told and not pauses.is_paused(project=row.project, token_id=caller.token_id):
+    if hearing.is_told:
         kept = _given(caller, hearing, row, now)
     wrote = {
         "opened": int(bound.is_new),
@@ -160,15 +159,19 @@ def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
 
 def _given(caller: Caller, hearing: Hearing, row: Session, now: datetime) -> _Kept:
     question = "" if row.briefed_at is not None else _first_prompt(row)
-    if question:
+    if question and _may_give(caller, row, Point.SYSTEM_PROMPT):
         return _Kept(row=row, question=question)
-    if not hearing.files:
+    if not hearing.files or not _may_give(caller, row, Point.TOOL_RESULT):
         return _Kept(row=row)
     found = giving_back.about_files(caller=caller, row=row, files=hearing.files, now=now)
     back = giving_back.give_back(
         caller=caller, row=row, point=Point.TOOL_RESULT, found=found, now=now
     )
     return _Kept(row=row, back=back)
+
+
+def _may_give(caller: Caller, row: Session, point: Point) -> bool:
+    return allowing.of_session(caller=caller, row=row, point=point).is_open
 
 
 def _first_prompt(row: Session) -> str:

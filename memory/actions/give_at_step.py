@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import giving_back
+from memory.actions import allowing, giving_back
 from memory.actions.append_turns import hold_own
 from memory.actions.giving_back import SILENCE, GivenBack
 from memory.models import Session, Turn
@@ -20,7 +20,6 @@ from memory.observer.injection.steps import FIRST_STEP
 from memory.observer.scratchpad import Setting
 from memory.observer.tools import Act
 from teams.permissions import require
-from teams.queries import pauses
 from teams.roles import Act as Right
 
 LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with their results, ours
@@ -42,8 +41,8 @@ def give_at_step(*, caller: Caller, session_id: UUID, step: Step, now: datetime)
     require(caller=caller, act=Right.READ)
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=session_id)
-        is_paused = pauses.is_paused(project=row.project, token_id=caller.token_id)
-        if step.number < FIRST_STEP or is_paused:
+        allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
+        if step.number < FIRST_STEP or not allowed.is_open:
             return SILENCE
         files = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
         files = files or _touched(row)

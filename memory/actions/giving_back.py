@@ -13,12 +13,13 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
+from memory.actions import allowing
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
 from memory.models import GivenOut, Session
 from memory.observer.injection import choosing
 from memory.observer.injection.choosing import Moment, Offer
-from memory.observer.injection.points import OF_A_FILE, POINTS, Group, Point, Switches
+from memory.observer.injection.points import OF_A_FILE, POINTS, Point
 from memory.queries import injections, relations
 from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import packing_blocks, packing_text
@@ -27,14 +28,10 @@ from memory.retrieval.packing_text import Block, Entry
 from memory.sql import ways
 from memory.taxonomy import MemoryType
 from teams import visibility
-from teams.trust import LEVELS, TrustLevel
 
 LOOKED_AT: Final = 20  # memories of one file, ours
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
 CERTAIN: Final = 1.0  # how relevant a memory is to the file that it names
-CONFIDENCE_LEAST: Final = next(  # of spec 7.4, until levels are kept for each person
-    row.injects_from_confidence for row in LEVELS if row.level is TrustLevel.STANDARD
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +90,15 @@ def give_back(
     *, caller: Caller, row: Session, point: Point, found: Found, now: datetime
 ) -> GivenBack:
     """Choose of what was found, put it into the ledger of a held session, return it. In a unit."""
-    told = injections.told_in(session_id=row.id)
+    allowed = allowing.of_session(caller=caller, row=row, point=point)
     moment = Moment(
         point=point,
-        group=Group.FULL,
-        switches=Switches(experiments=False),
-        told=told,
+        group=allowed.group,
+        switches=allowed.switches,
+        told=injections.told_in(session_id=row.id),
         working_files=frozenset(found.files.values()),
         threshold=0.0,
-        confidence=CONFIDENCE_LEAST,
+        confidence=allowed.confidence,
     )
     chosen = choosing.choose(offers=_offers(row, found), moment=moment)
     blocks = _blocks(caller, tuple(offer.id for offer in chosen.offers), found)

@@ -22,11 +22,12 @@ from memory.observer.injection.steps import CONFIDENCE_LEAST
 from memory.retrieval import packing_tokens
 from memory.taxonomy import MemoryType
 
-MEMORIES_MOST: Final = {  # at once; points 3 and 4: spec 4.6, 1: ours
+MEMORIES_MOST: Final = {  # at once; points 3 and 4: spec 4.6, others: ours
     Point.SYSTEM_PROMPT: 12,
     Point.FIRST_MESSAGE: 12,
     Point.TOOL_RESULT: 4,
     Point.STEP: 4,
+    Point.PLANNER: 30,
 }
 BRIEFS: Final = frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE})  # once a session, spec 11.1
 TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content, ours

@@ -23,6 +23,7 @@ class Point(StrEnum):
     FIRST_MESSAGE = "first_message"
     TOOL_RESULT = "tool_result"
     STEP = "step"
+    PLANNER = "planner"
 
 
 class Group(StrEnum):
@@ -69,6 +70,9 @@ POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
         ),
         PointRow(point=Point.TOOL_RESULT, number=3, milliseconds=100, tokens=600, types=OF_A_FILE),
         PointRow(point=Point.STEP, number=4, milliseconds=50, tokens=600, types=frozenset()),
+        PointRow(  # asked for before a plan: no point of spec 4.6's table; all of it ours
+            point=Point.PLANNER, number=0, milliseconds=2_000, tokens=2_500, types=frozenset()
+        ),
     )
 }
 _BY_GROUP: Final = {  # spec 10.4

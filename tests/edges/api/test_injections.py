@@ -128,3 +128,50 @@ def test_a_member_pauses_neither_a_project_nor_the_token_of_somebody_else(
     member_api: Api, body: dict[str, str]
 ) -> None:
     assert member_api.post("projects/shop/pause", body).status_code in {403, 404}
+
+
+def test_each_hook_is_switched_by_itself_and_off_stays_off(api: Api) -> None:
+    api.remember(WARNING, related_files=[FILE])
+
+    usual = api.get("projects/shop/hooks").json()
+    off = api.patch("projects/shop/hooks", {"warnings": False}).json()
+    silent = touched(api)
+    api.patch("projects/shop/hooks", {"step_recorded": True})
+
+    assert usual["warnings"] is usual["brief"] is True
+    assert usual["step_recorded"] is usual["step_searched"] is False
+    assert off == {**usual, "warnings": False}
+    assert silent == touched(api) == ""
+    assert api.get("projects/shop/hooks").json() == {**off, "step_recorded": True}
+
+
+def test_without_briefs_the_first_prompt_is_answered_emptily(api: Api) -> None:
+    api.remember(WARNING)
+    asked = {"event": "prompt", "prompt": WARNING, "project": "shop"}
+
+    told = api.post("hooks/generic", {**asked, "session": "one"}).json()
+    api.patch("projects/shop/hooks", {"brief": False})
+    silent = api.post("hooks/generic", {**asked, "session": "two"}).json()
+
+    assert WARNING in told["context"]
+    assert "context" not in silent
+
+
+@pytest.mark.parametrize("body", [{}, {"whisper": True}, {"brief": "no"}])
+def test_what_is_no_switch_of_a_hook_is_refused_and_changes_nothing(
+    api: Api, body: dict[str, object]
+) -> None:
+    before = api.get("projects/shop/hooks").json()
+
+    assert api.patch("projects/shop/hooks", body).status_code == 422
+    assert api.get("projects/shop/hooks").json() == before
+
+
+def test_a_member_switches_no_hooks_and_nobody_those_of_another_organization(
+    api: Api, member_api: Api, other_api: Api
+) -> None:
+    refused = member_api.patch("projects/shop/hooks", {"step": False})
+    api.patch("projects/shop/hooks", {"step": False})
+
+    assert refused.status_code == 403
+    assert other_api.get("projects/shop/hooks").json()["step"] is True

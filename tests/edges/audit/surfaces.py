@@ -15,6 +15,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": rest("projects", "project.created", slug="new", name="New"),
     "edit_project": rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
     "pause_project": rest("projects/shop/pause", "project.changed", paused=True),
+    "switch_hooks": rest("projects/shop/hooks", "project.changed", "PATCH", warnings=False),
     "open_project": rest("projects/vault/open", "project.opened"),
     "close_project": rest("projects/shop/close", "project.closed"),
     "add_project_member": rest("projects/shop/members", "project.member_added", person="{viewer}"),

@@ -16,7 +16,8 @@ SPEC = (  # number, milliseconds: spec 4.6
 
 
 def test_the_points_equal_the_specification() -> None:
-    rows = tuple((row.point.value, row.number, row.milliseconds) for row in POINTS.values())
+    numbered = (row for row in POINTS.values() if row.number)
+    rows = tuple((row.point.value, row.number, row.milliseconds) for row in numbered)
 
     assert rows == SPEC
 

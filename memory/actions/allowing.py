@@ -1,0 +1,81 @@
+"""Whether anything may be given back at a point, and how sure it must be: decided here alone.
+
+Every way in which memory comes back to an agent by itself asks this first and keeps to it: what
+somebody paused or switched off stays off, whatever else holds. What an agent searches for is not
+asked here. Spec 4.6, 7.4, 10.4, 11.1.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from accounts.caller import Caller
+from memory.models import Session
+from memory.observer.injection import points
+from memory.observer.injection.points import Group, Point, Switches
+from memory.observer.injection.steps import Trigger
+from teams.models import Project
+from teams.queries import hooks, pauses
+from teams.queries.hooks import Hook
+from teams.trust import LEVELS, TrustLevel
+
+CONFIDENCE_LEAST: Final = next(  # of spec 7.4, until levels are kept for each person
+    row.injects_from_confidence for row in LEVELS if row.level is TrustLevel.STANDARD
+)
+HOOKS: Final[Mapping[Point, Hook]] = {
+    Point.SYSTEM_PROMPT: Hook.BRIEF,
+    Point.FIRST_MESSAGE: Hook.PREFETCH,
+    Point.TOOL_RESULT: Hook.WARNINGS,
+    Point.STEP: Hook.STEP,
+    Point.PLANNER: Hook.PLANNER,
+}
+TRIGGERS: Final[Mapping[Trigger, Hook]] = {
+    Trigger.FILE_TOUCHED: Hook.WARNINGS,
+    Trigger.RECORDED: Hook.STEP_RECORDED,
+    Trigger.SEARCHED: Hook.STEP_SEARCHED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where something would be given: a project, or none; its session, where there is one."""
+
+    project: Project | None
+    row: Session | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What holds at a point: switches, group of the session, least effective confidence."""
+
+    point: Point
+    switches: Switches
+    group: Group
+    confidence: float
+    triggers: frozenset[Trigger]
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether anything may be given at all."""
+        return points.is_open(point=self.point, switches=self.switches, group=self.group)
+
+
+def of_session(*, caller: Caller, row: Session, point: Point) -> Allowance:
+    """Return what holds for a session at a point. In a unit."""
+    return allowance(caller=caller, place=Place(project=row.project, row=row), point=point)
+
+
+def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
+    """Return what holds for a caller at a point. In a unit."""
+    on = hooks.of_project(project=place.project)
+    return Allowance(
+        point=point,
+        switches=Switches(
+            off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
+            paused=pauses.is_paused(project=place.project, token_id=caller.token_id),
+            experiments=False,
+        ),
+        group=Group.FULL,
+        confidence=CONFIDENCE_LEAST,
+        triggers=frozenset(one for one, hook in TRIGGERS.items() if on[hook]),
+    )
