@@ -9,7 +9,7 @@ Z: Final = 1.959964  # of a two-sided interval of 95 %
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """Successes of trials: the share, and the ends of its 95 % interval."""
+    """Successes of trials: the share, and the ends of its interval, usually of 95 %."""
 
     successes: int
     trials: int
@@ -18,7 +18,7 @@ class Share:
     high: float
 
 
-def share(*, successes: int, trials: int) -> Share:
+def share(*, successes: int, trials: int, z: float = Z) -> Share:
     """Compute p = s / n and (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
 
     No trial says nothing: 0 within 0..1. Raises ValueError for more successes than trials.
@@ -28,9 +28,9 @@ def share(*, successes: int, trials: int) -> Share:
     if trials == 0:
         return Share(successes=0, trials=0, value=0.0, low=0.0, high=1.0)
     p, n = successes / trials, float(trials)
-    middle = p + Z * Z / (2 * n)
-    width = Z * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n))
-    whole = 1 + Z * Z / n
+    middle = p + z * z / (2 * n)
+    width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    whole = 1 + z * z / n
     return Share(
         successes=successes,
         trials=trials,
