@@ -80,13 +80,13 @@ def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:
     )
 
 
-def count_try(*, kind: str, address: str, now: datetime) -> None:
+def count_try(*, kind: str, address: str, now: datetime, most: int = attempts.GUESSES) -> None:
     """Count what a stranger does that may not be done without limit.
 
     Raises RateLimited, and Unavailable when it cannot be counted.
     """
     try:
-        attempts.count(kind=kind, address=address, now_seconds=now.timestamp())
+        attempts.count(kind=kind, address=address, most=most, now_seconds=now.timestamp())
     except (RedisError, OSError) as error:
         raise Unavailable(
             detail="This is not possible right now.",

@@ -19,7 +19,11 @@ sentences may change.
     ├── TooLarge               413  more than one request may carry
     ├── PreconditionRequired   428  an edit without If-Match
     ├── RateLimited            429  too fast; `retry_after_seconds`
-    └── Unavailable            503  something we need is down; try again
+    ├── Unavailable            503  something we need is down; try again
+    ├── GrantPending           400  nobody has decided about a program yet (RFC 8628)
+    ├── SlowDown               400  a program asks more often than it was told to
+    ├── GrantDenied            400  the person refused
+    └── GrantExpired           400  the code is unknown, too old, or was used
 """
 
 from dataclasses import dataclass
@@ -186,3 +190,35 @@ class Unavailable(CairnError):
     code = "unavailable"
     status = 503
     title = "Temporarily unavailable"
+
+
+class GrantPending(CairnError):
+    """Nobody has decided yet about a program that waits (RFC 8628, 3.5)."""
+
+    code = "authorization_pending"
+    status = 400
+    title = "Not decided yet"
+
+
+class SlowDown(CairnError):
+    """A program that waits asks more often than it was told to (RFC 8628, 3.5)."""
+
+    code = "slow_down"
+    status = 400
+    title = "Asked too often"
+
+
+class GrantDenied(CairnError):
+    """The person refused the program (RFC 8628, 3.5)."""
+
+    code = "access_denied"
+    status = 400
+    title = "Refused"
+
+
+class GrantExpired(CairnError):
+    """The code of a program is unknown, too old, or was used (RFC 8628, 3.5)."""
+
+    code = "expired_token"
+    status = 400
+    title = "Code expired"

@@ -5,13 +5,14 @@ from typing import Final
 
 from django.urls import URLPattern, path, re_path
 
-from accounts.api import jobs, leaks, me, tokens
+from accounts.api import devices, jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
 from memory.api import (
     action_log,
     browsing,
     changing,
+    checking,
     conflicts,
     embedders,
     entities,
@@ -35,12 +36,14 @@ from memory.api import (
     writing,
 )
 from teams.api import audit, changes, pauses, people, projects, teams
+from teams.api import experiments as project_experiments
 from teams.api import hooks as project_hooks
 
 ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *projects.ENDPOINTS,
     *pauses.ENDPOINTS,
     *project_hooks.ENDPOINTS,
+    *project_experiments.ENDPOINTS,
     *openness.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,
@@ -48,6 +51,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *reading.ENDPOINTS,
     *changing.ENDPOINTS,
     *searching.ENDPOINTS,
+    *checking.ENDPOINTS,
     *sessions.ENDPOINTS,
     *turns.ENDPOINTS,
     *hooks.ENDPOINTS,
@@ -72,6 +76,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *jobs.ENDPOINTS,
     *tokens.ENDPOINTS,
     *leaks.ENDPOINTS,
+    *devices.ENDPOINTS,
     *me.ENDPOINTS,
 )
 

@@ -17,6 +17,7 @@ from accounts import audit, rights, tenancy, tokens
 from accounts.backend import free_texts, peppers
 from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict, NotFound, wrong_field
+from accounts.identifiers import new_id
 from accounts.models import Token
 from accounts.queries import credentials, directory
 from accounts.queries.credentials import Credential, TokenView, token_view
@@ -38,7 +39,8 @@ INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
 class NewToken:
     """What a token is to be. `projects` None: every project its owner reaches.
 
-    `expires_in_days` None: the default, or the organization's maximum where that is less.
+    `expires_in_days` None: the default, or the organization's maximum where that is less. `id` is
+    new unless it was told before, to a person who approved it.
     """
 
     name: str
@@ -49,6 +51,7 @@ class NewToken:
     expires_in_days: int | None = None
     source_interface: str = "api"
     kind: tokens.TokenKind = tokens.TokenKind.PERSON
+    id: UUID = field(default_factory=new_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,7 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     with audit.caller_unit(caller=caller):
         longest = directory.longest_token_days(caller=caller)
         row = Token(
+            id=new.id,
             organization_id=caller.organization_id,
             user_id=user_id,
             name=new.name.strip(),

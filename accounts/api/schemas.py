@@ -98,6 +98,17 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Tokens": record(items=several(ref("Token"))),
     "IssuedToken": record(text=TEXT, token=ref("Token")),
     "LeakReceipt": record(received=WHOLE),
+    "DeviceCodes": record(
+        device_code=TEXT,
+        user_code=TEXT,
+        verification_uri=TEXT,
+        verification_uri_complete=TEXT,
+        expires_in=WHOLE,
+        interval=WHOLE,
+    ),
+    "DeviceToken": record(
+        access_token=TEXT, token_type=TEXT, expires_in=WHOLE, scope=TEXT, organization=TEXT
+    ),
     "TokenPattern": record(
         name=TEXT, pattern=TEXT, prefixes=several(TEXT), length=WHOLE, checksum=TEXT, report=TEXT
     ),

@@ -2,6 +2,7 @@
 
 from accounts.queries.credentials import TokenView, state_of
 from accounts.queries.credentials import token_list as tokens
+from accounts.queries.devices import waiting as waiting_device
 from accounts.queries.directory import (
     MemberView,
     OrganizationView,
@@ -42,4 +43,5 @@ __all__ = [
     "person_of",
     "state_of",
     "tokens",
+    "waiting_device",
 ]

@@ -117,7 +117,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
 REST_READS: Final = frozenset(
     {"context", "preview_import", "search", "step"}
 )  # POST: questions do not fit an address
-REST_OF_ANYBODY: Final = frozenset({"report_leak"})  # refused to nobody; tests of its own
+REST_OF_ANYBODY: Final = frozenset(  # refused to nobody; tests of their own
+    {"ask_device_code", "fetch_device_token", "report_leak"}
+)
 
 PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "bulk": (
@@ -302,7 +304,9 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
 }
-PAGES_OF_ONE_PERSON: Final = frozenset({"me", "theme", "language"})  # no organization's concern
+PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one is chosen: `device`
+    {"device", "me", "theme", "language"}
+)
 PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",

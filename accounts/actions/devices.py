@@ -1,0 +1,168 @@
+"""Sign a program in that has no browser: it asks, a person decides, it fetches a token (RFC 8628).
+
+The token is made when the program fetches it, with the rights that the person has then: nothing
+that could be used rests anywhere before, and who has left meanwhile has lent nothing (spec 8.3).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts import audit, rights, tenancy
+from accounts.actions import tokens
+from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
+from accounts.backend import free_texts, grants
+from accounts.backend.grants import Asked, Codes, Decision
+from accounts.caller import DASHBOARD, Caller, TokenScope
+from accounts.errors import (
+    Forbidden,
+    GrantDenied,
+    GrantExpired,
+    GrantPending,
+    InvalidInput,
+    NotFound,
+    SlowDown,
+    wrong_field,
+)
+from accounts.identifiers import new_id
+from accounts.queries import devices, directory
+from accounts.sentences import sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lent:
+    """What a person lends a program, `projects` None: every project that the person reaches."""
+
+    scopes: frozenset[TokenScope]
+    projects: tuple[UUID, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """The token of a program, and the organization it is for."""
+
+    issued: IssuedToken
+    organization: str
+
+
+def ask(*, client: str, address: str, scopes: tuple[TokenScope, ...], now: datetime) -> Codes:
+    """Begin: keep what a program asks for. Raises InvalidInput for a name that cannot be shown."""
+    name = client.strip()
+    if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
+        detail = sentence("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
+        raise wrong_field(pointer="/client", detail=detail)
+    free_texts.check(texts={"/client": name})
+    asked = Asked(id=new_id(), client=name, address=address, scopes=scopes, asked_at=now)
+    return grants.begin(asked=asked)
+
+
+def approve(*, caller: Caller, user_code: str, lent: Lent) -> Asked:
+    """Let a program have a token of the caller's. Raises NotFound, Conflict, InvalidInput."""
+    user_id = rights.check_holds_tokens(caller=caller)
+    rights.check_lends(caller=caller, scopes=lent.scopes, projects=lent.projects)
+    grant = devices.waiting(user_code=user_code)
+    decision = Decision(
+        approved=True,
+        user_id=user_id,
+        organization=caller.organization_slug,
+        scopes=tuple(sorted(lent.scopes)),
+        projects=lent.projects,
+    )
+    with audit.caller_unit(caller=caller):
+        audit.append(
+            act="token.approved",
+            object_type="token",
+            object_id=str(grant.asked.id),
+            caller=caller,
+            details={"of": str(user_id), "scopes": sorted(lent.scopes)},
+        )
+        _decide(grant.key, decision)
+    return grant.asked
+
+
+def refuse(*, user_code: str) -> Asked:
+    """Refuse a program. Raises NotFound, Conflict."""
+    grant = devices.waiting(user_code=user_code)
+    _decide(grant.key, Decision(approved=False))
+    return grant.asked
+
+
+def fetch(*, device_code: str, now: datetime) -> Fetched:
+    """Hand a program its token, once.
+
+    Raises GrantPending, SlowDown, GrantDenied, GrantExpired.
+    """
+    grant = grants.of_program(device_code=device_code)
+    if grant is None:
+        raise _expired()
+    decision = grants.decision_of(key=grant.key)
+    if decision is None:
+        raise _not_yet(grant.key)
+    if not decision.approved or decision.user_id is None:
+        raise _denied()
+    if not grants.hand_out(key=grant.key):
+        raise _expired()
+    return _fetched(grant.asked, decision, decision.user_id, now)
+
+
+def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> Fetched:
+    new = NewToken(
+        id=asked.id,
+        name=asked.client,
+        scopes=frozenset(decision.scopes),
+        projects=decision.projects,
+    )
+    try:
+        caller = _caller(user_id, decision.organization)
+        with tenancy.enter(
+            organization_id=caller.organization_id,
+            slug=caller.organization_slug,
+            schema_name=caller.schema_name,
+        ):
+            issued = tokens.create_token(caller=caller, new=new, now=now)
+    except (NotFound, Forbidden, InvalidInput) as error:  # the person has less than before
+        raise _denied() from error
+    return Fetched(issued=issued, organization=caller.organization_slug)
+
+
+def _caller(user_id: UUID, slug: str) -> Caller:
+    """Return the person who decided, as of now. Raises NotFound."""
+    organization = directory.organization_of(user_id=user_id, slug=slug)
+    return Caller(
+        user_id=user_id,
+        organization_id=organization.id,
+        organization_slug=organization.slug,
+        schema_name=organization.schema_name,
+        role=organization.role,
+        scopes=rights.scopes_of(role=organization.role),
+        bound_projects=None,
+        source_interface=DASHBOARD,
+    )
+
+
+def _decide(key: str, decision: Decision) -> None:
+    if not grants.decide(key=key, decision=decision):
+        raise devices.decided()
+
+
+def _not_yet(key: str) -> GrantPending | SlowDown:
+    if grants.is_too_soon(key=key):
+        return SlowDown(
+            detail="Asked again too soon.",
+            hint=sentence("Wait {seconds} s longer each time.", seconds=grants.INTERVAL_SECONDS),
+        )
+    return GrantPending(
+        detail="Nobody has decided yet.", hint="Ask again after the interval, until it expires."
+    )
+
+
+def _denied() -> GrantDenied:
+    return GrantDenied(
+        detail="The person refused, or may not lend this.", hint="Begin again: cairn login."
+    )
+
+
+def _expired() -> GrantExpired:
+    return GrantExpired(
+        detail="This code is unknown, expired or was used.", hint="Begin again: cairn login."
+    )

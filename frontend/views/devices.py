@@ -1,0 +1,120 @@
+"""The page on which a person decides about a program that waits for a token (RFC 8628, spec 9.1).
+
+Three steps at one address: type the code, choose the organization where there are several, decide.
+Nothing is decided by opening a link: it only fills in the code.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils import timezone
+
+from accounts.actions.devices import Lent, approve, refuse
+from accounts.audit import origin
+from accounts.authentication import caller_from_session, count_try, entered
+from accounts.backend.grants import Asked
+from accounts.caller import Caller, TokenScope
+from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
+from accounts.queries import OrganizationView, organizations_of, waiting_device
+from accounts.rights import scopes_of
+from frontend.views import base
+from teams import queries as places
+from teams.queries import ProjectView
+
+TRIES: Final = 10  # wrong codes a minute, of a person and of an address: 34 bits stay unguessed
+EVERYWHERE: Final = ""  # a person is counted from all addresses together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """What is to be decided, and what may be lent in the chosen organization."""
+
+    code: str
+    asked: Asked
+    organization: OrganizationView
+    organizations: tuple[OrganizationView, ...]
+    scopes: tuple[TokenScope, ...]
+    projects: tuple[ProjectView, ...]
+
+
+@base.person
+def device(request: HttpRequest) -> HttpResponse:
+    """Show what a program asks for, and keep the decision."""
+    now = timezone.now()
+    sent = request.POST if request.method == "POST" else request.GET
+    code = sent.get("code", "").strip()[:40]
+    if not code:
+        return _page(request, {})
+    try:
+        asked = _asked(request, code, now)
+        if sent.get("verb") == "refuse" and request.method == "POST":
+            return _page(request, {"done": refuse(user_code=code), "refused": True})
+        return _decided(request, sent, asked, code)
+    except CairnError as error:
+        if isinstance(error, RateLimited):
+            return base.refusal(request=request, error=error)
+        return _page(request, {"error": error}, status=error.status)
+
+
+def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> HttpResponse:
+    organizations = organizations_of(user_id=base.person_id(request))
+    slug = sent.get("org", "") or (organizations[0].slug if len(organizations) == 1 else "")
+    if not slug:
+        context = {"code": code, "asked": asked, "organizations": organizations}
+        return _page(request, context)
+    caller = caller_from_session(user_id=base.person_id(request), organization_slug=slug)
+    with entered(caller):
+        choice = _choice(caller, organizations, asked, code)
+        if request.method != "POST" or sent.get("verb") != "approve":
+            return _page(request, {"choice": choice, "chosen": ("read", "write")})
+        try:
+            done = approve(caller=caller, user_code=code, lent=_lent(sent, choice))
+        except InvalidInput as error:
+            chosen = (*sent.getlist("scope"), *sent.getlist("project"))
+            context = {"choice": choice, "chosen": chosen, "error": error}
+            return _page(request, context, status=error.status)
+        return _page(request, {"done": done, "organization": choice.organization})
+
+
+def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
+    """Return what the code stands for. Raises NotFound, and RateLimited for who guesses."""
+    person = f"device-{base.person_id(request)}"
+    try:
+        return waiting_device(user_code=code).asked
+    except NotFound:
+        count_try(kind="device", address=origin().address, now=now, most=TRIES)
+        count_try(kind=person, address=EVERYWHERE, now=now, most=TRIES)
+        raise
+
+
+def _choice(
+    caller: Caller, organizations: tuple[OrganizationView, ...], asked: Asked, code: str
+) -> Choice:
+    lendable = scopes_of(role=caller.role)
+    _cursor, projects = places.surroundings(caller=caller)
+    return Choice(
+        code=code,
+        asked=asked,
+        organization=next(one for one in organizations if one.id == caller.organization_id),
+        organizations=organizations,
+        scopes=tuple(scope for scope in TokenScope if scope in lendable),
+        projects=projects,
+    )
+
+
+def _lent(sent: QueryDict, choice: Choice) -> Lent:
+    """Read what is lent. Raises InvalidInput for a project that is not offered."""
+    named = set(sent.getlist("project"))
+    bound = tuple(project.id for project in choice.projects if project.slug in named)
+    if len(bound) != len(named):
+        raise InvalidInput(detail="There is no such project.", hint="Choose one from the list.")
+    scopes = frozenset(scope for scope in choice.scopes if scope in sent.getlist("scope"))
+    return Lent(scopes=scopes, projects=bound or None)
+
+
+def _page(request: HttpRequest, context: dict[str, object], *, status: int = 200) -> HttpResponse:
+    response = base.page(request, "pages/device.html", context, status=status)
+    response["Referrer-Policy"] = "no-referrer"
+    return response

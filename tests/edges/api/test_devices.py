@@ -1,0 +1,241 @@
+"""Programs without a browser: codes, a person's decision, one token (RFC 8628, spec 8.3, 9.1)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.backend import grants
+from accounts.backend.attempts import GUESSES
+from accounts.caller import Caller, Role
+from accounts.models import Membership, Organization, Token, User
+from frontend.views.devices import TRIES
+from teams.actions.projects import create_project
+from teams.models import AuditEntry
+from tests.conftest import NOW
+from tests.support.api import Api
+
+pytestmark = pytest.mark.usefixtures("clean_cache", "organization")
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    """The owner's browser."""
+    client = Client(raise_request_exception=False)
+    client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client
+
+
+def _asked(name: str = "cairn on laptop") -> dict[str, Any]:
+    return dict(Api().post("device/code", {"client": name}).json())
+
+
+def _fetch(codes: dict[str, Any]) -> Any:
+    return Api().post("device/token", {"device_code": codes["device_code"]})
+
+
+def _approve(browser: Client, codes: dict[str, Any], **form: Any) -> Any:
+    sent = {"code": codes["user_code"], "org": "acme", "verb": "approve", "scope": ["read"], **form}
+    return browser.post("/device", sent)
+
+
+def test_codes_are_given_as_the_rfc_says() -> None:
+    codes = _asked()
+
+    assert (codes["expires_in"], codes["interval"]) == (600, 5)
+    assert codes["verification_uri"].endswith("/device")
+    assert codes["verification_uri_complete"].endswith(f"/device?code={codes['user_code']}")
+    assert len(codes["device_code"]) > 40
+
+
+def test_who_was_approved_fetches_a_token_once(browser: Client, caller: Caller) -> None:
+    codes = _asked()
+    page = browser.get("/device", {"code": codes["user_code"].lower().replace("-", " ")})
+    assert b"cairn on laptop" in page.content
+    assert page["Referrer-Policy"] == "no-referrer"
+
+    assert _approve(browser, codes, scope=["read", "write"]).status_code == 200
+    fetched = _fetch(codes).json()
+    again = _fetch(codes)
+
+    me = Api(token=fetched["access_token"]).get("me").json()
+    assert (me["organization"]["slug"], me["scopes"]) == ("acme", ["read", "write"])
+    assert (fetched["token_type"], fetched["scope"]) == ("Bearer", "read write")
+    assert (again.status_code, again.json()["code"]) == (400, "expired_token")
+
+
+def test_many_that_fetch_at_once_get_one_token(browser: Client, caller: Caller) -> None:
+    codes = _asked()
+    _approve(browser, codes)
+    key = grants.of_program(device_code=codes["device_code"])
+    assert key is not None
+
+    with ThreadPoolExecutor(8) as pool:
+        firsts = list(pool.map(lambda _: grants.hand_out(key=key.key), range(8)))
+
+    assert sum(firsts) == 1
+
+
+def test_before_a_decision_it_is_told_to_wait_and_to_slow_down() -> None:
+    codes = _asked()
+
+    told = [_fetch(codes).json()["code"] for _ in range(3)]
+
+    assert told == ["authorization_pending", "slow_down", "slow_down"]
+
+
+def test_who_was_refused_is_told_so_and_stays_refused(browser: Client) -> None:
+    codes = _asked()
+
+    page = browser.post("/device", {"code": codes["user_code"], "verb": "refuse"})
+
+    assert page.status_code == 200
+    assert _fetch(codes).json()["code"] == "access_denied"
+    assert _approve(browser, codes).status_code == 409
+    assert _fetch(codes).json()["code"] == "access_denied"
+
+
+def test_a_code_that_nobody_gave_out_or_that_ended_is_expired() -> None:
+    codes = _asked()
+    cache.clear()
+
+    answers = [_fetch(codes), _fetch({"device_code": "x" * 43})]
+
+    assert [one.status_code for one in answers] == [400, 400]
+    assert {one.json()["code"] for one in answers} == {"expired_token"}
+
+
+def test_opening_a_link_decides_nothing(browser: Client) -> None:
+    codes = _asked()
+
+    browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": "approve"})
+    browser.get("/device", {"code": codes["user_code"], "org": "acme", "verb": "refuse"})
+
+    assert _fetch(codes).json()["code"] == "authorization_pending"
+
+
+def test_another_site_cannot_decide(owner: User) -> None:
+    codes = _asked()
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+
+    assert _approve(strict, codes).status_code == 403
+    assert _fetch(codes).json()["code"] == "authorization_pending"
+
+
+def test_nobody_decides_without_signing_in() -> None:
+    answer = Client().get("/device", {"code": "BCDF-GHJK"})
+
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/login/?next=/device%3Fcode")
+
+
+def test_the_token_is_bound_to_the_projects_that_were_chosen(
+    browser: Client, caller: Caller
+) -> None:
+    with entered(caller):
+        made = [create_project(caller=caller, slug=one, name=one, now=NOW) for one in ("a", "b")]
+    codes = _asked()
+
+    assert _approve(browser, codes, project=["b"]).status_code == 200
+
+    me = Api(token=_fetch(codes).json()["access_token"]).get("me").json()
+    assert me["projects"] == [str(made[1].id)]
+
+
+def test_no_more_is_lent_than_the_person_has(
+    browser: Client, other_organization: Organization, caller: Caller
+) -> None:
+    codes = _asked()
+
+    foreign = _approve(browser, codes, org=other_organization.slug)
+    unknown = _approve(browser, codes, project=["of-somebody-else"])
+    nothing = _approve(browser, codes, scope=[])
+
+    assert [one.status_code for one in (foreign, unknown, nothing)] == [404, 422, 422]
+    assert other_organization.name not in foreign.content.decode()
+    assert _fetch(codes).json()["code"] == "authorization_pending"
+
+
+def test_who_left_before_the_token_was_fetched_has_lent_nothing(
+    browser: Client, owner: User, organization: Organization
+) -> None:
+    codes = _asked()
+    _approve(browser, codes)
+    Membership.objects.filter(user=owner, organization=organization).delete()
+
+    assert _fetch(codes).json()["code"] == "access_denied"
+
+
+def test_who_may_less_than_at_approval_has_lent_nothing(
+    browser: Client, owner: User, organization: Organization
+) -> None:
+    codes = _asked()
+    _approve(browser, codes, scope=["write"])
+    Membership.objects.filter(user=owner, organization=organization).update(role=Role.VIEWER)
+
+    assert _fetch(codes).json()["code"] == "access_denied"
+    assert not Token.objects.filter(user=owner).exists()
+
+
+def test_a_person_guesses_codes_a_few_times_a_minute_from_everywhere(browser: Client) -> None:
+    codes = _asked()
+    answers = [
+        browser.get("/device", {"code": "BCDFGHJK"}, REMOTE_ADDR=f"203.0.113.{number}").status_code
+        for number in range(2 * TRIES + 1)  # a minute may end between two
+    ]
+
+    assert answers[:TRIES] == [404] * TRIES
+    assert set(answers) == {404, 429}
+    assert codes["user_code"] not in repr(answers)
+
+
+def test_who_asks_for_codes_without_end_is_slowed() -> None:
+    answers = {
+        Api().post("device/code", {"client": "x"}).status_code for _ in range(2 * GUESSES + 1)
+    }
+
+    assert answers == {200, 429}
+
+
+def test_what_a_program_calls_itself_is_looked_at() -> None:
+    names = ("", "   ", "x" * 81, "a\u202eb", "password=hunter2-is-my-secret")
+
+    answers = {name: Api().post("device/code", {"client": name}).status_code for name in names}
+
+    assert set(answers.values()) == {422}
+
+
+def test_neither_codes_nor_tokens_lie_in_the_store(browser: Client, caller: Caller) -> None:
+    codes = _asked()
+    _approve(browser, codes)
+
+    client = cache._cache.get_client(write=False)  # type: ignore[attr-defined]
+    held = b"".join(key + (client.get(key) or b"") for key in client.keys("*device*"))
+
+    assert b"cairn on laptop" in held
+    for secret in (codes["device_code"], codes["user_code"], codes["user_code"].replace("-", "")):
+        assert secret.encode() not in held
+
+
+def test_the_audit_log_tells_who_approved_and_what_was_made(
+    browser: Client, caller: Caller, in_organization: object
+) -> None:
+    codes = _asked()
+    _approve(browser, codes)
+    _fetch(codes)
+
+    with tenancy.unit():
+        entries = list(AuditEntry.objects.filter(object_type="token").order_by("number"))
+
+    told = [(one.act, one.surface, one.actor_user) for one in entries]
+    assert told == [
+        ("token.approved", "page", caller.user_id),
+        ("token.created", "rest", caller.user_id),
+    ]
+    assert len({one.object_id for one in entries}) == 1
+    assert codes["user_code"] not in repr([vars(one) for one in entries])
