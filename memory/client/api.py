@@ -57,6 +57,14 @@ class Client:
         """Say who the server takes the caller for."""
         return values.me(told=self._get("me"))
 
+    def ask_code(self, *, name: str) -> Mapping[str, Any]:
+        """Ask for the codes with which a person lets this program sign in; needs no token."""
+        return self._post("device/code", {"client": name})
+
+    def fetch_token(self, *, device_code: str) -> Mapping[str, Any]:
+        """Fetch the token of an approved sign-in. Raises Problem until somebody has approved."""
+        return self._post("device/token", {"device_code": device_code})
+
     def projects(self) -> tuple[Mapping[str, Any], ...]:
         """Return the projects that the caller sees."""
         return tuple(self._get("projects")["items"])

@@ -11,7 +11,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import asking, bridge, configuration, keeping, pausing, replaying, setting_up
+from . import asking, bridge, configuration, keeping, pausing, replaying, setting_up, signing_in
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Desk
 
@@ -52,6 +52,7 @@ keeping.register(app=app)
 replaying.register(app=app)
 pausing.register(app=app)
 bridge.register(app=app)
+signing_in.register(app=app)
 setting_up.register(app=app)
 
 

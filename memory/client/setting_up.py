@@ -1,4 +1,4 @@
-"""Commands that connect this machine: login, init, doctor, uninstall (spec 8.3)."""
+"""Commands that connect the agents of this machine: init, doctor, uninstall (spec 8.3)."""
 
 import sys
 from datetime import UTC, datetime
@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from . import configuration, doctor, installing
+from . import doctor, installing
 from .asking import Project
-from .configuration import Connection
 from .errors import ClientError, Incomplete, Misused
 from .harnesses import HARNESSES, Harness
 from .installing import Planned
@@ -19,50 +18,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
 
 def register(*, app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (login, init, uninstall):
+    for command in (init, uninstall):
         app.command()(command)
     app.command(name="doctor")(examine)
-
-
-def login(
-    context: typer.Context,
-    address: Annotated[str, typer.Argument(help="Address of the server.")] = "",
-    project: Project = "",
-) -> None:
-    """Keep an address and a token for this machine, once the server knows them.
-
-    The token is asked for, or read from stdin, so that it stands in no history.
-    """
-    desk: Desk = context.obj
-    kept = {} if address else configuration.read(path=desk.places.file)
-    url = address or desk.given.get("url") or desk.environment.get("CAIRN_URL") or kept.get("url")
-    if not url:
-        url = _asked(desk, "Address of the server")
-    token = desk.given.get("token") or desk.environment.get("CAIRN_TOKEN") or ""
-    if not token and project and url == kept.get("url"):
-        token = kept.get("token", "")  # another project with the login there is
-    if not token:
-        token = _asked(desk, "Token", hide=True)
-    connection = Connection(
-        url=configuration.address(text=url), token=token.strip(), project=project
-    )
-    with desk.client(connection=connection) as client:
-        me = client.me()
-        slugs = [str(one.get("slug")) for one in client.projects()]
-    if not project and len(slugs) == 1:
-        connection = Connection(url=connection.url, token=connection.token, project=slugs[0])
-    elif project and project not in slugs:
-        raise Misused(
-            detail=f"The token's owner sees no project {project}.",
-            hint=f"There are: {', '.join(slugs) or 'none'}.",
-            command="cairn login --project SLUG",
-        )
-    configuration.save(path=desk.places.file, connection=connection)
-    desk.show(
-        row={"url": connection.url, "project": connection.project, **me.told},
-        line=f"Logged in: {me.agent} · {me.organization} · {connection.project or 'all projects'}",
-    )
-    desk.note("Next: cairn init")
 
 
 def init(
@@ -168,16 +126,3 @@ def _agree(desk: Desk, yes: bool, question: str, command: str) -> None:
         raise Misused(detail="Nobody is there to be asked.", hint="Say --yes.", command=command)
     if not typer.confirm(question, err=True):
         raise ClientError(detail="Nothing was done.", command=command)
-
-
-def _asked(desk: Desk, what: str, *, hide: bool = False) -> str:
-    if sys.stdin.isatty():
-        return str(typer.prompt(what, hide_input=hide, err=True))
-    text = sys.stdin.readline().strip()
-    if not text:
-        raise Misused(
-            detail=f"{what}: none was given.",
-            hint="Pipe it in, or set CAIRN_URL and CAIRN_TOKEN.",
-            command="cairn login https://HOST < FILE",
-        )
-    return text

@@ -54,13 +54,10 @@ class Transport:
         self, *, connection: Connection, pause: Callable[[float], None] = time.sleep
     ) -> None:
         self._pause = pause
+        said = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
         self._http = httpx.Client(
             base_url=connection.url,
-            headers={
-                "Authorization": f"Bearer {connection.token}",
-                "User-Agent": AGENT,
-                "X-Cairn-Agent": AGENT,
-            },
+            headers={**said, "User-Agent": AGENT, "X-Cairn-Agent": AGENT},
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
         )
 

@@ -1,0 +1,95 @@
+"""Signing a machine in with a code: the program asks, a person decides, the file is kept (8.3)."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from memory.client import device
+from memory.client.api import Client
+from memory.client.configuration import Connection
+from memory.client.device import Shown
+from memory.client.errors import ClientError, Problem
+from tests.edges.client.conftest import Cairn
+from tests.support.live import Place
+from tests.support.people import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+
+def _decide(address: str, place: Place, code: str, verb: str) -> None:
+    """Decide in a browser that is signed in as the owner."""
+    slug = place.caller.organization_slug
+    with httpx.Client(base_url=address, headers={"Referer": address}) as browser:
+        for path, form in (
+            ("/login/", {"login": f"owner@{slug}.test", "password": PASSWORD}),
+            ("/device", {"code": code, "org": slug, "verb": verb, "scope": "read"}),
+        ):
+            browser.get(path)
+            secret = browser.cookies["cairn-csrf"]
+            browser.post(path, data={**form, "csrfmiddlewaretoken": secret})
+
+
+def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float]) -> str:
+    """Sign in; somebody decides while the program waits for the second time."""
+    shown: list[Shown] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            decide(shown[0].code)
+
+    with Client(connection=Connection(url=address, token="")) as client:
+        return device.sign_in(authority=client, show=shown.append, pause=pause)
+
+
+def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> None:
+    pauses: list[float] = []
+
+    token = _sign_in(address, lambda code: _decide(address, place, code, "approve"), pauses)
+
+    with Client(connection=Connection(url=address, token=token)) as client:
+        assert client.me().scopes == ("read",)
+    assert pauses == [5.0, 5.0]
+
+
+def test_who_is_refused_is_told_so(address: str, place: Place) -> None:
+    with pytest.raises(Problem) as refused:
+        _sign_in(address, lambda code: _decide(address, place, code, "refuse"), [])
+
+    assert refused.value.code == "access_denied"
+
+
+def test_who_asks_too_often_waits_longer_and_gives_up_in_the_end(address: str) -> None:
+    pauses: list[float] = []
+
+    with pytest.raises(ClientError, match="Nobody approved"):
+        _sign_in(address, lambda code: None, pauses)
+
+    assert pauses[:4] == [5.0, 5.0, 10.0, 15.0]  # its pauses are none here: it is told to slow down
+    assert sum(pauses) >= 600
+
+
+def test_login_by_code_keeps_the_token_for_its_owner_alone(
+    cairn: Cairn, home: Path, address: str, place: Place
+) -> None:
+    command = [sys.executable, "-m", "memory.client", "--json", "login", address, "--code"]
+    environment = {**os.environ, "HOME": str(home)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as running:
+        assert running.stdout is not None
+        asked = json.loads(running.stdout.readline())
+        _decide(address, place, asked["user_code"], "approve")
+        told = json.loads(running.stdout.readline())
+
+    assert running.returncode == 0
+    assert (told["scopes"], told["project"]) == (["read"], "shop")
+    kept = home / ".config" / "cairn" / "config.toml"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.read_text().split('token = "')[1][:8] == "crn_pat_"
+    assert cairn("whoami").code == 0
