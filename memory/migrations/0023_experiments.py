@@ -22,4 +22,12 @@ class Migration(migrations.Migration):
             "outcome",
             models.CharField(max_length=12, blank=True, default="", db_default=""),
         ),
+        migrations.AddIndex(
+            "session",
+            models.Index(
+                fields=["project", "opened_at"],
+                condition=models.Q(("experiment_group__in", ("control", "passive", "full"))),
+                name="memory_session_compared",
+            ),
+        ),
     )

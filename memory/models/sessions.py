@@ -81,6 +81,11 @@ class Session(models.Model):
                 fields=("active_at",), condition=Q(state="open"), name="memory_session_open"
             ),
             models.Index(fields=("thread",), condition=~Q(thread=""), name="memory_session_thread"),
+            models.Index(
+                fields=("project", "opened_at"),
+                condition=Q(experiment_group__in=("control", "passive", "full")),
+                name="memory_session_compared",
+            ),
         )
         ordering = ("-opened_at", "id")
 
