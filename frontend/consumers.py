@@ -28,6 +28,7 @@ from accounts.authentication import caller_from_session, entered
 from accounts.backend import bell
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from accounts.identifiers import as_uuid
 from accounts.queries import person_of
 from frontend import live
 from teams.changes import GROUP
@@ -45,12 +46,16 @@ LANGUAGES: Final = ("en", "fr")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a page asks to hear: by which session, of which organization and project, how said."""
+    """What a page asks to hear: by which session, of which organization and project, how said.
+
+    `shown` is the session of an agent that the page shows.
+    """
 
     session_key: str
     organization: str
     project: str | None
     language: str
+    shown: UUID | None = None
 
 
 class SignedOut(Exception):
@@ -70,6 +75,7 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.accept()
         self.groups_heard: tuple[str, ...] = ()
         self.pump: asyncio.Task[None] | None = None
+        self.told = ""
         await self._join()
 
     async def disconnect(self, code: int) -> None:
@@ -142,6 +148,16 @@ class ChangesConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.cursor = message["id"]
         if len(messages) == live.PAGE:
             self.more.set()
+        if self.asked.shown is not None:
+            await self._send_pulse()
+
+    async def _send_pulse(self) -> None:
+        """Say that the session shown has grown, once for each look in which it has."""
+        pulse = await database_sync_to_async(_pulse)(self.asked)
+        if pulse != self.told:
+            text = json.dumps({"type": "session", "id": str(self.asked.shown)})
+            await asyncio.wait_for(self.send(text_data=text), timeout=SEND_TIMEOUT_S)
+            self.told = pulse
 
 
 def same_origin(*, scope: dict[str, Any]) -> bool:
@@ -163,6 +179,7 @@ def asked(*, scope: dict[str, Any]) -> tuple[Asked, int]:
         organization=scope["url_route"]["kwargs"]["org"],
         project=query.get("project", [None])[0],
         language=language if language in LANGUAGES else LANGUAGES[0],
+        shown=as_uuid(text=query.get("session", [""])[0]),
     )
     usable = digits.isdecimal() and len(digits) < live.LONGEST_CURSOR
     return wanted, int(digits) if usable else 0
@@ -178,6 +195,13 @@ def _read(asked: Asked, after: int) -> list[dict[str, Any]]:
     _, caller = _admitted(asked)
     with entered(caller), translation.override(asked.language):
         return live.messages(caller=caller, after=after, project=asked.project)
+
+
+def _pulse(asked: Asked) -> str:
+    """Return how far the session shown is; empty for one that may not be seen (any more)."""
+    _, caller = _admitted(asked)
+    with entered(caller):
+        return live.pulse(caller=caller, session_id=asked.shown) if asked.shown else ""
 
 
 def _admitted(asked: Asked) -> tuple[UUID, Caller]:

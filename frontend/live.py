@@ -6,13 +6,15 @@ both come through the visibility predicate.
 """
 
 from typing import Any, Final
+from uuid import UUID
 
 from django.utils import timezone
 
 from accounts.caller import Caller
+from accounts.errors import NotFound
 from frontend import feed, rows
 from frontend.listing import Row
-from memory.queries import memories
+from memory.queries import memories, sessions
 from memory.queries.views import MemoryView
 from teams.queries import ChangeView, changes_since
 
@@ -32,6 +34,14 @@ def messages(*, caller: Caller, after: int, project: str | None) -> list[dict[st
         _message(caller, change, entry, found.get(change.object_id))
         for change, entry in zip(changes, entries, strict=True)
     ]
+
+
+def pulse(*, caller: Caller, session_id: UUID) -> str:
+    """Return how far a session of an agent is, to be compared; empty for one not to be seen."""
+    try:
+        return sessions.pulse(caller=caller, session_id=session_id)
+    except NotFound:
+        return ""
 
 
 def _message(

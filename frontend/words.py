@@ -357,6 +357,34 @@ SESSION_STATES: Final[Mapping[str, Name]] = {
 }
 SESSION_COUNTS: Final[Mapping[str, Name]] = {
     "added": _("remembered"),
+RIBBON_MARKS: Final[Mapping[str, Name]] = {  # in the order of a ribbon's table
+    "read": _("Reads"),
+    "search": _("Searches"),
+    "edit": _("Edits"),
+    "test": _("Tests"),
+    "run": _("Commands"),
+    "other": _("Other calls"),
+    "error": _("Errors"),
+    "dead_end": _("Dead ends"),
+}
+EVENT_KINDS: Final[Mapping[str, Name]] = {
+    "tool_call": _("Call"),
+    "tool_result": _("Result"),
+    "reasoning": _("Thought"),
+    "step_complete": _("End of a step"),
+    "session_complete": _("End of the session"),
+    "prompt": _("Prompt"),
+    "commit": _("Commit"),
+    "qa_report": _("Report of QA"),
+    "unknown": _("Something else"),
+}
+INJECTION_POINTS: Final[Mapping[str, Name]] = {
+    "system_prompt": _("in the brief"),
+    "first_message": _("in the first message"),
+    "tool_result": _("after a tool"),
+    "step": _("between steps"),
+    "planner": _("before a plan"),
+}
     "known": _("known already"),
     "confirmed": _("confirmed again"),
     "candidates": _("found worth a look"),

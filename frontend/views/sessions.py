@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput, NotFound
 from accounts.queries import people, work
-from frontend import words
+from frontend import ribbon, words
 from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
@@ -72,6 +72,12 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "is_own": is_own(frame, session),
         "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
         "result": tuple((name, int(session.result.get(name, 0))) for name in COUNTS),
+        "steps": ribbon.of(
+            caller=frame.caller,
+            session_id=session_id,
+            event=request.GET.get("event", ""),
+            now=frame.now,
+        ),
         "turns": page.items,
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,

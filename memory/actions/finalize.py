@@ -22,11 +22,11 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict
-from memory.actions import learned, promoting, scratchpads, synthesize
+from memory.actions import learned, measuring, promoting, scratchpads, show_steps, synthesize
 from memory.actions.opener import opener_of
 from memory.actions.promoting import Offer, Sent
 from memory.models import Session
-from memory.observer import agents, gates, promotion, statistics, tables, telling
+from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
 from memory.observer.events import Outcome
 from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
@@ -170,6 +170,9 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         **telling.of_scratchpad(scratchpad=shown.scratchpad),
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
+        show_steps.KEPT: ribbon.to_rows(
+            bars=show_steps.drawn(row=row, scratchpad=shown.scratchpad)
+        ),
         "early": earlier.get("early", []),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,

@@ -39,15 +39,15 @@ def setting_of(*, row: Session) -> Setting:
     )
 
 
-def read(*, row: Session) -> Opened:
-    """Read a session's scratchpad and the events behind it. In a unit."""
+def read(*, row: Session, most: int | None = None) -> Opened:
+    """Read a session's scratchpad and the events behind it, all or the first of them. In a unit."""
     known = _checkpoint(row)
     start = begin(setting=setting_of(row=row)) if known is None else known
     behind = Turn.done.filter(session_id=row.id, sequence__gt=start.through)
     rows = behind.order_by("sequence").values_list("sequence", "body")
     events = tuple(
         stored.from_row(sequence=sequence, row=body or {})
-        for sequence, body in rows.iterator(chunk_size=CHUNK)
+        for sequence, body in rows[:most].iterator(chunk_size=CHUNK)
         if sequence not in start.pending
     )
     return Opened(session_id=row.id, scratchpad=start, events=events)

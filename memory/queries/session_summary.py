@@ -21,7 +21,7 @@ from teams.permissions import require
 from teams.roles import Act
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
-INNER: Final = frozenset({"promoted", "counted_at"})  # told with the memories, or of no use
+INNER: Final = frozenset({"promoted", "counted_at", "ribbon"})  # told elsewhere, or of no use
 EMPTY: Final[Mapping[str, Any]] = {
     "signals": {},
     "seen": [],

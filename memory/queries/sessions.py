@@ -13,7 +13,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.intake.turns import Speaker
 from memory.intake.turns import Turn as Spoken
-from memory.models import Session, Turn
+from memory.models import GivenOut, Session, Turn
 from teams import queries as places
 from teams import visibility
 from teams.permissions import require
@@ -107,6 +107,18 @@ def sessions(
     items = tuple(found[:limit])
     place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
     return SessionPage(items=items, next_place=place if len(found) > limit else None)
+
+
+def pulse(*, caller: Caller, session_id: UUID) -> str:
+    """Return what changes whenever a session goes on; cheap. Raises NotFound."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller).filter(pk=session_id)
+        row = rows.values_list("state", "events", "active_at").first()
+        given = GivenOut.objects.filter(session_id=session_id).count()
+    if row is None:
+        raise missing()
+    return f"{row[0]} {row[1]} {row[2].isoformat()} {given}"
 
 
 def find(*, caller: Caller, session_id: UUID) -> Session:

@@ -6,6 +6,7 @@ import "./shortcuts.js";
 import "./list.js";
 import "./inbox.js";
 import "./conflicts.js";
+import "./ribbon.js";
 import "./texts.js";
 
 // On a phone the tabs are wider than the page: the one that is open is brought into view.

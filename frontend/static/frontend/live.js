@@ -91,12 +91,15 @@ function show(state) {
     chip.dataset.state = state;
   }
 }
+function grown(id) { for (const region of regions) if (region.dataset.session === id) region.refresh("session."); }
 function take(change) {
+  if (change.type === "session") return grown(change.id);
   if (change.type !== "change" || change.id <= last) return;
   last = change.id;
   for (const region of regions) region.receive(change);
 }
-function query() { return `&language=${document.documentElement.lang}${body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : ""}`; }
+function shown() { return document.querySelector("live-region[data-session]")?.dataset.session; }
+function query() { return `${shown() ? `&session=${shown()}` : ""}&language=${document.documentElement.lang}${body.dataset.project ? `&project=${encodeURIComponent(body.dataset.project)}` : ""}`; }
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
@@ -116,6 +119,7 @@ async function poll() {
   if (!polling) return;
   const answer = await fetch(`${body.dataset.poll}?after=${last}${query()}`).catch(() => null);
   if (answer?.ok) (await answer.json()).changes.forEach(take);
+  if (shown()) grown(shown());
   timer = setTimeout(poll, POLL_MS);
 }
 if (body.dataset.live) connect();

@@ -74,10 +74,11 @@ def signed_in(
 
 @contextmanager
 def listening(
-    *, place: Place, address: str, http: httpx.Client, project: str = ""
+    *, place: Place, address: str, http: httpx.Client, project: str = "", shown: str = ""
 ) -> Iterator[ClientConnection]:
-    """Open the socket of a page of whoever is signed in."""
+    """Open the socket of a page of whoever is signed in, which may show an agent's session."""
     about = f"&project={project}" if project else ""
+    about += f"&session={shown}" if shown else ""
     url = f"{address.replace('http', 'ws')}/ws/o/{place.caller.organization_slug}/?cursor=0{about}"
     cookie = {"Cookie": f"cairn={http.cookies['cairn']}"}
     with connect(url, additional_headers=cookie, origin=address) as line:  # type: ignore[arg-type]

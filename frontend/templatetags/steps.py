@@ -1,0 +1,25 @@
+"""Words for what stands in the steps of a session (spec 9.2)."""
+
+from django import template
+
+from frontend import words
+
+register = template.Library()
+
+
+@register.filter
+def event_kind_name(kind: str) -> words.Name:
+    """Return what an event is, in words."""
+    return words.EVENT_KINDS.get(kind, kind)
+
+
+@register.filter
+def point_name(point: str) -> words.Name:
+    """Return at which point a memory was given, in words."""
+    return words.INJECTION_POINTS.get(point, point)
+
+
+@register.filter
+def mark_name(mark: str) -> words.Name:
+    """Return what a column of the ribbon's table counts, in words."""
+    return words.RIBBON_MARKS.get(mark, mark)
