@@ -41,6 +41,8 @@ ACTS: Final[Mapping[str, Name]] = {
     "token.leaked": gettext_lazy("found a token in the open"),
     "project.created": gettext_lazy("created the project"),
     "project.changed": gettext_lazy("changed the project"),
+    "project.trust_set": gettext_lazy("changed how far they trust the memory of the project"),
+    "project.trust_rose": gettext_lazy("came to trust the memory of the project more"),
     "project.opened": gettext_lazy("opened the project to everyone"),
     "project.closed": gettext_lazy("closed the project"),
     "project.member_added": gettext_lazy("added somebody to the project"),

@@ -34,6 +34,7 @@ from frontend.views import (
     styles,
     teach,
     topics,
+    trust,
     usage,
     verbs,
 )
@@ -92,6 +93,7 @@ project: list[URLPattern | URLResolver] = [
     path("imports/<uuid:import_id>", imports.one, name="import"),
     path("imports/<uuid:import_id>/change", imports.change, name="import_change"),
     path("export", exports.export_memories, name="export"),
+    path("trust", trust.trust, name="trust"),
     path("connections", connections.connections, name="connections"),
     path("connections/steps", connections.steps, name="steps"),
     path("connections/token", connections.token, name="connection_token"),

@@ -15,6 +15,7 @@ from typing import Final
 
 from accounts.caller import Role
 
+HUNDREDTHS = 2  # digits of the table
 STEP_BACK_WRONG = 3  # wrong memories in one session, spec 7.4
 
 
@@ -134,9 +135,12 @@ def level_row(*, level: TrustLevel) -> LevelRow:
     return _ROWS[level]
 
 
-def injects(*, level: TrustLevel, confidence: float) -> bool:
-    """Say whether a memory of this effective confidence is injected at a level."""
-    return confidence >= level_row(level=level).injects_from_confidence
+def is_sure(*, confidence: float, least: float) -> bool:
+    """Say whether an effective confidence is enough, in hundredths as the levels are.
+
+    What has the usual confidence is so at the first level too, and not below it a second later.
+    """
+    return round(confidence, HUNDREDTHS) >= least
 
 
 def waits(*, level: TrustLevel, is_doubtful: bool) -> bool:

@@ -32,6 +32,7 @@ from memory.api import (
     styles,
     summaries,
     topics,
+    trust,
     turns,
     usage,
 )
@@ -147,6 +148,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **summaries.SCHEMAS,
         **styles.SCHEMAS,
         **topics.SCHEMAS,
+        **trust.SCHEMAS,
         **turns.SCHEMAS,
         **usage.SCHEMAS,
         **reviews.SCHEMAS,

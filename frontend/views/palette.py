@@ -52,6 +52,7 @@ def _pages(frame: Frame, slug: str) -> Iterator[Target]:
         yield Target(name=_("Memories"), href=reverse("memories", args=(org, slug)))
         yield Target(name=_("Topics"), href=reverse("topics", args=(org, slug)))
         yield Target(name=_("Connections"), href=reverse("connections", args=(org, slug)))
+        yield Target(name=_("Trust"), href=reverse("trust", args=(org, slug)))
         yield Target(name=_("Activity"), href=reverse("activity", args=(org, slug)))
         yield Target(name=_("Teach"), href=reverse("teach", args=(org, slug)))
         yield Target(name=_("Project settings"), href=reverse("project_settings", args=(org, slug)))

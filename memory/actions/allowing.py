@@ -14,14 +14,12 @@ from memory.models import Session
 from memory.observer.injection import points
 from memory.observer.injection.points import Group, Point, Switches
 from memory.observer.injection.steps import Trigger
+from memory.queries import trust
 from teams.models import Project
 from teams.queries import hooks, pauses
 from teams.queries.hooks import Hook
-from teams.trust import LEVELS, TrustLevel
+from teams.trust import level_row
 
-CONFIDENCE_LEAST: Final = next(  # of spec 7.4, until levels are kept for each person
-    row.injects_from_confidence for row in LEVELS if row.level is TrustLevel.STANDARD
-)
 HOOKS: Final[Mapping[Point, Hook]] = {
     Point.SYSTEM_PROMPT: Hook.BRIEF,
     Point.FIRST_MESSAGE: Hook.PREFETCH,
@@ -68,6 +66,8 @@ def of_session(*, caller: Caller, row: Session, point: Point) -> Allowance:
 def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
     """Return what holds for a caller at a point. In a unit."""
     on = hooks.of_project(project=place.project)
+    project_id = None if place.project is None else place.project.id
+    level = trust.level_of(caller=caller, project_id=project_id)
     return Allowance(
         point=point,
         switches=Switches(
@@ -76,6 +76,6 @@ def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
             experiments=False,
         ),
         group=Group.FULL,
-        confidence=CONFIDENCE_LEAST,
+        confidence=level_row(level=level).injects_from_confidence,
         triggers=frozenset(one for one, hook in TRIGGERS.items() if on[hook]),
     )

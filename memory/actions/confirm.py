@@ -8,6 +8,7 @@ from accounts.caller import Caller, is_person
 from accounts.sentences import sentence
 from memory.actions import store
 from memory.errors import NotActive
+from memory.formulas import confidence as belief
 from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
@@ -19,7 +20,7 @@ IMPORTANCE_BOOST = 0.02  # ours; a re-statement matters a little
 
 
 def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
-    """Confirm a memory. A person's confirmation also verifies it and ends its review.
+    """Confirm a memory. A person's confirmation also verifies it, makes it surer, ends its review.
 
     Raises NotFound, NotActive, RoleNotSufficient.
     """
@@ -41,7 +42,8 @@ def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     if is_person(caller=caller):
         row.verification, row.verified_at = Verification.VERIFIED.value, now
         row.user_verified, row.needs_review = True, False
-        fields += ["verification", "verified_at", "user_verified", "needs_review"]
+        row.confidence = belief.confirmed(confidence=row.confidence)
+        fields += ["verification", "verified_at", "user_verified", "needs_review", "confidence"]
     store.save(row=row, fields=tuple(fields), now=now)
     store.announce(caller=caller, kind="memory.confirmed", rows=(row,))
     return to_view(row, now=now)

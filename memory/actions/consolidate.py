@@ -3,8 +3,9 @@
 The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
 outside of any, sent through the one door, and how far it came is written down, so that a killed
 worker goes on there and a second run finds nothing left. Two never read one session at once.
-Everything taken waits for review until trust is kept by person (7.4: level 1); it stands where its
-session stands.
+What is taken waits for review as far as who opened the session asks for it (7.4), and always where
+outside content came into the session or where it reads like an order; it stands where its session
+stands.
 """
 
 from collections import Counter
@@ -31,10 +32,14 @@ from memory.intake.extract import Candidate
 from memory.intake.integrate import Judged
 from memory.intake.turns import Turn
 from memory.models import Session
+from memory.observer import alarms
 from memory.queries import model_use, sessions
+from memory.queries import trust as trust_of
 from memory.taxonomy import Source
 from teams import queries as places
+from teams import trust
 from teams.queries import Extraction
+from teams.trust import TrustLevel
 
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
@@ -53,6 +58,7 @@ class _Run:
     allowance: Allowance
     now: datetime
     holder: UUID
+    level: TrustLevel
     counts: Counter[str] = field(default_factory=Counter)
     noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
     dropped: Counter[str] = field(default_factory=Counter)
@@ -93,9 +99,11 @@ def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
             raise _read_by_another()
         row.read_by = holder
         _save(row, "read_by")
+        caller = opener_of(row=row, now=now)
         return _Run(
             session=row,
-            caller=opener_of(row=row, now=now),
+            caller=caller,
+            level=trust_of.level_of(caller=caller, project_id=row.project_id),
             allowance=_allowance(row, now),
             now=now,
             holder=holder,
@@ -211,9 +219,16 @@ def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
         methodology=row.methodology,
         source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
         source_line=candidate.evidence.line,
-        needs_review=True,
+        needs_review=_waits(run, candidate),
         session_id=row.id,
     )
+
+
+def _waits(run: _Run, candidate: Candidate) -> bool:
+    """Say whether a candidate waits; in a tainted session nobody can tell what it rests on."""
+    is_tainted = bool((run.session.observed or {}).get("tainted_by"))
+    is_doubtful = is_tainted or bool(alarms.of_content(content=candidate.content))
+    return trust.waits(level=run.level, is_doubtful=is_doubtful)
 
 
 def _sent(run: _Run, new: NewMemory, judged: tuple[Judged, ...]) -> Outcome | None:

@@ -20,11 +20,10 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import tenancy
-from accounts.caller import Caller
 from accounts.errors import Conflict
 from memory.actions import learned, measuring, promoting, scratchpads, show_steps, synthesize
 from memory.actions.opener import opener_of
-from memory.actions.promoting import Offer, Sent
+from memory.actions.promoting import Offer, Proposing, Sent
 from memory.models import Session
 from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
 from memory.observer.events import Outcome
@@ -32,6 +31,7 @@ from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.observer.quorum import Witnessed
 from memory.observer.scratchpad import Scratchpad
+from memory.queries import trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class _Shown:
     """What a session has shown, and what it offers."""
 
     row: Session
-    caller: Caller
+    who: Proposing
     scratchpad: Scratchpad
     seen: tuple[Witnessed, ...]
     before: SeenBefore
@@ -57,7 +57,7 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     if shown is None:
         return {}
     offered = promoting.offers(
-        caller=shown.caller, row=shown.row, proposed=shown.proposed, dropped=shown.dropped
+        who=shown.who, row=shown.row, proposed=shown.proposed, dropped=shown.dropped
     )
     before = Counter(shown.dropped)
     try:
@@ -82,6 +82,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         if row is None or not is_due(row=row):
             return None
         caller = opener_of(row=row, now=now)
+        level = trust.level_of(caller=caller, project_id=row.project_id)
         opened = scratchpads.read(row=row)
         said = learned.verdicts(row=row)
     scratchpad = _ended(scratchpads.settled(opened=opened))
@@ -91,7 +92,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         before = learned.seen_before(row=row, seen=seen)
     return _Shown(
         row=row,
-        caller=caller,
+        who=Proposing(caller=caller, level=level),
         scratchpad=scratchpad,
         seen=seen,
         before=before,
@@ -119,13 +120,13 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
     if row is None or not is_due(row=row) or row.events != shown.row.events:
         return {}
     chosen = promoting.chosen(
-        caller=shown.caller,
+        caller=shown.who.caller,
         row=row,
         scratchpad=shown.scratchpad,
         offered=offered,
         dropped=shown.dropped,
     )
-    sent = promoting.send(caller=shown.caller, offered=chosen, now=now, dropped=shown.dropped)
+    sent = promoting.send(caller=shown.who.caller, offered=chosen, now=now, dropped=shown.dropped)
     counted_at = (row.observed or {}).get("counted_at")
     if counted_at is None:
         _count(shown, row, now)

@@ -13,7 +13,7 @@ from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import wrong_field
 from accounts.sentences import sentence
-from memory.actions import ending
+from memory.actions import ending, trusting
 from memory.intake.text import check_text
 from memory.models import Session
 from memory.queries import sessions
@@ -147,6 +147,7 @@ def place_session(
         opened_at=now,
         active_at=now,
     )
+    trusting.weigh(caller=caller, project_id=row.project_id, now=now)
     ended = ending.close_others(caller=caller, row=row, now=now) if ends_others else 0
     return Placed(row=row, is_new=True, ended=ended)
 

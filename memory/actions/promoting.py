@@ -1,8 +1,11 @@
-"""From what a session offers to memories that wait for review, through the one door (spec 4.4).
+"""From what a session offers to memories, most of which wait, through the one door (spec 4.4).
 
 Outside of a unit each candidate becomes a draft with its vector. Inside of one it is compared with
 what is stored, and what is novel is decided in its place. Where a candidate came from stands in its
 origin, so that the same session never offers the same thing twice, whatever became of it.
+
+What waits for a person is a question of the trust of who opened the session (spec 7.4); what is
+tainted, or reads like an order, an address or a command, waits whoever that is.
 """
 
 import hashlib
@@ -21,15 +24,25 @@ from memory.actions import embedding, learned, neighbors
 from memory.actions.drafts import NewMemory, place
 from memory.actions.remember import Outcome, Prepared, decide, prepare, recorded
 from memory.models import Memory, Session
-from memory.observer import promotion
+from memory.observer import alarms, promotion
 from memory.observer.promotion import Candidate
 from memory.observer.scratchpad import Scratchpad
 from memory.sql import retrieval
 from memory.sql.neighbors import Spot
+from teams import trust
+from teams.trust import TrustLevel
 
 MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; ours
 DIGEST_BYTES: Final = 8
 LONGEST_REASON: Final = 200  # characters, the column's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposing:
+    """In whose name a session proposes memories, and how far they trust it."""
+
+    caller: Caller
+    level: TrustLevel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +63,7 @@ class Sent:
 
 
 def offers(
-    *, caller: Caller, row: Session, proposed: tuple[Candidate, ...], dropped: Counter[str]
+    *, who: Proposing, row: Session, proposed: tuple[Candidate, ...], dropped: Counter[str]
 ) -> tuple[Offer, ...]:
     """Draft and embed the surest candidates. Outside of a unit; what is dropped is counted."""
     made: list[Offer] = []
@@ -59,7 +72,7 @@ def offers(
         digest = hashlib.blake2b(candidate.key.encode(), digest_size=DIGEST_BYTES).hexdigest()
         origin = learned.origin(row=row, key=candidate.key, digest=digest)
         try:
-            prepared = prepare(caller=caller, new=_new(row, candidate, origin))
+            prepared = prepare(caller=who.caller, new=_new(row, candidate, origin, who.level))
         except (InvalidInput, Forbidden):  # of this candidate; the others stand
             dropped["not_storable"] += 1
             continue
@@ -117,7 +130,8 @@ def counts(*, sent: tuple[Sent, ...]) -> Mapping[str, int]:
     return Counter(one.outcome.outcome for one in sent if one.outcome is not None)
 
 
-def _new(row: Session, candidate: Candidate, origin: str) -> NewMemory:
+def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> NewMemory:
+    is_doubtful = candidate.needs_review or bool(alarms.of_content(content=candidate.content))
     first = candidate.evidence[0] if candidate.evidence else None
     return NewMemory(
         content=candidate.content,
@@ -133,7 +147,7 @@ def _new(row: Session, candidate: Candidate, origin: str) -> NewMemory:
         source_uri=origin,
         source_line=first.line if first is not None and first.line else None,
         commit_sha=row.commit,
-        needs_review=True,
+        needs_review=trust.waits(level=level, is_doubtful=is_doubtful),
         taint_reason=candidate.reason[:LONGEST_REASON],
         session_id=row.id,
     )

@@ -93,6 +93,7 @@ SUMMARY: Final[Mapping[str, Any]] = {
         }
     ],
     "waiting": 1,
+    "asking": "each",
 }
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "SessionSummary": record(
@@ -110,6 +111,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
             )
         ),
         waiting=WHOLE,
+        asking=TEXT,
     ),
     "SessionDecided": record(decided=FREE, summary=ref("SessionSummary")),
 }
@@ -140,6 +142,7 @@ def told(summary: Summary) -> dict[str, Any]:
         "shown": dict(summary.shown),
         "candidates": [_candidate(one) for one in summary.candidates],
         "waiting": summary.waiting,
+        "asking": summary.asking.value,
     }
 
 

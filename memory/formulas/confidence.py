@@ -26,6 +26,7 @@ USE_INJECTIONS = 5  # good injections, spec 1.6
 USE_PEOPLE = 2  # different people, spec 1.6
 USE_LIFT = 0.05  # spec 1.6
 USE_CAP = 0.95  # spec 1.6
+CONFIRMED = 0.9  # of what a person confirmed in person, at least; ours: people raise it, spec 11.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,11 @@ def is_proven_by_use(*, use: Use) -> bool:
     """Say whether use earns the one lift: good injections, people, no flag, no correction."""
     is_flagged = use.needs_review or use.is_tainted or use.was_lifted or use.corrections > 0
     return not is_flagged and use.good_injections >= USE_INJECTIONS and use.people >= USE_PEOPLE
+
+
+def confirmed(*, confidence: float) -> float:
+    """Compute the stored confidence after a person confirmed in person: at least 0.9."""
+    return max(checked_share(name="confidence", value=confidence), CONFIRMED)
 
 
 def lifted_by_use(*, confidence: float, use: Use) -> float:

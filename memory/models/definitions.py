@@ -1,4 +1,4 @@
-"""What an organization, or a person in it, defines for itself: methodologies and styles."""
+"""What an organization, or a person in it, defines: methodologies, styles, trust in a project."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,11 +7,12 @@ from accounts.identifiers import new_id
 
 
 class Definition(models.Model):
-    """A methodology (spec 3.1) or a communication style (spec 2.9) by name.
+    """A methodology (spec 3.1), a communication style (spec 2.9) or trust (spec 7.4) by name.
 
     Its audience is the organization's id, or a person's for what is that person's alone. What the
     body holds is for its kind: the phases of a methodology; text and contexts of a style, of which
-    each audience has at most one by default.
+    each audience has at most one by default; a person's standing in the project whose id is its
+    name.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)

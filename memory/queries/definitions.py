@@ -19,6 +19,7 @@ class Kind(StrEnum):
 
     METHODOLOGY = "methodology"
     STYLE = "style"
+    TRUST = "trust"
 
 
 def seen(*, caller: Caller, kind: Kind) -> QuerySet[Definition]:

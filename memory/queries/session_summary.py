@@ -14,11 +14,12 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import Memory, Session
-from memory.queries import reviews, sessions, waiting
+from memory.queries import reviews, sessions, trust, waiting
 from memory.queries.sessions import SessionView
 from memory.queries.views import MemoryView, to_view, visible
 from teams.permissions import require
 from teams.roles import Act
+from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
 INNER: Final = frozenset({"promoted", "counted_at", "ribbon"})  # told elsewhere, or of no use
@@ -58,12 +59,14 @@ class Summary:
     """A session, what it showed, and what came of it.
 
     `waiting` counts what nobody has decided; what the caller has put off until later is left out.
+    `asking` is how the caller wants to be asked about it, by their trust in the project.
     """
 
     session: SessionView
     shown: Mapping[str, Any]
     candidates: tuple[Came, ...]
     waiting: int
+    asking: Asking
 
 
 def summary(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
@@ -89,6 +92,7 @@ def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
         shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},
         candidates=candidates,
         waiting=sum(one.waits for one in candidates),
+        asking=level_row(level=trust.level_of(caller=caller, project_id=row.project_id)).asking,
     )
 
 

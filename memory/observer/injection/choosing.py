@@ -21,6 +21,7 @@ from memory.observer.injection.points import (
 from memory.observer.injection.steps import CONFIDENCE_LEAST
 from memory.retrieval import packing_tokens
 from memory.taxonomy import MemoryType
+from teams import trust
 
 MEMORIES_MOST: Final = {  # at once; points 3 and 4: spec 4.6, others: ours
     Point.SYSTEM_PROMPT: 12,
@@ -107,7 +108,7 @@ def _is_fitting(offer: Offer, moment: Moment) -> bool:
         and offer.id not in moment.told
         and (not types or offer.type in types)
         and offer.relevance >= moment.threshold
-        and offer.confidence >= moment.confidence
+        and trust.is_sure(confidence=offer.confidence, least=moment.confidence)
         and (not _is_about_files(moment) or _warns_of_them(offer, moment))
     )
 
@@ -120,7 +121,8 @@ def _is_about_files(moment: Moment) -> bool:
 
 def _warns_of_them(offer: Offer, moment: Moment) -> bool:
     is_near = not moment.working_files.isdisjoint(offer.files)
-    return is_near and offer.type in OF_A_FILE and offer.confidence >= CONFIDENCE_LEAST
+    is_sure = trust.is_sure(confidence=offer.confidence, least=CONFIDENCE_LEAST)
+    return is_near and offer.type in OF_A_FILE and is_sure
 
 
 def _within(ordered: list[Offer], *, tokens: int, most: int) -> Chosen:

@@ -15,6 +15,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": rest("projects", "project.created", slug="new", name="New"),
     "edit_project": rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
     "pause_project": rest("projects/shop/pause", "project.changed", paused=True),
+    "set_trust": rest("projects/shop/trust", "project.trust_set", "PUT", level="cautious"),
     "switch_hooks": rest("projects/shop/hooks", "project.changed", "PATCH", warnings=False),
     "open_project": rest("projects/vault/open", "project.opened"),
     "close_project": rest("projects/shop/close", "project.closed"),
@@ -199,6 +200,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             wrong={"format": "nonsense"},
         ),
     ),
+    "trust": (page("p/shop/trust", "project.trust_set", level="cautious"),),
     "connection_pause": (page("p/shop/connections/pause", "project.changed", paused="1"),),
     "connection_token": (page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (

@@ -32,7 +32,10 @@ def test_the_levels_equal_the_spec() -> None:
     ],
 )  # fmt: skip
 def test_a_level_injects_from_its_confidence(level: int, confidence: float, injects: bool) -> None:
-    assert trust.injects(level=TrustLevel(level), confidence=confidence) == injects
+    least = trust.level_row(level=TrustLevel(level)).injects_from_confidence
+
+    assert trust.is_sure(confidence=confidence, least=least) == injects
+    assert trust.is_sure(confidence=confidence - 0.000_1, least=least) == injects
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,8 @@ def test_inputs_outside_of_their_range_are_refused() -> None:
         _value(replace(BELIEF, half_life_days=0))
     with pytest.raises(ValueError, match="floor"):
         belief_in.falls_below_at(belief=BELIEF, last_accessed_at=MONDAY, floor=0)
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.5, 0.9), (0.9, 0.9), (0.97, 0.97)])
+def test_what_a_person_confirmed_is_surer_and_never_less_sure(before: float, after: float) -> None:
+    assert belief_in.confirmed(confidence=before) == after

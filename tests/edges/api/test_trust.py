@@ -1,0 +1,72 @@
+"""Trust over REST: one's own, nobody else's; an agent never raises it."""
+
+from datetime import datetime
+
+import pytest
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from teams.trust import TrustLevel
+from tests.support.api import Api
+from tests.support.trusting import stand
+
+GONE = "01936f2e-7a10-7c3e-9a53-2f8f2f3c1b11"
+
+
+def test_it_says_where_one_stands_and_what_is_missing(api: Api) -> None:
+    found = api.get("projects/shop/trust").json()
+
+    assert (found["level"], found["injects_from_confidence"], found["asking"]) == (
+        "cautious", 0.8, "each",
+    )  # fmt: skip
+    assert (found["next"]["sessions_to_go"], found["next"]["confirmations_to_go"]) == (3, 1)
+    assert found["open_to"] == ["cautious", "autonomous"]
+
+
+def test_nobody_is_told_the_level_of_somebody_else(
+    api: Api, member_api: Api, member_caller: Caller, now: datetime
+) -> None:
+    with entered(member_caller):
+        stand(member_caller, "shop", TrustLevel.CONFIDENT, now)
+
+    theirs = member_api.get("projects/shop/trust").json()
+    mine = api.get("projects/shop/trust").json()
+    told = api.get("audit").content.decode()
+
+    assert (theirs["level"], mine["level"]) == ("confident", "cautious")
+    assert "confident" not in told
+
+
+def test_a_token_lowers_its_persons_level_and_does_not_raise_it(
+    member_api: Api, member_caller: Caller, now: datetime
+) -> None:
+    with entered(member_caller):
+        stand(member_caller, "shop", TrustLevel.CONFIDENT, now)
+
+    lowered = member_api.call("PUT", "projects/shop/trust", {"level": "standard"})
+    raised = member_api.call("PUT", "projects/shop/trust", {"level": "confident"})
+
+    assert (lowered.status_code, raised.status_code) == (200, 403)
+    assert lowered.json()["is_chosen"] is True
+    assert raised.json()["hint"]
+
+
+def test_elsewhere_and_nowhere_are_answered_alike(api: Api, other_api: Api) -> None:
+    here = api.get("projects/shop").json()["id"]
+
+    answers = [other_api.get(path) for path in (f"projects/{here}/trust", f"projects/{GONE}/trust")]
+    told = [
+        one.json()["detail"].replace(ref, "")
+        for one, ref in zip(answers, (here, GONE), strict=True)
+    ]
+
+    assert [one.status_code for one in answers] == [404, 404]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("body", [{}, {"level": "boundless"}, {"level": 2}, {"levels": "cautious"}])
+def test_what_is_no_level_is_refused(api: Api, body: dict[str, object]) -> None:
+    answer = api.call("PUT", "projects/shop/trust", body)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"].startswith("/level")

@@ -1,0 +1,74 @@
+"""The dial of trust: what is reached can be set, what is not is shown and shut."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import User
+from teams.trust import TrustLevel
+from tests.support.trusting import stand
+
+
+@pytest.fixture
+def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
+    """A client signed in as the member."""
+    return signed_in(member)
+
+
+def page(client: Client, shop: str) -> str:
+    """Return the text of the page."""
+    response = client.get(f"{shop}trust")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def shut(text: str) -> list[bool]:
+    """Return by level, most careful first, whether it cannot be set."""
+    return ["disabled" in one.partition(">")[0] for one in text.split('name="level" value=')[1:5]]
+
+
+def test_a_new_person_sees_what_is_missing_and_can_set_nothing_else(
+    member_pages: Client, shop: str
+) -> None:
+    text = page(member_pages, shop)
+
+    assert "3 sessions to go" in text
+    assert "1 confirmation to go" in text
+    assert shut(text) == [False, True, True, True]
+
+
+def test_an_owner_sets_autonomy_and_steps_back(owner_pages: Client, shop: str) -> None:
+    owner_pages.post(f"{shop}trust", {"level": "autonomous"})
+    autonomous = page(owner_pages, shop)
+    owner_pages.post(f"{shop}trust", {"level": "cautious"})
+
+    assert '<span class="chip">Autonomous</span>' in autonomous
+    assert '<span class="chip">Cautious</span>' in page(owner_pages, shop)
+
+
+def test_what_is_not_reached_is_refused_in_words(member_pages: Client, shop: str) -> None:
+    answer = member_pages.post(f"{shop}trust", {"level": "confident"})
+
+    assert answer.status_code == 403
+    assert "not reached" in answer.content.decode()
+
+
+def test_somebody_elses_level_is_not_on_the_page(
+    owner_pages: Client, shop: str, member_caller: Caller, now: datetime
+) -> None:
+    before = page(owner_pages, shop)
+    with entered(member_caller):
+        stand(member_caller, "shop", TrustLevel.CONFIDENT, now)
+
+    assert '<span class="chip">Cautious</span>' in before
+    assert '<span class="chip">Cautious</span>' in page(owner_pages, shop)
+
+
+def test_it_speaks_french(member_pages: Client, member: User, shop: str) -> None:
+    User.objects.filter(pk=member.pk).update(language="fr")
+
+    assert "encore 3 sessions" in page(member_pages, shop)

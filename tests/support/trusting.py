@@ -1,0 +1,31 @@
+"""A person at a level of trust, as if it had been earned."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.models import Definition
+from memory.queries import trust as standings
+from memory.queries import waiting
+from memory.queries.definitions import Kind
+from teams import queries as places
+from teams import trust
+from teams.trust import TrustLevel
+
+
+def stand(caller: Caller, project: str, level: TrustLevel, now: datetime) -> None:
+    """Put a person at a level in a project."""
+    standing = replace(
+        trust.START,
+        level=level,
+        reached=min(level, TrustLevel.CONFIDENT),
+        is_chosen=level is TrustLevel.AUTONOMOUS,
+    )
+    with tenancy.unit():
+        Definition.objects.update_or_create(
+            audience=waiting.answering(caller=caller),
+            kind=Kind.TRUST,
+            name=places.find_project(caller=caller, ref=project).id.hex,
+            defaults={"body": standings.to_body(standing=standing), "defined_at": now},
+        )
