@@ -21,6 +21,7 @@ from accounts.errors import wrong_field
 from accounts.sentences import sentence
 from memory.actions.lay_out import item_of
 from memory.actions.search import Hit, SearchAnswer, SearchRequest, search
+from memory.observer.injection.choosing import SALIENCE_BOOST
 from memory.queries import methodologies, relations, styles
 from memory.queries.relations import Relation
 from memory.queries.views import MemoryView, give_out, views_of
@@ -57,7 +58,7 @@ class ContextRequest:
 
     `budget_tokens` None takes the phase's; `search` holds query, project, filters and profile.
     `topic` is what the session is about, the query where it is None; `style` says whether the
-    communication style that fits begins the text.
+    communication style that fits begins the text. What is about `working_files` comes first.
     """
 
     search: SearchRequest
@@ -66,6 +67,7 @@ class ContextRequest:
     budget_tokens: int | None = None
     topic: str | None = None
     style: bool = True
+    working_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +139,7 @@ def context(*, caller: Caller, request: ContextRequest, now: datetime) -> Contex
     )
     wanted = replace(request.search, phase=phase, limit=LOOKED_AT)
     answer = search(caller=caller, request=wanted, now=now)
-    material = _gather(caller, answer, now)
+    material = _gather(caller, _salient(answer, request.working_files), now)
     budget = _budget(phase, request.budget_tokens)
     style = _style(caller, request, budget)
     heading = "" if style is None else style.text
@@ -200,6 +202,19 @@ def _style(caller: Caller, request: ContextRequest, budget: Budget) -> Styled | 
     heading = packing_text.heading_of_style(name=found.style.name, text=found.style.text)
     fits = tokens.count(text=heading) <= LARGEST_STYLE * budget.tokens
     return Styled(composed=found, text=heading if fits else "")
+
+
+def _salient(answer: SearchAnswer, working: tuple[str, ...]) -> SearchAnswer:
+    """Raise what is about the files that are worked on; without any, the order is the search's."""
+    if not working:
+        return answer
+    near = frozenset(working)
+
+    def raised(hit: Hit) -> float:
+        is_near = not near.isdisjoint(hit.memory.related_files)
+        return hit.relevance + (SALIENCE_BOOST if is_near else 0.0)
+
+    return replace(answer, hits=tuple(sorted(answer.hits, key=raised, reverse=True)))
 
 
 def _gather(caller: Caller, answer: SearchAnswer, now: datetime) -> _Material:

@@ -17,11 +17,11 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.actions import allowing, append_events, binding, ending, giving_back
+from memory.actions import allowing, append_events, binding, briefing, ending, giving_back
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
+from memory.actions.asking import SearchRequest
 from memory.actions.binding import Whereabouts
-from memory.actions.giving_back import SILENCE, Found, GivenBack
-from memory.actions.search import SearchRequest, search
+from memory.actions.giving_back import SILENCE, GivenBack
 from memory.intake.turns import Speaker
 from memory.models import Session, Turn
 from memory.observer.harnesses import telling
@@ -29,12 +29,10 @@ from memory.observer.harnesses.adapters import Meaning
 from memory.observer.harnesses.hearing import Hearing
 from memory.observer.injection.points import Point
 from memory.providers import secret_catalog
-from memory.queries import sessions
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act
 
-FOUND_MOST: Final = 24  # results that a brief is chosen from, ours
 BEYOND: Final = 5_000  # characters behind the cut in which a secret may end, ours
 LONGEST_QUESTION: Final = 2_000  # characters of a prompt that a brief is looked for with, ours
 
@@ -181,29 +179,9 @@ def _first_prompt(row: Session) -> str:
 
 
 def _brief(caller: Caller, kept: _Kept, now: datetime) -> GivenBack:
-    """Look for what the first prompt is about, and give the best of it."""
-    project = kept.row.project
-    request = SearchRequest(
-        query=kept.question,
-        project=None if project is None else str(project.id),
-        limit=FOUND_MOST,
-        is_noted=False,
-    )
-    hits = search(caller=caller, request=request, now=now).hits
-    found = Found(
-        views={hit.memory.id: hit.memory for hit in hits},
-        relevance={hit.memory.id: hit.relevance for hit in hits},
-        files={},
-    )
-    with tenancy.unit():
-        row = sessions.hold(caller=caller, session_id=kept.row.id)
-        if row.briefed_at is not None:  # its other event was faster
-            return SILENCE
-        row.briefed_at = now
-        row.save(update_fields=["briefed_at"])
-        return giving_back.give_back(
-            caller=caller, row=row, point=Point.SYSTEM_PROMPT, found=found, now=now
-        )
+    """Give what is known about the first prompt."""
+    wanted = SearchRequest(query=kept.question)
+    return briefing.brief(caller=caller, row=kept.row, wanted=wanted, working=(), now=now)
 
 
 def _tell(caller: Caller, kept: _Kept, wrote: dict[str, int]) -> None:

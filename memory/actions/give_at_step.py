@@ -1,28 +1,40 @@
 """Give back between two steps of an agent: the fourth point, most often silence (spec 4.6).
 
-The files are those that the caller names, or those that the session's last events touched.
+Three triggers in their order, and the first with an answer is all that is said: files just touched;
+an entry that the agent just recorded; searches that a memory already answers. The last two are for
+projects that ask for them (spec 11.1), look by words alone, and never tell an agent its own entry.
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import allowing, giving_back
+from memory.actions import allowing, giving_back, scratchpads
 from memory.actions.append_turns import hold_own
-from memory.actions.giving_back import SILENCE, GivenBack
+from memory.actions.asking import Mode, SearchRequest
+from memory.actions.giving_back import SILENCE, Found, GivenBack
+from memory.actions.search import search
 from memory.models import Session, Turn
-from memory.observer import places, stored, tools
+from memory.observer import fold, places, stored, tools
+from memory.observer.events import Event
+from memory.observer.injection import steps
 from memory.observer.injection.points import Point
-from memory.observer.injection.steps import FIRST_STEP
+from memory.observer.injection.steps import FIRST_STEP, Asked, Trigger
 from memory.observer.scratchpad import Setting
 from memory.observer.tools import Act
+from memory.queries.views import MemoryView
 from teams.permissions import require
 from teams.roles import Act as Right
 
 LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with their results, ours
+SEARCHED_BACK: Final = 24  # events among which the last three searches are looked for, ours
+FOUND_MOST: Final = 8  # results that an answer is chosen from, ours
+LONGEST_QUESTION: Final = 400  # characters of an entry that is looked for, ours
+_NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,30 +45,110 @@ class Step:
     files: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Looked:
+    """What the files gave, and what else may be looked up."""
+
+    row: Session
+    back: GivenBack
+    asked: tuple[Asked, ...] = ()
+
+
 def give_at_step(*, caller: Caller, session_id: UUID, step: Step, now: datetime) -> GivenBack:
-    """Return what warns of the files just touched, from the fifth step on, never twice.
+    """Return what the first trigger with an answer gives, from the fifth step on, never twice.
 
     Raises NotFound, and Forbidden for a session that somebody else opened.
     """
     require(caller=caller, act=Right.READ)
     with tenancy.unit():
-        row = hold_own(caller=caller, session_id=session_id)
-        allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
-        if step.number < FIRST_STEP or not allowed.is_open:
-            return SILENCE
-        files = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
-        files = files or _touched(row)
-        if not files:
-            return SILENCE
-        found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
-        return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
+        looked = _look(caller, hold_own(caller=caller, session_id=session_id), step, now)
+    for question in () if looked.back.given else _questions(looked.asked):
+        back = _answered(caller, looked.row, question, now)
+        if back.given:
+            return back
+    return looked.back
 
 
-def _touched(row: Session) -> tuple[str, ...]:
+def _look(caller: Caller, row: Session, step: Step, now: datetime) -> _Looked:
+    """Give what warns of the files just touched; say what else may be looked up. In a unit."""
+    allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
+    if step.number < FIRST_STEP or not allowed.is_open:
+        return _Looked(row=row, back=SILENCE)
+    last = _last(row)
+    asked = _asked(row, last, allowed.triggers - {Trigger.FILE_TOUCHED})
+    files = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
+    files = files or _touched(row, last[-LOOKED_BACK:])
+    if not files or Trigger.FILE_TOUCHED not in allowed.triggers:
+        return _Looked(row=row, back=SILENCE, asked=asked)
+    found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
+    back = giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
+    return _Looked(row=row, back=back, asked=asked)
+
+
+def _last(row: Session) -> tuple[Event, ...]:
+    """Return the last events of a session, in their order."""
+    newest = Turn.done.filter(session=row).order_by("-sequence")[:SEARCHED_BACK]
+    made = (stored.from_row(sequence=turn.sequence, row=turn.body or {}) for turn in newest)
+    return tuple(reversed(tuple(made)))
+
+
+def _touched(row: Session, last: tuple[Event, ...]) -> tuple[str, ...]:
     """Return the files that the last events touched, the last first."""
-    last = Turn.done.filter(session=row).order_by("-sequence")[:LOOKED_BACK]
     own = Setting().own_servers
-    events = (stored.from_row(sequence=turn.sequence, row=turn.body or {}) for turn in last)
-    read = (tools.read(event=event, root=row.cwd, own_servers=own) for event in events)
+    read = (tools.read(event=event, root=row.cwd, own_servers=own) for event in reversed(last))
     paths = (one.target for one in read if one.act in {Act.READ, Act.EDIT} and one.target)
     return tuple(dict.fromkeys(path for path in paths if not places.is_outside(path=path)))
+
+
+def _asked(
+    row: Session, last: tuple[Event, ...], triggers: frozenset[Trigger]
+) -> tuple[Asked, ...]:
+    """Return what the last events ask beside the files."""
+    if not triggers or not last:
+        return ()
+    scratchpad = fold.rebuild(setting=scratchpads.setting_of(row=row), events=last)
+    through = last[-LOOKED_BACK:][0].sequence - 1
+    return steps.asked(scratchpad=scratchpad, step=FIRST_STEP, through=through, triggers=triggers)
+
+
+def _questions(asked: tuple[Asked, ...]) -> tuple[str, ...]:
+    """Return what to look for, in the order of triggers."""
+    texts = (
+        text
+        for one in asked
+        for text in (*(entry.text for entry in one.recorded), *map(_words, one.patterns))
+    )
+    return tuple(dict.fromkeys(text[:LONGEST_QUESTION].strip() for text in texts if text.strip()))
+
+
+def _words(pattern: str) -> str:
+    """Return the words of a regular expression or a glob."""
+    return " ".join(_NO_WORDS.sub(" ", pattern).split())
+
+
+def _answered(caller: Caller, row: Session, question: str, now: datetime) -> GivenBack:
+    """Look for a question by words alone, and give what was found."""
+    request = SearchRequest(
+        query=question,
+        project=None if row.project is None else str(row.project.id),
+        limit=FOUND_MOST,
+        mode=Mode.KEYWORD.value,
+        is_noted=False,
+    )
+    found = giving_back.of_hits(hits=search(caller=caller, request=request, now=now).hits)
+    with tenancy.unit():
+        held = hold_own(caller=caller, session_id=row.id)
+        return giving_back.give_back(
+            caller=caller, row=held, point=Point.STEP, found=_others(held, found), now=now
+        )
+
+
+def _others(row: Session, found: Found) -> Found:
+    """Leave out what the agent of a session itself has stored since it began."""
+    views = {one: view for one, view in found.views.items() if not _is_own(row, view)}
+    return replace(found, views=views)
+
+
+def _is_own(row: Session, view: MemoryView) -> bool:
+    is_same = view.author_user == row.opened_by and view.author_agent in {"", row.agent}
+    return is_same and view.created_at >= row.opened_at

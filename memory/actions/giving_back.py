@@ -6,8 +6,8 @@ be given is what its caller may see, of the session's project or of none; never 
 waits for a person, and never one side of a contradiction alone.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -16,6 +16,7 @@ from accounts.caller import Caller
 from memory.actions import allowing
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
+from memory.actions.search import Hit
 from memory.models import GivenOut, Session
 from memory.observer.injection import choosing
 from memory.observer.injection.choosing import Moment, Offer
@@ -24,7 +25,7 @@ from memory.queries import injections, relations
 from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
-from memory.retrieval.packing_text import Block, Entry
+from memory.retrieval.packing_text import NOTICE, Block, Entry
 from memory.sql import ways
 from memory.taxonomy import MemoryType
 from teams import visibility
@@ -44,15 +45,19 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenBack:
-    """The text for the agent and what it is made of; both empty: silence."""
+    """The text for the agent and what it is made of; both empty: silence.
+
+    `heading_tokens` are those of what stands before its memories.
+    """
 
     text: str = ""
     given: tuple[Given, ...] = ()
+    heading_tokens: int = 0
 
     @property
     def tokens(self) -> int:
-        """The tokens of the text: the sum of those of its memories."""
-        return sum(one.tokens for one in self.given)
+        """The tokens of the text: the sum of those of its memories, and of what stands before."""
+        return self.heading_tokens + sum(one.tokens for one in self.given)
 
 
 SILENCE: Final = GivenBack()
@@ -60,11 +65,45 @@ SILENCE: Final = GivenBack()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What may be given: memories by id, how relevant each is, and for which file."""
+    """What may be given: memories by id, how relevant each is, and for which file.
+
+    `working` are files that are worked on: what is about them comes first. `heading` is a text that
+    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere.
+    """
 
     views: Mapping[UUID, MemoryView]
     relevance: Mapping[UUID, float]
     files: Mapping[UUID, str]
+    working: frozenset[str] = frozenset()
+    heading: str = ""
+    reserved: int = 0
+
+
+def of_hits(*, hits: Iterable[Hit], working: Iterable[str] = ()) -> Found:
+    """Return what a search found, as what may be given."""
+    found = tuple(hits)
+    return Found(
+        views={hit.memory.id: hit.memory for hit in found},
+        relevance={hit.memory.id: hit.relevance for hit in found},
+        files={},
+        working=frozenset(working),
+    )
+
+
+def together(*, found: Iterable[Found]) -> Found:
+    """Put together what was found in several ways; a memory is as relevant as the best of them."""
+    every = tuple(found)
+    relevance: dict[UUID, float] = {}
+    for memory_id, value in (pair for one in every for pair in one.relevance.items()):
+        relevance[memory_id] = max(value, relevance.get(memory_id, 0.0))
+    return Found(
+        views={memory_id: view for one in every for memory_id, view in one.views.items()},
+        relevance=relevance,
+        files={memory_id: path for one in every for memory_id, path in one.files.items()},
+        working=frozenset(path for one in every for path in one.working),
+        heading="".join(one.heading for one in every),
+        reserved=sum(one.reserved for one in every),
+    )
 
 
 def about_files(*, caller: Caller, row: Session, files: tuple[str, ...], now: datetime) -> Found:
@@ -96,19 +135,37 @@ def give_back(
         group=allowed.group,
         switches=allowed.switches,
         told=injections.told_in(session_id=row.id),
-        working_files=frozenset(found.files.values()),
+        working_files=found.working | frozenset(found.files.values()),
         threshold=0.0,
         confidence=allowed.confidence,
     )
-    chosen = choosing.choose(offers=_offers(row, found), moment=moment)
-    blocks = _blocks(caller, tuple(offer.id for offer in chosen.offers), found)
-    blocks = _within(blocks, most=POINTS[point].tokens)
-    if not blocks:
+    if not allowed.is_open:
         return SILENCE
-    return _recorded(caller, row, point, blocks, now)
+    chosen = choosing.choose(offers=offers(row=row, found=found), moment=moment)
+    ids = tuple(offer.id for offer in chosen.offers)
+    heading = _heading(found, POINTS[point].tokens)
+    most = POINTS[point].tokens - found.reserved - tokens.count(text=heading)
+    blocks = _within(_blocks(caller, ids, found), most=most)
+    return _headed(heading, _recorded(caller, row, point, blocks, now) if blocks else SILENCE)
 
 
-def _offers(row: Session, found: Found) -> tuple[Offer, ...]:
+def _heading(found: Found, most: int) -> str:
+    """Return what stands before the memories, under the notice; nothing where it does not fit."""
+    whole = f"{NOTICE}\n\n{found.heading}" if found.heading else ""
+    return whole if tokens.count(text=whole) <= most - found.reserved else ""
+
+
+def _headed(heading: str, back: GivenBack) -> GivenBack:
+    """Put a heading before what is given; that all of it is data is said once, at the beginning."""
+    if not heading:
+        return back
+    text = heading + back.text.removeprefix(f"{NOTICE}\n")
+    return replace(back, text=text, heading_tokens=tokens.count(text=text) - back.tokens)
+
+
+def offers(*, row: Session, found: Found) -> tuple[Offer, ...]:
+    """Return what was found as the choice sees it: of the session's project, for nobody to look at
+    first."""
     return tuple(
         Offer(
             id=view.id,

@@ -5,23 +5,23 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
-from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, record
+from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Whole
 from accounts.caller import TokenScope
+from memory.actions.give_at_point import AtPointGiven
 from memory.actions.give_at_step import Step, give_at_step
 from memory.actions.giving_back import GivenBack
 from memory.api import inputs
 from memory.observer.injection.points import Point
 from memory.queries import injections
 
-LARGEST_STEP: Final = 1_000_000_000  # as of events
 STEP: Final = Record(
     name="AgentStep",
     fields=(
         Field(
             name="step",
-            shape=Whole(smallest=1, largest=LARGEST_STEP),
+            shape=Whole(smallest=1, largest=inputs.LARGEST_STEP),
             says="The step that comes next; before the fifth, nothing is given.",
             required=True,
         ),
@@ -51,6 +51,40 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "GivenBack": record(
         text=TEXT, memories=list_of(record(id=ID, tokens=WHOLE)), tokens=WHOLE, point=TEXT
     ),
+    "GivenAtPoint": record(
+        text=TEXT,
+        memories=list_of(record(id=ID, tokens=WHOLE)),
+        tokens=WHOLE,
+        point={"type": "string", "enum": list(Point)},
+        prefetch=maybe(
+            record(
+                files=list_of(record(path=TEXT, tokens=WHOLE, always=TRUTH)),
+                tokens=WHOLE,
+                left_out=list_of(TEXT),
+            )
+        ),
+        work_state=maybe(
+            record(
+                task=TEXT,
+                files=list_of(TEXT),
+                last_error=TEXT,
+                step=WHOLE,
+                branch=TEXT,
+                at=MOMENT,
+            )
+        ),
+        advice=maybe(
+            record(
+                calibration=maybe(NUMBER),
+                planned_steps=maybe(WHOLE),
+                step_limit=maybe(WHOLE),
+                also_in_scope=list_of(TEXT),
+                rests_on=list_of(ID),
+                checklist=list_of(ID),
+            )
+        ),
+    ),
+    "ContextAnswer": {"anyOf": [ref("Context"), ref("GivenAtPoint")]},
     "Ledger": record(
         items=list_of(record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT)),
         memories=WHOLE,
@@ -60,7 +94,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 
 def step(ask: Ask) -> Answer:
-    """Return what warns of the files just touched."""
+    """Return what the first trigger with an answer gives."""
     back = give_at_step(
         caller=ask.caller,
         session_id=path_id(ask=ask),
@@ -79,6 +113,19 @@ def ledger(ask: Ask) -> Answer:
         "tokens": sum(one.tokens for one in found),
     }
     return Answer(body=body)
+
+
+def at_point(given: AtPointGiven, *, point: Point) -> dict[str, Any]:
+    """Return what a point gives as callers see it; null is what that point does not have."""
+    left = given.unfinished
+    return {
+        **shown(given.back, point=point),
+        "prefetch": None if given.prefetch is None else asdict(given.prefetch),
+        "work_state": None
+        if left is None
+        else {**asdict(left.state), "branch": left.branch, "at": left.at},
+        "advice": None if given.advice is None else asdict(given.advice),
+    }
 
 
 def shown(back: GivenBack, *, point: Point) -> dict[str, Any]:
@@ -100,7 +147,8 @@ ENDPOINTS: Final = (
         summary="Ask for warnings between two steps",
         says=(
             "Warnings of files that were just touched, at most four, never the same memory twice "
-            "in a session. Most often the text is empty."
+            "in a session; where the project asks for it, what is known of an entry just recorded, "
+            "or what answers the last searches. Most often the text is empty."
         ),
         scope=TokenScope.READ,
         run=step,

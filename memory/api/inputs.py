@@ -11,6 +11,7 @@ from accounts.api.shapes import (
     Field,
     Fraction,
     Free,
+    Identifier,
     Moment,
     Record,
     Several,
@@ -20,6 +21,7 @@ from accounts.api.shapes import (
     Whole,
 )
 from accounts.caller import Caller, is_person
+from accounts.errors import wrong_field
 from memory.actions.asking import (
     LARGEST_FILTER,
     LARGEST_LIMIT,
@@ -32,9 +34,12 @@ from memory.actions.asking import (
 from memory.actions.context import LARGEST_BUDGET, ContextRequest
 from memory.actions.correct import KINDS
 from memory.actions.fields import LARGEST_LINE
+from memory.actions.give_at_point import AtPoint
 from memory.actions.narrowing import Narrowing
 from memory.actions.recall import Closeness
 from memory.actions.remember import NewMemory
+from memory.observer.injection.planner import STEPS_MOST as MOST_STEPS
+from memory.observer.injection.points import Point
 from memory.retrieval import states
 from memory.retrieval.filters import STATES
 from memory.retrieval.phases import Phase
@@ -58,6 +63,7 @@ PROJECT: Final = Field(
 MOST_IN_ADDRESS: Final = (
     32  # values of one filter: an address of 64 kB is the longest a server reads
 )
+LARGEST_STEP: Final = 1_000_000_000  # as of events
 AGENT_SOURCES: Final = tuple(  # what an agent may say of itself; a person's word is its own
     item.value for item in Source if item is not Source.USER_TAUGHT
 )
@@ -248,13 +254,32 @@ CONTEXT: Final = Record(
             "What the session is about, for the style of answers; else the query says it.",
         ),
         _optional("style", Truth(), "Whether the style that fits begins the text.", True),
+        _optional(
+            "working_files", FILES, "Files that are worked on: what is about them comes first.", ()
+        ),
+        _optional(
+            "point",
+            Text(largest=20, choices=tuple(Point)),
+            "A point of a session at which memory is given back, never the same twice.",
+        ),
+        _optional("session", Identifier(), "The session of yours that is at this point."),
+        _optional("modules", MODULES, "Modules of the task, at first_message and planner.", ()),
+        _optional(
+            "step", Whole(smallest=1, largest=LARGEST_STEP), "The step that comes next, at step.", 5
+        ),
+        _optional(
+            "estimate", Whole(smallest=1, largest=MOST_STEPS), "Steps of the plan, at planner."
+        ),
         *FILTERS,
         *RANKING,
     ),
 )
 
 
-OF_CONTEXT: Final = ("phase", "methodology", "budget_tokens", "topic", "style")  # not the search's
+OF_CONTEXT: Final = (  # not the search's
+    "phase", "methodology", "budget_tokens", "topic", "style", "working_files",
+)  # fmt: skip
+OF_POINT: Final = ("point", "session", "modules", "step", "estimate")
 SHOWING: Final = frozenset({"explain", "organize"})  # how the answer is shown
 
 
@@ -280,5 +305,29 @@ def narrowing(*, given: Mapping[str, Any]) -> Narrowing:
 def context_request(*, body: dict[str, Any]) -> ContextRequest:
     """Make the value of a checked CONTEXT."""
     own = {name: body[name] for name in OF_CONTEXT}
-    asked = {name: value for name, value in body.items() if name not in own}
-    return ContextRequest(search=SearchRequest(**asked), **own)
+    return ContextRequest(search=_wanted(body), **own)
+
+
+def at_point(*, body: dict[str, Any]) -> AtPoint:
+    """Make the value of a checked CONTEXT that names a point. Raises InvalidInput."""
+    if body["session"] is None:
+        raise wrong_field(
+            pointer="/session",
+            detail="A point belongs to a session.",
+            hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
+            code="needs_session",
+        )
+    return AtPoint(
+        point=Point(body["point"]),
+        session_id=body["session"],
+        wanted=_wanted(body),
+        files=body["working_files"],
+        modules=body["modules"],
+        step=body["step"],
+        estimate=body["estimate"],
+    )
+
+
+def _wanted(body: dict[str, Any]) -> SearchRequest:
+    own = {*OF_CONTEXT, *OF_POINT}
+    return SearchRequest(**{name: value for name, value in body.items() if name not in own})

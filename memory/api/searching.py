@@ -5,10 +5,11 @@ from typing import Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
 from memory.actions.context import context
+from memory.actions.give_at_point import give_at_point
 from memory.actions.lay_out import lay_out
 from memory.actions.match import match
 from memory.actions.search import search
-from memory.api import examples, inputs, output
+from memory.api import examples, injections, inputs, output
 from memory.api.inputs import PATTERN
 from memory.retrieval import states
 
@@ -31,7 +32,11 @@ def find(ask: Ask) -> Answer:
 
 
 def pack(ask: Ask) -> Answer:
-    """Return what is worth knowing for a piece of work, packed into a token budget."""
+    """Return what is worth knowing for a piece of work, or what a point of a session gives."""
+    if ask.body["point"] is not None:
+        asked = inputs.at_point(body=ask.body)
+        given = give_at_point(caller=ask.caller, asked=asked, now=ask.now)
+        return Answer(body=injections.at_point(given, point=asked.point))
     request = inputs.context_request(body=ask.body)
     return Answer(body=output.context(context(caller=ask.caller, request=request, now=ask.now)))
 
@@ -70,7 +75,11 @@ ENDPOINTS: Final = (
         says=(
             "What an agent should know for a piece of work, as text within a token budget: whole "
             "memories, grouped by file, cited, both sides of a contradiction together. "
-            "`left_out` names what was found and is not in the text, and why."
+            "`left_out` names what was found and is not in the text, and why. With `point` and "
+            "`session` it gives what that point has for the session instead, and enters it into "
+            "the session's ledger: the brief (system_prompt), files to have at hand and unfinished "
+            "work (first_message), warnings (tool_result), what belongs between steps (step), and "
+            "what a plan should know (planner). Most often nothing."
         ),
         scope=TokenScope.READ,
         run=pack,
@@ -85,7 +94,7 @@ ENDPOINTS: Final = (
             Reply(
                 status=200,
                 says="The text and what it is made of.",
-                schema="Context",
+                schema="ContextAnswer",
                 example=examples.CONTEXT,
             ),
         ),

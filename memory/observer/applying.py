@@ -4,12 +4,13 @@ Called by the fold alone, on a copy of its own, in the order of sequence numbers
 event, except where a full log lets its least telling deeds go, which pays for many events.
 """
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from memory.observer import fingerprints, places, remarks, tools
+from memory.observer import fingerprints, places, reading, remarks, tools
 from memory.observer.events import Event, EventKind
 from memory.observer.remarks import Remark, RemarkKind
 from memory.observer.scratchpad import (
@@ -36,6 +37,7 @@ from memory.observer.tools import Act
 PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most, ours
 TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
 MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
+CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens), ours
 LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
 TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
@@ -118,6 +120,7 @@ def _touch(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
         first_step=known.first_step if known else event.step,
         last_step=max(event.step, known.last_step if known else 0),
         last_sequence=event.sequence,
+        tokens=known.tokens if known else 0,
     )
     if len(state.files) > FILES_MOST:
         del state.files[min(state.files, key=lambda path: _worth(state.files[path]))]
@@ -146,6 +149,7 @@ def _on_result(state: Scratchpad, event: Event) -> None:
     if deed is None:
         state.orphans += 1
         return
+    _weigh(state, deed, event)
     is_test = deed.act is Act.TEST
     is_error = event.is_error or fingerprints.says_failure(text=event.text, is_test=is_test)
     error = (
@@ -162,6 +166,15 @@ def _on_result(state: Scratchpad, event: Event) -> None:
         found=() if is_error else _found(deed, event.text, state.setting.root),
         seconds=max(state.clock - deed.clock, 0.0) if event.at_seconds is not None else None,
     )
+
+
+def _weigh(state: Scratchpad, deed: Deed, event: Event) -> None:
+    """Note what reading a file took, at three characters a token, which rather says too much."""
+    use = state.files.get(deed.target) if deed.act is Act.READ else None
+    if use is None or event.is_error or not event.text:
+        return
+    tokens = math.ceil(reading.length(text=event.text) / CHARACTERS_A_TOKEN)
+    state.files[deed.target] = replace(use, tokens=max(use.tokens, tokens))
 
 
 def _program(deed: Deed) -> str:

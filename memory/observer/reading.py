@@ -7,12 +7,14 @@ characters that no database text can hold are taken out. Spec 4.1.
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from memory.observer import tools
 from memory.observer.events import (
     NO_ARGUMENTS,
     TARGET_MOST,
@@ -30,6 +32,7 @@ SECONDS_MOST: Final = 10**10  # since 1970, ours
 NAME_MOST: Final = 120  # characters of a tool or an agent, ours
 _TAIL: Final = TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
+_MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
 _PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file", "target_file")
 _PATTERNS: Final = ("pattern", "glob", "regex", "query", "glob_pattern")
@@ -89,6 +92,12 @@ class _Bad(Exception):
         self.reason = reason
 
 
+def length(*, text: str) -> int:
+    """Return how many characters a text had before its middle was left out."""
+    marked = _MARKED.search(text) if len(text) >= _HEAD else None
+    return len(text) if marked is None else len(text) + int(marked.group(1))
+
+
 def read_all(*, rows: tuple[object, ...]) -> Batch:
     """Read a batch of JSON rows; nothing is raised, whatever they hold."""
     events: list[Event] = []
@@ -126,7 +135,7 @@ def _event(row: object) -> Event:
         name=name,
         call=_short(row.get("call"))[:NAME_MOST],
         arguments=_arguments(given) if isinstance(given, Mapping) else NO_ARGUMENTS,
-        text=_text(row.get("text")),
+        text=_text(row.get("text")) or _recorded(kind, name, given),
         is_error=row.get("is_error") is True or _exit_code(row) != 0,
         tokens=_whole(row, "tokens", least=0, most=COUNT_MOST, reason=Reason.BAD_COUNT),
         steps=_whole(row, "steps", least=0, most=COUNT_MOST, reason=Reason.BAD_COUNT),
@@ -161,6 +170,14 @@ def _arguments(given: Mapping[str, object]) -> Arguments:
         after=_digest(_first(given, _AFTER)),
         line=line if isinstance(line, int) and 0 < line <= COUNT_MOST else 0,
     )
+
+
+def _recorded(kind: EventKind, name: str, given: object) -> str:
+    """Return what the agent itself puts down with a call; of other calls no text is kept."""
+    if kind is not EventKind.TOOL_CALL or not isinstance(given, Mapping):
+        return ""
+    content = given.get("content") if tools.is_recording(name=name) else None
+    return _text(content) if isinstance(content, str) else ""
 
 
 def _first(given: Mapping[str, object], names: tuple[str, ...]) -> object:

@@ -81,13 +81,17 @@ class Deed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileUse:
-    """How often a session touched a file, and at which steps first and last."""
+    """How often a session touched a file, and at which steps first and last.
+
+    `tokens` is what reading it took, the most of any time; 0 where nobody knows.
+    """
 
     reads: int
     edits: int
     first_step: int
     last_step: int
     last_sequence: int
+    tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

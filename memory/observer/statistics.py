@@ -8,6 +8,7 @@ The weight of an edge is the share of sessions with either file that had both (J
 files that are in every session do not look tied more than they are.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -24,12 +25,14 @@ DIRECTION_LEAST: Final = 0.75  # share of sessions that begin with the same file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRow:
-    """One file over sessions."""
+    """One file over sessions; `tokens` is what reading it took in the `sized` that know it."""
 
     path: str
     sessions: int = 0
     reads: int = 0
     edits: int = 0
+    tokens: int = 0
+    sized: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,8 @@ def file_after(*, row: FileRow, add: FileRow) -> FileRow:
         sessions=row.sessions + add.sessions,
         reads=row.reads + add.reads,
         edits=row.edits + add.edits,
+        tokens=row.tokens + add.tokens,
+        sized=row.sized + add.sized,
     )
 
 
@@ -176,6 +181,11 @@ def mean_tokens(*, module: ModuleRow) -> int | None:
     return round(module.tokens / module.costed) if module.costed else None
 
 
+def file_tokens(*, row: FileRow) -> int | None:
+    """Return what reading a file takes, the mean over sessions rounded up; None when unknown."""
+    return math.ceil(row.tokens / row.sized) if row.sized else None
+
+
 def _clean(scratchpad: Scratchpad, found: tuple[Sighting, ...]) -> tuple[Sighting, ...]:
     taint = scratchpad.taint
     return tuple(one for one in found if taint is None or one.last_sequence <= taint.sequence)
@@ -183,7 +193,14 @@ def _clean(scratchpad: Scratchpad, found: tuple[Sighting, ...]) -> tuple[Sightin
 
 def _files(scratchpad: Scratchpad) -> tuple[FileRow, ...]:
     return tuple(
-        FileRow(path=path, sessions=1, reads=use.reads, edits=use.edits)
+        FileRow(
+            path=path,
+            sessions=1,
+            reads=use.reads,
+            edits=use.edits,
+            tokens=use.tokens,
+            sized=int(use.tokens > 0),
+        )
         for path, use in sorted(scratchpad.files.items())
         if path and not places.is_outside(path=path)
     )

@@ -74,9 +74,20 @@ def log_key(*, threshold: int, module: str) -> str:
     return _key(f"{threshold}:{module}")
 
 
+def file_key(*, path: str) -> str:
+    """Return the key under which a file is counted."""
+    return _key(path)
+
+
+def module_key(*, module: str) -> str:
+    """Return the key under which a module is counted."""
+    return _key(module)
+
+
 def file_row(*, counts: Counts, notes: Notes) -> FileRow:
     """Read a file's sums."""
-    return FileRow(path=_text(notes, "path"), **_whole(counts, "sessions", "reads", "edits"))
+    names = ("sessions", "reads", "edits", "tokens", "sized")
+    return FileRow(path=_text(notes, "path"), **_whole(counts, *names))
 
 
 def edge_row(*, counts: Counts, notes: Notes) -> EdgeRow:
@@ -110,7 +121,13 @@ def module_row(*, counts: Counts, notes: Notes) -> ModuleRow:
 
 
 def _file(row: FileRow) -> Count:
-    counts = {"sessions": row.sessions, "reads": row.reads, "edits": row.edits}
+    counts = {
+        "sessions": row.sessions,
+        "reads": row.reads,
+        "edits": row.edits,
+        "tokens": row.tokens,
+        "sized": row.sized,
+    }
     return Count(kind=Kind.FILE, key=_key(row.path), counts=counts, notes={"path": row.path})
 
 
@@ -147,7 +164,10 @@ def _module(row: ModuleRow) -> Count:
         "costed": row.costed,
     }
     return Count(
-        kind=Kind.MODULE, key=_key(row.module), counts=counts, notes={"module": row.module}
+        kind=Kind.MODULE,
+        key=module_key(module=row.module),
+        counts=counts,
+        notes={"module": row.module},
     )
 
 

@@ -98,6 +98,11 @@ def read(*, event: Event, root: str, own_servers: frozenset[str]) -> Reading:
     return Reading(act=act, target=given.path or given.pattern or event.name)
 
 
+def is_recording(*, name: str) -> bool:
+    """Say whether a tool of this name keeps what the agent itself puts down."""
+    return _BY_NAME.get(name.lower().rpartition("__")[2]) is Act.RECORD
+
+
 def host(*, url: str) -> str:
     """Return the host of an address; what is none is returned as it is, up to 80 characters."""
     found = _HOST.match(url)

@@ -137,9 +137,9 @@ def hold(*, caller: Caller, session_id: UUID) -> Session:
     return row
 
 
-def of_project(*, caller: Caller, project_id: UUID) -> QuerySet[Session]:
-    """Return the sessions of a project that the caller may see. In a unit."""
-    return _visible(caller).filter(project_id=project_id)
+def of_project(*, caller: Caller, project_id: UUID | None) -> QuerySet[Session]:
+    """Return the sessions of a project, or of none, that the caller may see. In a unit."""
+    return _visible(caller).filter(project=project_id)
 
 
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:

@@ -18,6 +18,8 @@ MOST: Final = 10_000  # rows of one read, ours
 class Which:
     """Which sums: of a kind; of a project (None: those outside of any), some keys, some days.
 
+    `under` is what keys begin with.
+
     `visible` is the predicate of who reads; a job passes the audience it counts for.
     """
 
@@ -25,6 +27,7 @@ class Which:
     visible: Q
     project_id: UUID | None
     keys: tuple[str, ...] | None = None
+    under: str | None = None
     since: date | None = None
     until: date | None = None
 
@@ -49,6 +52,8 @@ def read(*, which: Which, limit: int = MOST) -> tuple[Sums, ...]:
     )
     if which.keys is not None:
         rows = rows.filter(key__in=which.keys)
+    if which.under is not None:
+        rows = rows.filter(key__startswith=which.under)
     return tuple(_to_sums(row) for row in rows.order_by("day", "key", "id")[:limit])
 
 

@@ -136,6 +136,14 @@ def of_thing(*, thing: Thing, question: Question, limit: int, sight: Sight) -> t
     return tuple(row[0] for row in rows)
 
 
+def of_modules(
+    *, modules: tuple[str, ...], question: Question, limit: int, sight: Sight
+) -> tuple[UUID, ...]:
+    """Return the memories of some modules, the most important first. In a unit."""
+    rows = _rows("of_modules", question, sight, named_modules=list(modules), limit=limit)
+    return tuple(row[0] for row in rows)
+
+
 def timeline(
     *,
     question: Question,

@@ -155,6 +155,17 @@ WHERE {narrowed}
        OR (coalesce(m.event_at, m.created_at), m.id) > (%(after_at)s, %(after_id)s::uuid))
 ORDER BY 2, 1 LIMIT %(limit)s
 
+-- name: of_modules
+-- The memories of some modules, what is pinned and important first; of each module at most ten thousand,
+-- by index memory_kw_facets.
+SELECT m.id
+FROM memory_memory AS m
+WHERE m.id IN (SELECT f.memory_id FROM holders(
+        ARRAY(SELECT facet('module', lower(name)) FROM unnest(%(named_modules)s::text[]) AS name),
+        %(audiences)s::uuid[], NULL, 10000) AS f)
+  AND {narrowed}
+ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s
+
 -- name: of_thing
 -- The memories that name a thing, what is pinned and important first; by index memory_mention_named.
 SELECT m.id

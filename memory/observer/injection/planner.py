@@ -25,7 +25,7 @@ LINES_MOST: Final = {  # of each type, seed 001
 COMPLEX_STEPS: Final = 8  # of a plan, ours
 COMPLEX_MODULES: Final = 2  # of a plan, ours
 CHECKS_MOST: Final = 7  # lines of a checklist, ours
-_CHECKED: Final = (
+CHECKED: Final = (
     MemoryType.REQUIREMENT,
     MemoryType.DEAD_END,
     MemoryType.CAUSAL_DEPENDENCY,
@@ -94,7 +94,7 @@ def is_complex(*, steps: int, modules: int) -> bool:
 def checklist(*, known: Iterable[Known]) -> tuple[Known, ...]:
     """Return the pre-brief of a complex plan: what must hold, what failed, what is coupled,
     traps."""
-    order = {type: place for place, type in enumerate(_CHECKED)}
+    order = {type: place for place, type in enumerate(CHECKED)}
     checked = (one for one in known if one.type in order)
     ranked = sorted(checked, key=lambda one: (order[one.type], -one.confidence, one.id))
     return tuple(ranked[:CHECKS_MOST])

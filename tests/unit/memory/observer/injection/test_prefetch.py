@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.observer.injection import prefetch
+from memory.observer.injection.prefetch import Work
 from memory.observer.statistics import FileRow, ModuleRow
 
 MODULE = ModuleRow(module="auth", sessions=10)
@@ -27,7 +28,7 @@ def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
     files = (row("often", 6), row("always", 9), row("half", 5), row("limit", 8))
     tokens = dict.fromkeys(("often", "always", "half", "limit"), 100)
 
-    plan = prefetch.plan(module=MODULE, files=files, tokens=tokens)
+    plan = prefetch.plan(works=(Work(module=MODULE, files=files),), tokens=tokens)
 
     assert [(one.path, one.always) for one in plan.files] == [
         ("always", True),
@@ -41,7 +42,7 @@ def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
 def test_the_plan_never_exceeds_its_tokens_and_files(
     rows: list[FileRow], tokens: dict[str, int]
 ) -> None:
-    plan = prefetch.plan(module=MODULE, files=rows, tokens=tokens)
+    plan = prefetch.plan(works=(Work(module=MODULE, files=tuple(rows)),), tokens=tokens)
 
     assert plan.tokens == sum(one.tokens for one in plan.files) <= prefetch.TOKENS_MOST
     assert len(plan.files) <= prefetch.FILES_MOST
@@ -51,15 +52,26 @@ def test_the_plan_never_exceeds_its_tokens_and_files(
 def test_a_file_that_is_too_large_makes_way_and_is_named() -> None:
     files = (row("huge", 10), row("small", 9), row("unknown", 10))
 
-    plan = prefetch.plan(module=MODULE, files=files, tokens={"huge": 40_000, "small": 10})
+    plan = prefetch.plan(
+        works=(Work(module=MODULE, files=files),), tokens={"huge": 40_000, "small": 10}
+    )
 
     assert [one.path for one in plan.files] == ["small"]
     assert plan.left_out == ("huge", "unknown")
 
 
 def test_two_sessions_plan_nothing() -> None:
-    plan = prefetch.plan(
-        module=ModuleRow(module="auth", sessions=2), files=(row("a", 2),), tokens={"a": 1}
-    )
+    new = Work(module=ModuleRow(module="auth", sessions=2), files=(row("a", 2),))
+
+    plan = prefetch.plan(works=(new,), tokens={"a": 1})
 
     assert plan.files == ()
+
+
+def test_files_of_several_modules_share_one_budget_and_each_counts_in_its_own() -> None:
+    rare = Work(module=ModuleRow(module="depot", sessions=20), files=(row("rare", 9),))
+    near = Work(module=MODULE, files=(row("often", 6), row("always", 9)))
+
+    plan = prefetch.plan(works=(rare, near), tokens=dict.fromkeys(("rare", "often", "always"), 10))
+
+    assert [one.path for one in plan.files] == ["always", "often"]

@@ -1,0 +1,161 @@
+"""Give back at the point that an agent names, for the session that it works in (spec 4.6, 8.1).
+
+What may be given, and how much of it, is each point's own; most often nothing is.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions import (
+    allowing,
+    briefing,
+    giving_back,
+    planning,
+    prefetching,
+    resuming,
+)
+from memory.actions import narrowing as narrowings
+from memory.actions.append_turns import hold_own
+from memory.actions.asking import SearchRequest
+from memory.actions.give_at_step import Step, give_at_step
+from memory.actions.giving_back import CERTAIN, SILENCE, Found, GivenBack
+from memory.actions.narrowing import Narrowing
+from memory.actions.planning import Advice, Task
+from memory.actions.resuming import Unfinished
+from memory.models import Session
+from memory.observer import places
+from memory.observer.injection.points import POINTS, Point
+from memory.observer.injection.prefetch import Plan
+from memory.observer.injection.steps import FIRST_STEP
+from memory.queries.views import views_of
+from memory.sql import ways
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+
+OF_MODULES: Final = 20  # memories of the modules at the first message, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtPoint:
+    """What an agent says at a point: its task, the files and modules, where it stands."""
+
+    point: Point
+    session_id: UUID
+    wanted: SearchRequest
+    files: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    step: int = FIRST_STEP
+    estimate: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtPointGiven:
+    """What is given, and what a point gives beside memories."""
+
+    back: GivenBack = SILENCE
+    prefetch: Plan | None = None
+    unfinished: Unfinished | None = None
+    advice: Advice | None = None
+
+
+def give_at_point(*, caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    """Return what a point gives.
+
+    Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
+    """
+    require(caller=caller, act=Act.READ)
+    return _GIVES[asked.point](caller, asked, now)
+
+
+def _system_prompt(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    with tenancy.unit():
+        row = hold_own(caller=caller, session_id=asked.session_id)
+        files = _relative(row, asked.files)
+        allowed = allowing.of_session(caller=caller, row=row, point=Point.SYSTEM_PROMPT)
+        if row.briefed_at is not None or not allowed.is_open:
+            return AtPointGiven()
+    back = briefing.brief(caller=caller, row=row, wanted=asked.wanted, working=files, now=now)
+    return AtPointGiven(back=back)
+
+
+def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    with tenancy.unit():
+        row = hold_own(caller=caller, session_id=asked.session_id)
+        if not allowing.of_session(caller=caller, row=row, point=asked.point).is_open:
+            return AtPointGiven()
+        files = _relative(row, asked.files)
+        modules = prefetching.modules_of(named=asked.modules, files=files)
+        plan = prefetching.plan(caller=caller, row=row, modules=modules)
+        left = resuming.unfinished(caller=caller, row=row)
+        heading = (resuming.told(left=left) if left else "") + prefetching.told(plan=plan)
+        found = _of_modules(caller, row, modules, now)
+        whole = giving_back.together(
+            found=(
+                found,
+                Found(views={}, relevance={}, files={}, heading=heading, reserved=plan.tokens),
+            )
+        )
+        back = giving_back.give_back(
+            caller=caller, row=row, point=asked.point, found=whole, now=now
+        )
+    return AtPointGiven(back=back, prefetch=plan, unfinished=left)
+
+
+def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:
+    """Find the patterns and states of work that are known of some modules. In a unit."""
+    types = tuple(sorted(type.value for type in POINTS[Point.FIRST_MESSAGE].types))
+    project = None if row.project is None else str(row.project.id)
+    sight = visibility.sight_of(caller=caller)
+    question = narrowings.question(caller=caller, narrowing=Narrowing(project=project, types=types))
+    ids = ways.of_modules(modules=modules, question=question, limit=OF_MODULES, sight=sight)
+    views = views_of(memory_ids=ids, sight=sight, now=now)
+    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files={})
+
+
+def _tool_result(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    with tenancy.unit():
+        row = hold_own(caller=caller, session_id=asked.session_id)
+        files = _relative(row, asked.files)
+        if not allowing.of_session(caller=caller, row=row, point=asked.point).is_open:
+            return AtPointGiven()
+        found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
+        back = giving_back.give_back(
+            caller=caller, row=row, point=asked.point, found=found, now=now
+        )
+    return AtPointGiven(back=back)
+
+
+def _step(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    step = Step(number=asked.step, files=asked.files)
+    back = give_at_step(caller=caller, session_id=asked.session_id, step=step, now=now)
+    return AtPointGiven(back=back)
+
+
+def _planner(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    task = Task(
+        wanted=asked.wanted,
+        modules=prefetching.modules_of(named=asked.modules, files=asked.files),
+        files=asked.files,
+        estimate=asked.estimate,
+    )
+    done = planning.plan(caller=caller, session_id=asked.session_id, task=task, now=now)
+    return AtPointGiven(back=done.back, advice=done.advice)
+
+
+def _relative(row: Session, files: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(places.relative(path=path, root=row.cwd) for path in files)
+
+
+_GIVES: Final[Mapping[Point, Callable[[Caller, AtPoint, datetime], AtPointGiven]]] = {
+    Point.SYSTEM_PROMPT: _system_prompt,
+    Point.FIRST_MESSAGE: _first_message,
+    Point.TOOL_RESULT: _tool_result,
+    Point.STEP: _step,
+    Point.PLANNER: _planner,
+}

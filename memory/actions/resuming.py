@@ -1,0 +1,83 @@
+"""What the session before left unfinished, offered where its work goes on (spec 4.6, point 2).
+
+Work goes on in the same session, in its thread, or on its branch; of the same folder only where the
+same person opened both. What followed outside content is told to nobody else, and of such a session
+its own person is told the files alone.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import Q
+
+from accounts.caller import Caller
+from memory.actions import scratchpads
+from memory.intake.text import normalized
+from memory.models import Session
+from memory.observer.injection import relays
+from memory.observer.injection.relays import WorkState
+from memory.queries import sessions
+
+LONGEST = 400  # characters of a task or an error that is told, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """Where unfinished work stands, and when and on which branch that was."""
+
+    state: WorkState
+    branch: str
+    at: datetime
+
+
+def unfinished(*, caller: Caller, row: Session) -> Unfinished | None:
+    """Return what was left unfinished where a session goes on; None for nothing. In a unit."""
+    before = row if row.events else _before(caller, row)
+    if before is None:
+        return None
+    scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
+    state = relays.work_state(scratchpad=scratchpad)
+    if state is None:
+        return None
+    if scratchpad.taint is not None:
+        if not _is_own(caller, before):
+            return None
+        state = replace(state, task="", last_error="")
+    return Unfinished(state=state, branch=before.branch, at=before.active_at)
+
+
+def told(*, left: Unfinished) -> str:
+    """Write unfinished work as text that stands before memories."""
+    state = left.state
+    where = f" on the branch {normalized(text=left.branch)}" if left.branch else ""
+    lines = [f"Work left unfinished{where}, {left.at:%Y-%m-%d %H:%M} UTC, at step {state.step}:"]
+    if state.task:
+        lines.append(f"- task: {normalized(text=state.task)[:LONGEST]}")
+    lines.extend(f"- changed: {normalized(text=path)}" for path in state.files)
+    if state.last_error:
+        lines.append(f"- last error: {normalized(text=state.last_error)[:LONGEST]}")
+    return "\n".join(lines) + "\n"
+
+
+def _before(caller: Caller, row: Session) -> Session | None:
+    """Return the last session whose work may go on in this one, of those the caller may see."""
+    same = Q(pk__in=())
+    if row.thread:
+        same |= Q(thread=row.thread)
+    if row.branch:
+        same |= Q(branch=row.branch)
+    elif row.cwd:
+        same |= Q(cwd=row.cwd, branch="") & _own(caller)
+    rows = sessions.of_project(caller=caller, project_id=row.project_id).filter(same)
+    earlier = rows.filter(opened_at__lte=row.opened_at).exclude(pk=row.pk)
+    return earlier.order_by("-active_at", "-id").first()
+
+
+def _own(caller: Caller) -> Q:
+    return Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
+
+
+def _is_own(caller: Caller, row: Session) -> bool:
+    if caller.user_id is not None:
+        return row.opened_by == caller.user_id
+    return row.token_id == caller.token_id
