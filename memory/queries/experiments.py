@@ -1,0 +1,157 @@
+"""What memory changed in a project, group against group and memory by memory (spec 10.4, 11.6).
+
+Sums tell nothing of what was said. Who answers for the organization is told them over all sessions
+of the project, personal ones too; everybody else over those that they may see.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.rights import manages
+from memory.evaluation import uplift
+from memory.evaluation.differences import Side
+from memory.evaluation.uplift import Measured, Saved, Sums
+from memory.observer.figures import Figure
+from memory.observer.injection.points import Group
+from memory.queries.views import MemoryView, countable, views_of
+from memory.sql import experiments
+from memory.sql.experiments import Asked
+from teams import queries as places
+from teams import visibility
+from teams.models import Project
+from teams.permissions import require
+from teams.queries import experiments as settings
+from teams.queries.experiments import Experiments
+from teams.roles import Act
+
+USUAL_DAYS: Final = 90  # as far as the ledger reaches back, ours
+LARGEST_DAYS: Final = 365
+MOST: Final = 50  # memories, those most often withheld; ours
+MOST_LOOKED_AT: Final = 500  # of which the caller may see some, ours
+COUNT: Final = ""  # the figure that counts sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A group against the control group."""
+
+    group: Group
+    measures: tuple[Measured, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a project's groups came to; `is_whole` says whether of all sessions of the project."""
+
+    settings: Experiments
+    since: datetime
+    is_whole: bool
+    sessions: Mapping[Group, int]
+    compared: tuple[Compared, ...]
+    saved: Saved | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What a memory is worth: how many sessions were given it and went without, and figures."""
+
+    memory: MemoryView
+    given: int
+    withheld: int
+    measures: tuple[Measured, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The sums of a memory: of who was given it, and of who went without."""
+
+    given: Sums
+    without: Sums
+    given_count: int
+    without_count: int
+
+
+def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
+    """Compare the groups of a project. Raises NotFound for one the caller cannot see."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        asked = _asked(caller, place, now - timedelta(days=days))
+        by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
+        for one in experiments.groups(asked=asked):
+            by_group[Group(one.group)][one.figure] = one.side
+    sums = {group: _known(sides) for group, sides in by_group.items()}
+    control = sums[Group.CONTROL]
+    return Report(
+        settings=settings.of_project(project=place),
+        since=asked.since,
+        is_whole=asked.sight is None,
+        sessions={group: _count(sides) for group, sides in by_group.items()},
+        compared=tuple(
+            Compared(group=group, measures=uplift.measured(given=sums[group], without=control))
+            for group in (Group.FULL, Group.PASSIVE)
+        ),
+        saved=uplift.tokens_saved(given=sums[Group.FULL], without=control),
+    )
+
+
+def proofs(*, caller: Caller, project: str, days: int, now: datetime) -> tuple[Proof, ...]:
+    """Return the memories that are withheld from some, most often first, with what they are worth.
+
+    Of those that the caller may see. Raises NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        asked = _asked(caller, place, now - timedelta(days=days))
+        found = sides_of(asked=asked, most=MOST_LOOKED_AT)
+        seen = set(countable(caller=caller).filter(id__in=found).values_list("id", flat=True))
+        ordered = sorted(seen, key=lambda one: (-found[one].without_count, one))[:MOST]
+        sight = visibility.sight_of(caller=caller)
+        views = views_of(memory_ids=tuple(ordered), sight=sight, now=now) if ordered else {}
+    return tuple(_proof(views[one], found[one]) for one in ordered if one in views)
+
+
+def sides_of(*, asked: Asked, most: int) -> dict[UUID, Sides]:
+    """Return the sums of memories that were withheld. In a unit."""
+    read: dict[UUID, dict[bool, dict[str, Side]]] = {}
+    for one in experiments.memories(asked=asked, most=most):
+        both = read.setdefault(one.memory_id, {True: {}, False: {}})
+        both[one.withheld][one.figure] = one.side
+    return {
+        memory_id: Sides(
+            given=_known(both[False]),
+            without=_known(both[True]),
+            given_count=_count(both[False]),
+            without_count=_count(both[True]),
+        )
+        for memory_id, both in read.items()
+    }
+
+
+def _asked(caller: Caller, place: Project, since: datetime) -> Asked:
+    sight = None if manages(caller=caller) else visibility.sight_of(caller=caller)
+    return Asked(project_id=place.id, since=since, sight=sight)
+
+
+def _proof(view: MemoryView, sides: Sides) -> Proof:
+    return Proof(
+        memory=view,
+        given=sides.given_count,
+        withheld=sides.without_count,
+        measures=uplift.measured(given=sides.given, without=sides.without, figures=uplift.HARMS),
+    )
+
+
+def _known(sides: Mapping[str, Side]) -> dict[Figure, Side]:
+    names = {figure.value: figure for figure in Figure}
+    return {names[name]: side for name, side in sides.items() if name in names}
+
+
+def _count(sides: Mapping[str, Side]) -> int:
+    return sides[COUNT].count if COUNT in sides else 0
