@@ -13,6 +13,7 @@ from frontend.words import Name
 from memory.lifecycle.review import Group
 from memory.queries import reviews
 from memory.queries.conflicts import ConflictView
+from memory.queries.imports import ImportView
 from memory.queries.reviews import Counts, Decided, Due, DuePlace, Item
 from memory.queries.views import MemoryView
 from memory.taxonomy import Scope
@@ -32,6 +33,14 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """An import with how many of its memories wait for the reader."""
+
+    view: ImportView
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
     """The open item: who proposed it, what a reader may do, and what its payload says."""
 
@@ -45,10 +54,12 @@ class Opened:
 class Inbox:
     """What the page shows; `decided` is what the week brought, when nothing waits.
 
-    Open is a memory or a conflict (`card`). `together` can be decided about at once.
+    Open is a memory or a conflict (`card`). `together` can be decided about at once. With `batch`
+    all of it is of one import.
     """
 
     group: Group | None
+    batch: UUID | None
     tabs: tuple[Tab, ...]
     rows: tuple[Due, ...]
     authors: dict[UUID, str]
@@ -71,22 +82,30 @@ def read(
     caller: Caller,
     project: str,
     group: Group | None,
+    batch: UUID | None,
     peek: UUID | ConflictView | None,
     now: datetime,
 ) -> Inbox:
     """Return the inbox with an item open: the memory or conflict asked for, else the first.
 
-    Raises NotFound for a project or an item that the caller cannot see.
+    Raises NotFound for a project, an import or an item that the caller cannot see.
     """
-    counts = reviews.counts(caller=caller, project=project, now=now)
+    counts = reviews.counts(caller=caller, project=project, batch=batch, now=now)
     page = reviews.page(
-        caller=caller, project=project, group=group, after=None, limit=PAGE_SIZE, now=now
+        caller=caller,
+        project=project,
+        group=group,
+        batch=batch,
+        after=None,
+        limit=PAGE_SIZE,
+        now=now,
     )
     first = next((one.conflict or one.memory.id for one in page.items), None)
     shown = peek or first
     names = _names(caller, tuple(one.memory for one in page.items))
     return Inbox(
         group=group,
+        batch=batch,
         tabs=_tabs(counts, group),
         rows=page.items,
         authors={one.memory.id: _author(one.memory, names) for one in page.items},
@@ -97,7 +116,9 @@ def read(
         card=conflicts.of(caller=caller, views=(shown,))[0]
         if isinstance(shown, ConflictView)
         else None,
-        decided=None if counts.total else reviews.decided(caller=caller, project=project, now=now),
+        decided=None
+        if counts.total or batch
+        else reviews.decided(caller=caller, project=project, now=now),
         may_decide=may_decide(caller=caller),
     )
 
@@ -107,9 +128,12 @@ def may_decide(*, caller: Caller) -> bool:
     return may(caller=caller, scope=TokenScope.WRITE) and allows(role=caller.role, act=Act.CONFIRM)
 
 
-def waiting(*, caller: Caller, project: str, group: Group | None, now: datetime) -> int:
-    """Return how many memories wait in a group, or in all of them. Raises NotFound."""
-    return _together(reviews.counts(caller=caller, project=project, now=now), group)
+def waiting(
+    *, caller: Caller, project: str, group: Group | None, batch: UUID | None, now: datetime
+) -> int:
+    """Return how many memories wait in a group, or in all, maybe of an import. Raises NotFound."""
+    counts = reviews.counts(caller=caller, project=project, batch=batch, now=now)
+    return _together(counts, group)
 
 
 def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:

@@ -22,7 +22,9 @@ from memory.actions.retry_import import retry_import
 from memory.actions.together import MOST
 from memory.actions.undo import undo_together
 from memory.actions.undo_import import undo_import
+from memory.lifecycle.review import Group
 from memory.queries import imports as queries
+from memory.queries import reviews
 from memory.queries.imports import ImportView
 
 SHOWN = 30  # imports a page
@@ -76,7 +78,7 @@ def one(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
 @base.member
 def change(request: HttpRequest, frame: Frame, import_id: UUID) -> HttpResponse:
     """Undo an import, cancel it, try it again, or decide about what waits of it for review."""
-    _here(frame, import_id)
+    here(frame, import_id)
     run = VERBS.get(request.POST.get("verb", ""))
     try:
         if run is None:
@@ -161,8 +163,9 @@ def _page(
 def _one(
     request: HttpRequest, frame: Frame, import_id: UUID, *, status: int = 200, **extra: object
 ) -> HttpResponse:
-    view = _here(frame, import_id)
+    view = here(frame, import_id)
     start = request.GET.get("after", "")
+    waits = reviews.counts(caller=frame.caller, project=None, batch=import_id, now=frame.now)
     rows = queries.rows(
         caller=frame.caller,
         batch_id=import_id,
@@ -179,7 +182,8 @@ def _one(
         "counts": _counts(view.counts),
         "rows": rows,
         "next": rows[-1].number if len(rows) == ROWS else None,
-        "at_once": min(view.to_review, MOST),
+        "to_review": waits.total,
+        "at_once": min(waits.total - waits.by_group[Group.CONFLICTS], MOST),
         "may_decide": inbox.may_decide(caller=frame.caller),
         "decided": _after(request.GET.get("decided", "")),
         **extra,
@@ -187,7 +191,8 @@ def _one(
     return base.page(request, "pages/import.html", context, status=status)
 
 
-def _here(frame: Frame, import_id: UUID) -> ImportView:
+def here(frame: Frame, import_id: UUID) -> ImportView:
+    """Return an import of the page's project. Raises NotFound for another place's."""
     view = queries.batch(caller=frame.caller, batch_id=import_id)
     if frame.project is None or view.project_id != frame.project.id:
         raise NotFound(detail="There is no such import.", hint="It may be another project's.")

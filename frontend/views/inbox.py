@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -10,10 +11,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound
+from accounts.identifiers import as_uuid
 from frontend import inbox, messages, words
-from frontend.inbox import Inbox
+from frontend.inbox import Batch, Inbox
 from frontend.views import base, conflicts
 from frontend.views.base import Frame
+from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
 from frontend.words import Name
 from memory.actions.decide_all import Whole, Words, decide_all
@@ -24,9 +27,8 @@ from memory.actions.reject import reject
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo, undo_together
 from memory.lifecycle.review import Group
-from memory.queries import imports, overview
+from memory.queries import imports, overview, reviews
 from memory.queries.conflicts import ConflictView
-from memory.queries.imports import ImportView
 from memory.queries.reviews import DuePlace
 from memory.queries.views import MemoryView
 
@@ -54,8 +56,8 @@ def _merge(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
 
 
 def _snooze(request: HttpRequest, frame: Frame, memory_id: UUID) -> Decided:
-    until = _until(request.POST.get("for", ""), frame.now)
-    return snooze(caller=frame.caller, memory_id=memory_id, until=until, now=frame.now)
+    end = until(request.POST.get("for", ""), frame.now)
+    return snooze(caller=frame.caller, memory_id=memory_id, until=end, now=frame.now)
 
 
 VERBS: Final[Mapping[str, tuple[Verb, Name]]] = {
@@ -94,7 +96,7 @@ def item(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
     if not request.htmx:  # type: ignore[attr-defined]
         return opened_in_list(request, frame, memory_id)
     opened = inbox.opened(caller=frame.caller, memory_id=memory_id, now=frame.now)
-    context = {"opened": opened, "group": request.GET.get("group", ""), "now": frame.now,
+    context = {"opened": opened, **narrowed(request), "now": frame.now,
                "may_decide": inbox.may_decide(caller=frame.caller)}  # fmt: skip
     return base.page(request, "partials/inbox_item.html", context)
 
@@ -121,9 +123,14 @@ def verdict(request: HttpRequest, frame: Frame, memory_id: UUID, verb: str) -> H
 def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Decide about a selection, or about a whole group once its count is typed."""
     if request.method != "POST":
-        shown = inbox.group_named(request.GET.get("group", ""))
-        count = inbox.waiting(caller=frame.caller, project=_slug(frame), group=shown, now=frame.now)
-        context = {"count": count, "group": request.GET.get("group", ""), "form": request.GET}
+        count = inbox.waiting(
+            caller=frame.caller,
+            project=_slug(frame),
+            group=inbox.group_named(group_text(request)),
+            batch=_batch(request, frame),
+            now=frame.now,
+        )
+        context = {"count": count, **narrowed(request), "form": request.GET}
         return base.dialog(request, "partials/inbox_bulk.html", context)
     sent = request.POST
     is_whole = "whole" in sent
@@ -135,7 +142,7 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
         verb=sent.get("verb", ""),
         chosen=chosen,
         words=Words(
-            reason=sent.get("reason", "").strip(), until=_until(sent.get("for", "week"), frame.now)
+            reason=sent.get("reason", "").strip(), until=until(sent.get("for", "week"), frame.now)
         ),
         now=frame.now,
     )
@@ -156,7 +163,7 @@ def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpRespon
     """Undo a verdict, and show what waits again."""
     run = undo_together if "together" in request.GET else _undo_one
     done = run(caller=frame.caller, review_id=review_id, now=frame.now)
-    return again(request, frame, done[0].memory.id)
+    return again(request, frame, done[0].conflict_id or done[0].memory.id)
 
 
 def after(
@@ -219,15 +226,24 @@ def _context(
         "opened": shown.opened,
         "card": shown.card,
         "may_decide": shown.may_decide,
-        "group": group_text(request),
-        "batches": _batches(frame) if shown.group is Group.IMPORTS else (),
+        **narrowed(request),
+        "batches": _batches(frame, shown),
         "now": frame.now,
     }
 
 
-def _batches(frame: Frame) -> tuple[ImportView, ...]:
-    """Return the newest imports of which something waits; each is decided about on its page."""
-    return imports.to_review(caller=frame.caller, project=_slug(frame), limit=BATCHES)
+def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
+    """Return the newest imports of which something waits, and the one that is shown."""
+    if shown.group is not Group.IMPORTS and shown.batch is None:
+        return ()
+    found = reviews.by_import(
+        caller=frame.caller, project=_slug(frame), limit=BATCHES, now=frame.now
+    )
+    batches = tuple(Batch(view=view, count=count) for view, count in found)
+    if shown.batch is None or any(one.view.id == shown.batch for one in batches):
+        return batches
+    view = imports.batch(caller=frame.caller, batch_id=shown.batch)
+    return (Batch(view=view, count=shown.counts.total), *batches)
 
 
 def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) -> Inbox:
@@ -235,6 +251,7 @@ def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) 
         caller=frame.caller,
         project=_slug(frame),
         group=inbox.group_named(group_text(request)),
+        batch=_batch(request, frame),
         peek=peek,
         now=frame.now,
     )
@@ -252,8 +269,8 @@ def _asked(
     context = {
         "memory": memory,
         "opened": opened,
-        "group": group_text(request),
-        "rests": tuple((name, words.RESTS[name]) for name in REST_DAYS),
+        **narrowed(request),
+        "rests": rests(),
         "form": request.POST,
         "error": error,
     }
@@ -269,10 +286,17 @@ def _whole(request: HttpRequest, frame: Frame) -> Whole:
             hint="The number that the dialog says.",
         )
     group = inbox.group_named(group_text(request))
-    return Whole(project=_slug(frame), group=group, count=int(typed))
+    batch = _batch(request, frame)
+    return Whole(project=_slug(frame), group=group, count=int(typed), batch=batch)
 
 
-def _until(text: str, now: datetime) -> datetime:
+def rests() -> tuple[tuple[str, Name], ...]:
+    """Return for how long something may be snoozed, in words."""
+    return tuple((name, words.RESTS[name]) for name in REST_DAYS)
+
+
+def until(text: str, now: datetime) -> datetime:
+    """Return the end of a snooze, now for one that is none."""
     return now + timedelta(days=REST_DAYS.get(text, 0))
 
 
@@ -307,8 +331,23 @@ def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:
 
 
 def query(request: HttpRequest) -> str:
-    """Return the end of an address that keeps the group."""
-    return f"?group={group_text(request)}"
+    """Return the end of an address that keeps the group and the import."""
+    return f"?{narrowed(request)['kept']}"
+
+
+def narrowed(request: HttpRequest) -> dict[str, str]:
+    """Return how the page is narrowed, for templates; `kept` goes into every address of it."""
+    group, batch = group_text(request), as_uuid(text=request.GET.get("import", ""))
+    kept = {"group": group} | ({"import": str(batch)} if batch else {})
+    return {"group": group, "batch": str(batch or ""), "kept": urlencode(kept)}
+
+
+def _batch(request: HttpRequest, frame: Frame) -> UUID | None:
+    """Return the import that the page is narrowed to. Raises NotFound for another place's."""
+    batch_id = as_uuid(text=request.GET.get("import", ""))
+    if batch_id is not None:
+        batch_here(frame, batch_id)
+    return batch_id
 
 
 def _slug(frame: Frame) -> str:

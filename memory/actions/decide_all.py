@@ -19,7 +19,7 @@ from memory.actions.deciding import Decided
 from memory.actions.fields import check_reason
 from memory.actions.together import MOST
 from memory.lifecycle.review import Group
-from memory.queries import imports, reviews
+from memory.queries import reviews
 from teams.permissions import require
 from teams.roles import Act
 
@@ -34,11 +34,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """All that waits in a group of a project, of which the caller has counted so many."""
+    """All that waits in a group of a project, or of an import there; the caller counted it."""
 
     project: str | None
     group: Group | None
     count: int
+    batch: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +119,17 @@ def _ids(
     if isinstance(chosen, tuple):
         return chosen
     if isinstance(chosen, OfImport):
-        found = imports.ids_to_review(caller=caller, batch_id=chosen.batch_id, limit=MOST)
+        found = reviews.due_ids(
+            caller=caller, project=None, group=None, batch=chosen.batch_id, most=MOST, now=now
+        )
     else:
         found = reviews.due_ids(
-            caller=caller, project=chosen.project, group=chosen.group, most=MOST + 1, now=now
+            caller=caller,
+            project=chosen.project,
+            group=chosen.group,
+            batch=chosen.batch,
+            most=MOST + 1,
+            now=now,
         )
     if len(found) == chosen.count or len(found) > MOST:
         return found

@@ -13,6 +13,7 @@ from accounts.caller import Caller
 from accounts.errors import Conflict
 from memory.errors import SelfApproval
 from memory.lifecycle.review import Verdict
+from memory.models import Conflict as ConflictRow
 from memory.models import Memory, ReviewVerdict
 from memory.queries import reviews, waiting
 from memory.queries.memories import lock_memory
@@ -32,11 +33,15 @@ RESTORED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A memory after a verdict, and the verdict's id, by which it is undone."""
+    """A memory after a verdict, and the verdict's id, by which it is undone.
+
+    Where a conflict was snoozed, `conflict_id` says which, and the memory is one of its sides.
+    """
 
     memory: MemoryView
     verdict: Verdict
     review_id: UUID
+    conflict_id: UUID | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,10 +101,12 @@ def note(
     traces: Traces,
     now: datetime,
     until: datetime | None = None,
+    conflict: ConflictRow | None = None,
 ) -> UUID:
-    """Write down what was decided about a memory. In a unit."""
+    """Write down what was decided about a memory, or a conflict of it. In a unit."""
     made = ReviewVerdict.objects.create(
         memory=row,
+        conflict=conflict,
         verdict=verdict.value,
         decided_by=waiting.decider(caller=caller),
         decided_agent=caller.agent,

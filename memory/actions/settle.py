@@ -130,10 +130,15 @@ def check_may(
             hint="Share it with the project first, keep both, or keep the other one.",
         )
     if why is Bar.OVER:
-        raise NotActive(
-            detail="This conflict is over.",
-            hint="It was settled, or one of the memories has left. Take that back first.",
-        )
+        raise over()
+
+
+def over() -> NotActive:
+    """Return the refusal of what only an open conflict takes."""
+    return NotActive(
+        detail="This conflict is over.",
+        hint="It was settled, or one of the memories has left. Take that back first.",
+    )
 
 
 def _check_settles(caller: Caller) -> None:

@@ -78,7 +78,8 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
     if made.verdict != Verdict.SNOOZE:
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
     view = to_view(row, now=now)
-    return Decided(memory=view, verdict=Verdict(made.verdict), review_id=made.id)
+    verdict = Verdict(made.verdict)
+    return Decided(memory=view, verdict=verdict, review_id=made.id, conflict_id=made.conflict_id)
 
 
 def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:

@@ -10,6 +10,7 @@ from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.identifiers import as_uuid
 from memory.actions.settle import Settlement, reopen, settle
+from memory.actions.snooze_conflict import snooze_conflict
 from memory.api import examples, inputs, output
 from memory.lifecycle.settling import Bar, Rights, Verdict
 from memory.queries import conflicts
@@ -58,6 +59,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         barred=record(**dict.fromkeys((*Verdict, "reopen"), _BAR)),
     ),
     "ConflictPage": page_of("Conflict"),
+    "RestingConflict": record(review_id=ID, conflict=ref("Conflict")),
 }
 SETTLEMENT: Final = Record(
     name="Settlement",
@@ -120,6 +122,15 @@ def end(ask: Ask) -> Answer:
     return _answer(
         settle(caller=ask.caller, conflict_id=path_id(ask=ask), settlement=settlement, now=ask.now)
     )
+
+
+def rest(ask: Ask) -> Answer:
+    """Snooze a conflict."""
+    done = snooze_conflict(
+        caller=ask.caller, conflict_id=path_id(ask=ask), until=ask.body["until"], now=ask.now
+    )
+    body = {"review_id": done.review_id, "conflict": shown(done.conflict)}
+    return Answer(body=body, version=done.conflict.version)
 
 
 def undo(ask: Ask) -> Answer:
@@ -208,6 +219,33 @@ ENDPOINTS: Final = (
         edits=Edits.ANY_VERSION,
         idempotent=True,
         replies=(Reply(status=200, says="As it is now.", schema="Conflict", example=_EXAMPLE),),
+    ),
+    Endpoint(
+        method="POST",
+        path="conflicts/{id}/snooze",
+        name="snooze_conflict",
+        tag="reviews",
+        summary="Snooze a conflict that waits for review",
+        says=(
+            "For you alone, until it waits again by itself; it stays open. "
+            "`POST reviews/{id}/undo` takes that back."
+        ),
+        scope=TokenScope.WRITE,
+        run=rest,
+        body=inputs.REST,
+        example={"until": "2026-12-01T08:00:00Z"},
+        idempotent=True,
+        replies=(
+            Reply(
+                status=200,
+                says="The verdict, and the conflict.",
+                schema="RestingConflict",
+                example={
+                    "review_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79",
+                    "conflict": _EXAMPLE,
+                },
+            ),
+        ),
     ),
     Endpoint(
         method="POST",

@@ -147,6 +147,15 @@ CORRECTION: Final = Record(
 )
 PIN: Final = Record(name="Pin", fields=(_optional("pinned", Truth(), "Or let go.", True),))
 NOTHING: Final = Record(name="Nothing", fields=())
+REST: Final = Record(
+    name="Rest",
+    fields=(
+        Field(
+            name="until", shape=Moment(), says="When it waits again, in a year at most.",
+            required=True,
+        ),
+    ),
+)  # fmt: skip
 QUERY: Final = Field(
     name="query",
     shape=Text(largest=LONGEST_QUERY, smallest=1),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
-from accounts.api.shapes import Field, Identifier, Moment, Record, Text
+from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
 from memory.actions.deciding import Decided
 from memory.actions.keep import keep
@@ -22,6 +22,7 @@ from memory.queries.reviews import Due, DuePlace
 
 _GROUPS: Final = tuple(item.value for item in Group)
 GROUP: Final = Field(name="group", shape=Text(largest=9, choices=_GROUPS), says="Why it waits.")
+BATCH: Final = Field(name="import", shape=Identifier(), says="What came with this import alone.")
 MERGER: Final = Record(
     name="Merger",
     fields=(
@@ -33,15 +34,6 @@ MERGER: Final = Record(
         ),
     ),
 )
-REST: Final = Record(
-    name="Rest",
-    fields=(
-        Field(
-            name="until", shape=Moment(), says="When it waits again, in a year at most.",
-            required=True,
-        ),
-    ),
-)  # fmt: skip
 REJECTION: Final = Record(name="Rejection", fields=(inputs.REASON,))
 _GROUP: Final = {"type": "string", "enum": list(_GROUPS)}
 _VERDICT: Final = {"type": "string", "enum": [item.value for item in Verdict]}
@@ -75,12 +67,13 @@ _DECIDED: Final = {
 
 def index(ask: Ask) -> Answer:
     """Return a page of what waits for the caller, the longest waiting first."""
-    named, project = ask.query["group"], ask.query["project"]
-    counts = reviews.counts(caller=ask.caller, project=project, now=ask.now)
+    named, project, batch = (ask.query[name] for name in ("group", "project", "import"))
+    counts = reviews.counts(caller=ask.caller, project=project, batch=batch, now=ask.now)
     page = reviews.page(
         caller=ask.caller,
         project=project,
         group=None if named is None else Group(named),
+        batch=batch,
         after=_place(ask.cursor),
         limit=ask.query["limit"],
         now=ask.now,
@@ -221,7 +214,7 @@ ENDPOINTS: Final = (
         ),
         scope=TokenScope.READ,
         run=index,
-        query=(inputs.PROJECT, GROUP),
+        query=(inputs.PROJECT, GROUP, BATCH),
         paged=True,
         replies=(
             Reply(
@@ -295,7 +288,7 @@ ENDPOINTS: Final = (
         "Snooze a memory that waits for review",
         rest,
         says="For you alone; it waits again by itself.",
-        body=REST,
+        body=inputs.REST,
         example={"until": "2026-12-01T08:00:00Z"},
     ),
     _verb(

@@ -19,6 +19,7 @@ from memory.lifecycle import settling
 from memory.lifecycle.settling import Decider, Pair, Rights
 from memory.models import Conflict, Memory
 from memory.queries.views import MemoryView, countable, give_out, views_of
+from memory.queries.waiting import conflict_awake
 from memory.taxonomy import Scope, Status
 from teams import queries as places
 from teams import visibility
@@ -85,9 +86,7 @@ def page(
     """
     size = min(limit, LARGEST_PAGE)
     with tenancy.unit():
-        rows = _visible(caller).filter(_in_state(state))
-        if project is not None:
-            rows = rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+        rows = _of_project(_visible(caller).filter(_in_state(state)), caller, project)
         if after is not None:
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
@@ -96,34 +95,56 @@ def page(
 
 
 def count_open(*, caller: Caller, project: str | None) -> int:
-    """Count the open conflicts of a project, or of all places."""
-    return tally(caller=caller, project=project)[0]
+    """Count the open conflicts of a project, or of all places, also what the caller snoozed."""
+    with tenancy.unit():
+        return _open(caller, project).count()
+
+
+def count_settled(*, caller: Caller, project: str | None, since: datetime) -> int:
+    """Count what was settled since a moment and still is. Raises NotFound."""
+    with tenancy.unit():
+        rows = _of_project(_visible(caller), caller, project)
+        return rows.filter(settled_at__gte=since).exclude(verdict="").count()
 
 
 def waiting(
-    *, caller: Caller, project: str | None, after: tuple[datetime, UUID] | None, limit: int,
+    *,
+    caller: Caller,
+    project: str | None,
+    among: Q,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
     now: datetime,
-) -> tuple[ConflictView, ...]:  # fmt: skip
-    """Return the conflicts that have waited longest, behind a moment and id. Raises NotFound."""
+) -> tuple[ConflictView, ...]:
+    """Return those that have waited longest, behind a moment and id. Raises NotFound.
+
+    Open ones that the caller has not snoozed, and that meet a condition.
+    """
     with tenancy.unit():
-        rows = _open(caller, project)
+        rows = _due(caller, project, now).filter(among)
         if after is not None:
             same = Q(found_at=after[0], id__gt=after[1])
             rows = rows.filter(Q(found_at__gt=after[0]) | same)
         return _views(caller, tuple(rows.order_by("found_at", "id")[:limit]), now)
 
 
-def tally(*, caller: Caller, project: str | None) -> tuple[int, datetime | None]:
-    """Return how many conflicts are open, and since when the oldest is. Raises NotFound."""
+def tally(
+    *, caller: Caller, project: str | None, among: Q, now: datetime
+) -> tuple[int, datetime | None]:
+    """Return how many conflicts wait for the caller, and since when the oldest does.
+
+    Raises NotFound.
+    """
     with tenancy.unit():
-        found = _open(caller, project).aggregate(count=Count("id"), oldest=Min("found_at"))
+        rows = _due(caller, project, now).filter(among)
+        found = rows.aggregate(count=Count("id"), oldest=Min("found_at"))
     return int(found["count"]), found["oldest"]
 
 
-def count_by_project(*, caller: Caller) -> dict[UUID, int]:
-    """Return how many conflicts are open, by project; none is left out."""
+def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, int]:
+    """Return how many conflicts wait for the caller, by project; none is left out."""
     with tenancy.unit():
-        rows = _open(caller, None).values_list("project_id").annotate(count=Count("id"))
+        rows = _due(caller, None, now).values_list("project_id").annotate(count=Count("id"))
         return {place: count for place, count in rows.order_by("project_id") if place is not None}
 
 
@@ -206,7 +227,17 @@ def _visible(caller: Caller) -> QuerySet[Conflict]:
 
 def _open(caller: Caller, project: str | None) -> QuerySet[Conflict]:
     """Return the open conflicts of a project, or of all places. In a unit. Raises NotFound."""
-    rows = _visible(caller).filter(OPEN)
+    return _of_project(_visible(caller).filter(OPEN), caller, project)
+
+
+def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Conflict]:
+    """Return the open ones that the caller has not snoozed. In a unit. Raises NotFound."""
+    return _open(caller, project).filter(conflict_awake(caller=caller, now=now))
+
+
+def _of_project(
+    rows: QuerySet[Conflict], caller: Caller, project: str | None
+) -> QuerySet[Conflict]:
     if project is None:
         return rows
     return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)

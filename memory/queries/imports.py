@@ -13,7 +13,7 @@ from accounts.caller import Caller, principal
 from accounts.errors import NotFound
 from accounts.queries import work
 from accounts.queries.absent import Beginner
-from memory.models import Import, ImportRow
+from memory.models import Import, ImportRow, Memory
 from memory.queries.views import MemoryView, countable, views_of
 from memory.taxonomy import Status
 from teams import queries as places
@@ -110,19 +110,31 @@ def rows(
     return tuple(_row(one, memories) for one in found)
 
 
-def to_review(*, caller: Caller, project: str, limit: int) -> tuple[ImportView, ...]:
-    """Return the newest batches of a project of which memories wait for review."""
-    found = page(caller=caller, project=project, after=None, limit=limit)
-    return tuple(one for one in found.items if one.to_review)
+def check_visible(*, caller: Caller, batch_id: UUID) -> None:
+    """Return when the caller may see a batch. In a unit. Raises NotFound."""
+    _found(_visible(caller).filter(pk=batch_id))
 
 
-def ids_to_review(*, caller: Caller, batch_id: UUID, limit: int) -> tuple[UUID, ...]:
-    """Return which memories of a batch wait for review, in its order. Raises NotFound."""
-    with tenancy.unit():
-        row = _found(_visible(caller).filter(pk=batch_id))
-        waiting = _waiting(caller).values("id")
-        told = row.rows.filter(memory_id__in=waiting, outcome="added").order_by("number")
-        return tuple(one for one in told.values_list("memory_id", flat=True)[:limit] if one)
+def came(*, batch_id: UUID) -> QuerySet[Any]:
+    """Return the ids of the memories that came with a batch. In a unit."""
+    told = ImportRow.objects.filter(batch_id=batch_id, outcome="added", memory_id__isnull=False)
+    return told.order_by().values("memory_id")
+
+
+def of_which(
+    *, caller: Caller, project: str, due: QuerySet[Memory], limit: int
+) -> tuple[tuple[ImportView, int], ...]:
+    """Return the newest batches of a project of which memories are due, and how many of each.
+
+    In a unit. Raises NotFound.
+    """
+    place = places.find_project(caller=caller, ref=project).id
+    seen = _visible(caller).filter(project_id=place).order_by()
+    told = ImportRow.objects.filter(batch__in=seen, outcome="added", memory_id__in=due.values("id"))
+    counted = told.order_by().values_list("batch_id").annotate(n=Count("pk"))
+    found = dict(counted.order_by("-batch_id")[:limit])
+    rows = tuple(Import.objects.filter(pk__in=found).order_by("-id"))
+    return tuple((view, found[view.id]) for view in _views(caller, rows))
 
 
 def who_began(*, batch_id: UUID) -> Beginner | None:

@@ -99,7 +99,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        tally = _with_conflicts(_tally(rows, caller, now), caller, project)
+        tally = _with_conflicts(_tally(rows, caller, now), caller, project, now)
         return OverviewView(
             tally=tally,
             health=health(counts=_health_counts(tally)),
@@ -113,7 +113,7 @@ def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
     with tenancy.unit():
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
-        return _with_conflicts(_tally(rows, caller, now), caller, project)
+        return _with_conflicts(_tally(rows, caller, now), caller, project, now)
 
 
 def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
@@ -126,7 +126,7 @@ def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
             due=Count("id", filter=WAITING & awake(caller=caller, now=now)),
             last=Max("updated_at"),
         )
-        disputed = conflicts.count_by_project(caller=caller)
+        disputed = conflicts.count_by_project(caller=caller, now=now)
         return tuple(
             ProjectTally(
                 project_id=group["project_id"],
@@ -162,9 +162,9 @@ def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:
     )
 
 
-def _with_conflicts(tally: Tally, caller: Caller, project: str) -> Tally:
-    """Add the open conflicts to what waits in the inbox."""
-    count, since = conflicts.tally(caller=caller, project=project)
+def _with_conflicts(tally: Tally, caller: Caller, project: str, now: datetime) -> Tally:
+    """Add the conflicts that wait in the inbox."""
+    count, since = conflicts.tally(caller=caller, project=project, among=Q(), now=now)
     oldest = min((one for one in (tally.oldest_review_at, since) if one), default=None)
     return replace(tally, due=tally.due + count, oldest_review_at=oldest)
 

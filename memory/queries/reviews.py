@@ -1,8 +1,9 @@
 """Read the review inbox: what waits for whom, one item with what is like it, what was decided.
 
 A memory waits while somebody should look at it and nobody has; who snoozed it does not see it until
-its moment. A conflict waits until it is settled. All of it is of memories that the caller may see
-(spec 9.2).
+its moment. A conflict waits until it is settled, likewise. What waits of one import is what came
+with it, and the conflicts that it brought. All of it is of memories that the caller may see (spec
+9.2).
 """
 
 from collections import Counter
@@ -19,8 +20,9 @@ from accounts.caller import Caller, is_person
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Proposal, Proposer, Suggestion, Verdict, Waiting
 from memory.models import Memory, ReviewVerdict
-from memory.queries import conflicts, memories
+from memory.queries import conflicts, imports, memories
 from memory.queries.conflicts import ConflictView
+from memory.queries.imports import ImportView
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
@@ -96,6 +98,7 @@ class _Asked:
 
     project: str | None
     group: Group | None
+    batch: UUID | None
     after: DuePlace | None
     limit: int
 
@@ -137,23 +140,30 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What was decided in a week, by verdict."""
+    """What was decided in a week: of memories by verdict, and conflicts that were settled."""
 
     by_verdict: Mapping[Verdict, int]
+    settled: int
     total: int
 
 
-def counts(*, caller: Caller, project: str | None, now: datetime) -> Counts:
-    """Count what waits for the caller, in a project or everywhere. Raises NotFound."""
+def counts(
+    *, caller: Caller, project: str | None, now: datetime, batch: UUID | None = None
+) -> Counts:
+    """Count what waits for the caller, in a project or everywhere, or of one import.
+
+    Raises NotFound.
+    """
     with tenancy.unit():
-        rows = _due(caller, project, now)
+        rows = due(caller=caller, project=project, batch=batch, now=now)
         found = (
             rows.annotate(group=GROUP)
             .values("group")
             .annotate(n=Count("id"), oldest=Min("created_at"))
         )
         groups = tuple(found.order_by("group"))
-        disputed, since = conflicts.tally(caller=caller, project=project)
+        brought = _brought(batch)
+        disputed, since = conflicts.tally(caller=caller, project=project, among=brought, now=now)
     by_group = {Group(one["group"]): int(one["n"]) for one in groups}
     by_group[Group.CONFLICTS] = disputed
     total = sum(by_group.values())
@@ -174,12 +184,13 @@ def page(
     after: DuePlace | None,
     limit: int,
     now: datetime,
+    batch: UUID | None = None,
 ) -> DuePage:
     """Return at most `limit` of what waits, the longest waiting first. Raises NotFound."""
-    asked = _Asked(project=project, group=group, after=after, limit=limit + 1)
+    asked = _Asked(project=project, group=group, batch=batch, after=after, limit=limit + 1)
     with tenancy.unit():
-        due, disputed = _memories(caller, asked, now), _conflicts(caller, asked, now)
-    found = sorted((*due, *disputed), key=lambda one: (one.place.since, one.place.item_id))
+        told, disputed = _memories(caller, asked, now), _conflicts(caller, asked, now)
+    found = sorted((*told, *disputed), key=lambda one: (one.place.since, one.place.item_id))
     items = tuple(found[:limit])
     has_more = len(found) > len(items) > 0
     return DuePage(items=items, next_place=items[-1].place if has_more else None)
@@ -222,14 +233,22 @@ def decided(*, caller: Caller, project: str | None, now: datetime) -> Decided:
             memory__in=rows, undone_at__isnull=True, decided_at__gte=now - WEEK
         ).exclude(verdict=Verdict.SNOOZE.value)
         names = Counter(found.order_by("id").values_list("verdict", flat=True))
+        settled = conflicts.count_settled(caller=caller, project=project, since=now - WEEK)
     return Decided(
         by_verdict={Verdict(name): count for name, count in sorted(names.items())},
-        total=sum(names.values()),
+        settled=settled,
+        total=sum(names.values()) + settled,
     )
 
 
 def due_ids(
-    *, caller: Caller, project: str | None, group: Group | None, most: int, now: datetime
+    *,
+    caller: Caller,
+    project: str | None,
+    group: Group | None,
+    most: int,
+    now: datetime,
+    batch: UUID | None = None,
 ) -> tuple[UUID, ...]:
     """Return the ids of memories that wait in a group, at most so many, in their order.
 
@@ -238,10 +257,19 @@ def due_ids(
     if group is Group.CONFLICTS:
         return ()
     with tenancy.unit():
-        rows = _due(caller, project, now)
+        rows = due(caller=caller, project=project, batch=batch, now=now)
         if group is not None:
             rows = rows.filter(GROUPS[group])
         return tuple(rows.order_by("created_at", "id").values_list("id", flat=True)[:most])
+
+
+def by_import(
+    *, caller: Caller, project: str, limit: int, now: datetime
+) -> tuple[tuple[ImportView, int], ...]:
+    """Return the newest imports of which memories wait, and how many do. Raises NotFound."""
+    with tenancy.unit():
+        rows = due(caller=caller, project=project, batch=None, now=now)
+        return imports.of_which(caller=caller, project=project, due=rows, limit=limit)
 
 
 def group_of(*, row: Memory) -> Group | None:
@@ -275,9 +303,14 @@ def _proposer(caller: Caller, row: Memory) -> Proposer:
     return Proposer.OWN_AGENT if row.author_agent else Proposer.SELF
 
 
-def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Memory]:
-    """Return what waits for the caller. In a unit."""
+def due(
+    *, caller: Caller, project: str | None, batch: UUID | None, now: datetime
+) -> QuerySet[Memory]:
+    """Return the rows that wait for the caller. In a unit. Raises NotFound."""
     rows = _of_project(countable(caller=caller), caller, project)
+    if batch is not None:
+        imports.check_visible(caller=caller, batch_id=batch)
+        rows = rows.filter(id__in=imports.came(batch_id=batch))
     return rows.filter(WAITING, awake(caller=caller, now=now), status=Status.ACTIVE.value)
 
 
@@ -286,7 +319,7 @@ def _memories(caller: Caller, asked: _Asked, now: datetime) -> tuple[Due, ...]:
     after = asked.after
     if asked.group is Group.CONFLICTS:
         return ()
-    rows = _due(caller, asked.project, now)
+    rows = due(caller=caller, project=asked.project, batch=asked.batch, now=now)
     if asked.group is not None:
         rows = rows.filter(GROUPS[asked.group])
     if after is not None:
@@ -307,11 +340,17 @@ def _conflicts(caller: Caller, asked: _Asked, now: datetime) -> tuple[Due, ...]:
     found = conflicts.waiting(
         caller=caller,
         project=asked.project,
+        among=_brought(asked.batch),
         after=None if after is None else (after.since, after.item_id),
         limit=asked.limit,
         now=now,
     )
     return tuple(Due(memory=one.newer, group=Group.CONFLICTS, conflict=one) for one in found)
+
+
+def _brought(batch: UUID | None) -> Q:
+    """Return the condition that a conflict came with an import, none without one."""
+    return Q() if batch is None else Q(newer__in=imports.came(batch_id=batch))
 
 
 def _of_project(rows: QuerySet[Memory], caller: Caller, project: str | None) -> QuerySet[Memory]:

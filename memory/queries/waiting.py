@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.caller import Caller, principal
 from memory.lifecycle.review import Verdict
@@ -36,10 +36,20 @@ def answering(*, caller: Caller) -> UUID:
 
 def awake(*, caller: Caller, now: datetime) -> Q:
     """Return the condition that a memory is not snoozed by the caller. In a unit."""
-    snoozed = ReviewVerdict.objects.filter(
+    snoozed = _snoozed(caller, now).filter(conflict__isnull=True)
+    return ~Q(id__in=snoozed.values("memory_id"))
+
+
+def conflict_awake(*, caller: Caller, now: datetime) -> Q:
+    """Return the condition that a conflict is not snoozed by the caller. In a unit."""
+    snoozed = _snoozed(caller, now).filter(conflict__isnull=False)
+    return ~Q(id__in=snoozed.values("conflict_id"))
+
+
+def _snoozed(caller: Caller, now: datetime) -> QuerySet[ReviewVerdict]:
+    return ReviewVerdict.objects.filter(
         decided_by=decider(caller=caller),
         verdict=Verdict.SNOOZE.value,
         undone_at__isnull=True,
         until__gt=now,
-    )
-    return ~Q(id__in=snoozed.order_by().values("memory_id"))
+    ).order_by()

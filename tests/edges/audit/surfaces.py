@@ -15,6 +15,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": rest("projects", "project.created", slug="new", name="New"),
     "edit_project": rest("projects/shop", "project.changed", "PATCH", relevance_threshold=0.5),
     "pause_project": rest("projects/shop/pause", "project.changed", paused=True),
+    "change_experiments": rest(
+        "projects/shop/experiments", "project.changed", "PATCH", enabled=True
+    ),
     "set_trust": rest("projects/shop/trust", "project.trust_set", "PUT", level="cautious"),
     "switch_hooks": rest("projects/shop/hooks", "project.changed", "PATCH", warnings=False),
     "open_project": rest("projects/vault/open", "project.opened"),
@@ -104,6 +107,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "settle_conflict": rest(
         "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
     ),
+    "snooze_conflict": rest(
+        "conflicts/{conflict}/snooze", "memory.conflict_snoozed", until="{tomorrow}"
+    ),
     "reopen_conflict": rest("conflicts/{settled_conflict}/reopen", "memory.conflict_reopened"),
     "switch_model": rest("models/switch", "model.switch_begun", key="hashing/turned-384"),
     "cancel_switch": rest("models/cancel", "model.switch_cancelled"),
@@ -140,6 +146,13 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             verdict="keep_newer",
             reason="Raised.",
             version="1",
+        ),
+    ),
+    "inbox_conflict_snooze": (
+        Write(
+            path="/o/acme/p/shop/inbox/conflicts/{conflict}/snooze",
+            act="memory.conflict_snoozed",
+            send={"for": "day"},
         ),
     ),
     "inbox_conflict_undo": (
@@ -349,6 +362,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
     {
         "accounts.tell_leak",
         "memory.drop_vectors",
+        "memory.enrich_entities",
         "memory.index_search",
         "memory.join_names",
         "memory.observe",

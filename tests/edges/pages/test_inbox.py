@@ -232,7 +232,7 @@ def test_an_empty_inbox_says_what_the_week_brought(
     page = owner_pages.get(INBOX).content.decode()
 
     assert "Nothing waits for you" in page
-    assert "1 memory was decided in the last seven days." in page
+    assert "1 decision in the last seven days." in page
 
 
 def test_the_navigation_and_the_overview_count_what_waits(

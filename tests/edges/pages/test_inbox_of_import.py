@@ -1,0 +1,187 @@
+"""The review inbox narrowed to one import: what came with it, counted, decided, and who sees it."""
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory import tasks
+from memory.actions import embedding
+from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.snooze import snooze
+from memory.lifecycle.review import Group
+from memory.queries import imports, memories, reviews
+from memory.queries.imports import ImportView
+from tests.edges.pages.conftest import remembered
+from tests.support import work
+from tests.support.waiting import waiting
+
+OLD = "The gate of the mill in `mill/gate.py` opens 8 times a day before it is locked."
+NEW = b"# Mill\n\nThe gate of the mill in `mill/gate.py` opens 9 times a day before it is locked.\n"
+RULES = b"# Mill\n\nThe miller has a key.\n\nThe wheel of the mill turns left in the morning.\n"
+OTHER = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
+HERE = "/o/acme/p/shop/imports"
+INBOX = "/o/acme/p/shop/inbox"
+
+
+def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> ImportView:
+    """Take a file in, and return the import."""
+    pages.post(HERE, {"file": SimpleUploadedFile("mill.md", text), **form})
+    with entered(caller):
+        page = imports.page(caller=caller, project="shop", after=None, limit=1)
+        tasks.take_in(work.taken(page.items[0].job_id))
+        return imports.batch(caller=caller, batch_id=page.items[0].id)
+
+
+def _counts(caller: Caller, batch: ImportView) -> reviews.Counts:
+    with entered(caller):
+        now = datetime.now(UTC)
+        return reviews.counts(caller=caller, project="shop", batch=batch.id, now=now)
+
+
+@pytest.fixture
+def other(shop: str, caller: Caller) -> str:
+    """The id of what waits and came with no import."""
+    with entered(caller):
+        return str(waiting(caller, datetime.now(UTC), OTHER, project="shop").id)
+
+
+def test_the_list_holds_what_came_with_the_import_alone(
+    owner_pages: Client, caller: Caller, other: str
+) -> None:
+    batch = _taken(owner_pages, caller)
+
+    page = owner_pages.get(INBOX, {"import": str(batch.id)}).content.decode()
+    whole = owner_pages.get(INBOX).content.decode()
+
+    assert (page.count('role="listitem"'), whole.count('role="listitem"')) == (2, 3)
+    assert f"row-{other}" not in page
+    assert f"group=&amp;import={batch.id}" in page
+    assert 'aria-current="page"><span class="clip">mill.md' in page
+
+
+def test_the_page_of_an_import_leads_to_as_many_as_it_says(
+    owner_pages: Client, caller: Caller, other: str
+) -> None:
+    batch = _taken(owner_pages, caller)
+    with entered(caller):
+        now = datetime.now(UTC)
+        (one, _) = reviews.due_ids(
+            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        )
+        snooze(caller=caller, memory_id=one, until=now.replace(year=now.year + 1), now=now)
+
+    page = owner_pages.get(f"{HERE}/{batch.id}").content.decode()
+
+    assert f'{INBOX}?import={batch.id}">Review 1 memory<' in page
+    assert _counts(caller, batch).total == 1
+
+
+def test_what_waits_of_an_import_is_decided_about_at_once_and_nothing_else(
+    owner_pages: Client, caller: Caller, other: str
+) -> None:
+    batch = _taken(owner_pages, caller)
+    address = f"{INBOX}/bulk?group=&import={batch.id}"
+
+    asked = owner_pages.get(address).content.decode()
+    owner_pages.post(address, {"whole": "1", "verb": "keep", "count": "2"})
+
+    assert "2 memories wait here." in asked
+    assert _counts(caller, batch).total == 0
+    with entered(caller):
+        now = datetime.now(UTC)
+        assert reviews.counts(caller=caller, project="shop", now=now).total == 1
+    empty = owner_pages.get(INBOX, {"import": str(batch.id)}).content.decode()
+    assert "Nothing of this import waits for you" in empty
+
+
+def test_a_verdict_leads_to_the_next_one_of_the_import(
+    owner_pages: Client, caller: Caller, other: str
+) -> None:
+    batch = _taken(owner_pages, caller)
+    with entered(caller):
+        now = datetime.now(UTC)
+        first, second = reviews.due_ids(
+            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        )
+
+    address = f"{INBOX}/{first}/keep?group=imports&import={batch.id}"
+    shown = owner_pages.post(address, headers={"HX-Request": "true"})
+
+    assert f'data-memory="{second}"' in shown.content.decode()
+    assert f"group=imports&import={batch.id}" in shown["HX-Trigger"]
+
+
+def test_the_conflicts_that_an_import_brought_wait_with_it(
+    owner_pages: Client, caller: Caller, shop: str
+) -> None:
+    remembered(caller, OLD)
+    batch = _taken(owner_pages, caller, NEW)
+    with entered(caller):
+        now = datetime.now(UTC)
+        ids = reviews.due_ids(
+            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        )
+        embedding.embed_batch(memory_ids=ids)
+        integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
+    apart = _taken(owner_pages, caller, RULES)
+
+    brought, others = _counts(caller, batch).by_group, _counts(caller, apart).by_group
+
+    assert (brought[Group.CONFLICTS], others[Group.CONFLICTS]) == (1, 0)
+
+
+@pytest.mark.parametrize("query", ["nonsense", "'\"<b>"])
+def test_an_odd_import_shows_all_that_waits(owner_pages: Client, other: str, query: str) -> None:
+    page = owner_pages.get(INBOX, {"import": query})
+
+    assert page.status_code == 200
+    assert f"row-{other}" in page.content.decode()
+
+
+def test_nobody_is_told_of_an_import_that_they_do_not_see(
+    owner_pages: Client,
+    viewer_pages: Client,
+    stranger_pages: Client,
+    caller: Caller,
+    member_caller: Caller,
+    other_caller: Caller,
+    shop: str,
+) -> None:
+    mine = _taken(owner_pages, caller, scope="personal")
+    owner_pages.post("/o/acme/projects/new", {"slug": "other", "name": "Other"})
+
+    for pages in (viewer_pages, stranger_pages):
+        for part in ("", "/rows", "/groups", "/bulk"):
+            asked = pages.get(f"{INBOX}{part}?import={mine.id}")
+            unknown = pages.get(f"{INBOX}{part}?import={uuid4()}")
+            assert (asked.status_code, unknown.status_code) == (404, 404)
+    assert owner_pages.get(f"/o/acme/p/other/inbox?import={mine.id}").status_code == 404
+    assert "mill.md" not in viewer_pages.get(f"{INBOX}/groups?group=imports").content.decode()
+    for each in (member_caller, other_caller):
+        with entered(each), pytest.raises(NotFound):
+            reviews.counts(caller=each, project=None, batch=mine.id, now=datetime.now(UTC))
+    with entered(member_caller):
+        now = datetime.now(UTC)
+        assert reviews.by_import(caller=member_caller, project="shop", limit=9, now=now) == ()
+
+
+def test_an_import_of_the_project_counts_only_what_the_reader_sees(
+    owner_pages: Client, caller: Caller, member_caller: Caller, shop: str
+) -> None:
+    batch = _taken(owner_pages, caller)
+    with entered(caller):
+        now = datetime.now(UTC)
+        one, _ = reviews.due_ids(
+            caller=caller, project=None, group=None, batch=batch.id, most=9, now=now
+        )
+        shown = memories.get(caller=caller, memory_id=one, now=now)
+
+    seen = _counts(member_caller, batch)
+
+    assert (shown.scope, seen.total) == ("project", 2)
