@@ -51,13 +51,19 @@ echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
 .DEFAULT_GOAL := run
-.PHONY: run doctor test test-nobrowser lint check format lock bench bench-search bench-ingest
+.PHONY: run doctor ner test test-nobrowser lint check format lock bench bench-search bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
 
 doctor: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded manage doctor
+
+# The reader of names for the night, an extra: its library, and its model as files by hash.
+ner: $(VENV)/.installed requirements-ner.lock
+	@$(call install_lock,requirements-ner.lock)
+	@exec $(BIN)/python -m memory.providers.weights --names \
+	  --into "$${CAIRN_MODELS:-$${CAIRN_HOME:-var}/models}"
 
 test: $(VENV)/.installed-dev
 	@chromium=$$($(call find_program,$(CHROMIUMS),chromium,CAIRN_CHROMIUM)) || exit 1; \
@@ -89,6 +95,7 @@ format: $(VENV)/.installed-dev
 lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra dev pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK_OPTIONS) --extra ner --constraint requirements-dev.lock pyproject.toml -o requirements-ner.lock
 
 bench: $(VENV)/.installed-dev
 	@exec $(BIN)/python -m tests.bench

@@ -20,4 +20,5 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.sort_topics": "maintenance",
     "memory.read_names": "maintenance",
     "memory.join_names": "maintenance",
+    "memory.enrich_entities": "maintenance",
 }

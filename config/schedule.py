@@ -51,6 +51,7 @@ BEAT: Final = {
     "evict": _row("cairn.evict", EVICT_SECONDS),
     "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "enrich-entities": _row("cairn.enrich_entities", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "join-names": _row("cairn.join_names", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "find-pairs": _row("cairn.find_pairs", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
 }

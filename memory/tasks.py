@@ -23,6 +23,7 @@ from accounts.queries.absent import Beginner
 from memory.actions import (
     action_log,
     embedding,
+    enrich_entities,
     indexing,
     join_names,
     read_names,
@@ -164,6 +165,13 @@ def join_names_of(claim: Claim) -> Mapping[str, Any]:
     return asdict(join_names.join_names(now=timezone.now()))
 
 
+@jobs.handler("memory.enrich_entities")
+def enrich_entities_of(claim: Claim) -> Mapping[str, Any]:
+    """Read the names in memories in which patterns found few."""
+    left, tell = int(claim.payload["left"]), partial(_progress, claim)
+    return enrich_entities.enrich_part(left=left, tell=tell)
+
+
 @jobs.handler("memory.read_names")
 def read_names_again(claim: Claim) -> Mapping[str, Any]:
     """Read what memories name that an older reader has read."""
@@ -186,6 +194,12 @@ def embed_missing(interval_seconds: int) -> None:
 def queue_sorting(interval_seconds: int) -> None:
     """Queue the sorting of every organization's memories, once a night."""
     _in_each("sort-topics", interval_seconds, sorting.queue)
+
+
+@shared_task(name="cairn.enrich_entities", ignore_result=True)  # type: ignore[untyped-decorator]
+def queue_enriching(interval_seconds: int) -> None:
+    """Queue the reading of names in every organization, once a night."""
+    _in_each("enrich-entities", interval_seconds, enrich_entities.queue)
 
 
 @shared_task(name="cairn.join_names", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -15,7 +15,7 @@ from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
-from memory.intake import gates, names
+from memory.intake import accurate, gates, names
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
 from memory.queries.memories import AUDIENCE, lock_memory
@@ -34,7 +34,7 @@ KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", 
 SAVED = (
     *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
-    "names_version",
+    "names_version", "enriched_by",
 )  # fmt: skip
 
 
@@ -182,6 +182,7 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
     row.names = names.names_of(spans=seen.entities)
     row.names_version = names.VERSION
+    row.enriched_by = accurate.enriched_by(named=row.names)
 
 
 def _move(caller: Caller, row: Memory, where: Place) -> None:

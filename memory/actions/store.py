@@ -14,7 +14,7 @@ from accounts.errors import Conflict
 from memory.actions import embedding
 from memory.actions.drafts import Draft, Place
 from memory.formulas import importance
-from memory.intake import names
+from memory.intake import accurate, names
 from memory.intake import text as texts
 from memory.models import Memory
 from memory.sql import entities, retrieval, topics
@@ -75,6 +75,7 @@ def new_row(
     )
     row.names = names.names_of(spans=seen.entities)
     row.names_version = names.VERSION
+    row.enriched_by = accurate.enriched_by(named=row.names)
     return row
 
 

@@ -1,9 +1,9 @@
 """Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions,
 tools, services, quoted names.
 
-The `fast` strategy of spec 2.6; the accurate one runs nightly elsewhere. Each kind is one
-expression that can start only at a word's beginning, so a scan is linear in the text. Where spans
-overlap the highest confidence wins, then the longest.
+The `fast` strategy of spec 2.6; the kinds from `PERSON` on are found by the accurate one alone
+(`accurate`). Each kind is one expression that can start only at a word's beginning, so a scan is
+linear in the text. Where spans overlap the highest confidence wins, then the longest.
 """
 
 import re
@@ -29,6 +29,10 @@ class EntityKind(StrEnum):
     TOOL = "tool"
     SERVICE = "service"
     QUOTED = "quoted"
+    PERSON = "person"
+    ORGANIZATION = "organization"
+    LOCATION = "location"
+    PERIOD = "period"
 
 
 class EntityType(StrEnum):
@@ -56,6 +60,10 @@ ENTITY_TYPES: dict[EntityKind, EntityType] = {
     EntityKind.TOOL: EntityType.SYSTEM,
     EntityKind.SERVICE: EntityType.SYSTEM,
     EntityKind.QUOTED: EntityType.OTHER,
+    EntityKind.PERSON: EntityType.PERSON,
+    EntityKind.ORGANIZATION: EntityType.ORGANIZATION,
+    EntityKind.LOCATION: EntityType.LOCATION,
+    EntityKind.PERIOD: EntityType.OTHER,
 }
 
 

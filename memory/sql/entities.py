@@ -77,25 +77,28 @@ class Wanted:
 
 def write(*, rows: Iterable[Memory]) -> None:
     """Store what new memories name. In a unit."""
-    every = [(row, name) for row in rows for name in row.names]
-    if not every:
-        return
-    named.execute(
-        "write",
-        file=FILE,
-        ids=[row.id for row, _ in every],
-        types=[TYPE_CODES[name.type] for _, name in every],
-        keys=[name.key for _, name in every],
-        names=[name.written for _, name in every],
-        audiences=[row.audience for row, _ in every],
-        projects=[row.project_id for row, _ in every],
-    )
+    sent = _columns_of(rows)
+    if sent["ids"]:
+        named.execute("write", file=FILE, **sent)
 
 
 def rewrite(*, rows: tuple[Memory, ...]) -> None:
     """Store what memories name now, in the place where they are now. In a unit."""
     named.execute("forget", file=FILE, ids=[row.id for row in rows])
     write(rows=rows)
+
+
+def write_read(*, rows: tuple[Memory, ...], read_by: int) -> None:
+    """Store what a reader of the night found, in place of what one found before. In a unit."""
+    named.execute("forget_read", file=FILE, ids=[row.id for row in rows])
+    sent = _columns_of(rows)
+    if sent["ids"]:
+        named.execute("write_read", file=FILE, read_by=read_by, **sent)
+
+
+def counts_of(*, memory_ids: tuple[UUID, ...]) -> dict[UUID, int]:
+    """Return how many things the patterns found in memories, without those of none. In a unit."""
+    return {row[0]: row[1] for row in named.rows("counts", file=FILE, ids=list(memory_ids))}
 
 
 def things_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> dict[UUID, frozenset[str]]:
@@ -202,6 +205,18 @@ def asked_together(*, question: Question, sight: Sight) -> Question:
         for _, other in sorted(same_names.together(names=own, numbers=numbers)):
             found.setdefault(other, words)
     return replace(question, named=tuple(found), spelled=tuple(found.values()))
+
+
+def _columns_of(rows: Iterable[Memory]) -> dict[str, list[object]]:
+    every = [(row, name) for row in rows for name in row.names]
+    return {
+        "ids": [row.id for row, _ in every],
+        "types": [TYPE_CODES[name.type] for _, name in every],
+        "keys": [name.key for _, name in every],
+        "names": [name.written for _, name in every],
+        "audiences": [row.audience for row, _ in every],
+        "projects": [row.project_id for row, _ in every],
+    }
 
 
 def _near(wanted: Wanted, numbers: Mapping[Name, int]) -> list[str] | None:

@@ -8,6 +8,23 @@ SELECT * FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %
 -- Forget what some memories name, by primary key, before it is written anew.
 DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[])
 
+-- name: write_read
+-- Store what a reader of the night found in some memories, beside what the patterns of their writing did.
+INSERT INTO memory_mention (memory_id, type_code, key, name, audience, project_id, read_by)
+SELECT n.*, %(read_by)s::smallint
+FROM unnest(%(ids)s::uuid[], %(types)s::smallint[], %(keys)s::text[], %(names)s::text[],
+            %(audiences)s::uuid[], %(projects)s::uuid[]) AS n
+ON CONFLICT DO NOTHING
+
+-- name: forget_read
+-- Forget what readers of the night found in some memories, by primary key.
+DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by > 0
+
+-- name: counts
+-- How many things the patterns found in some memories, by primary key.
+SELECT memory_id, count(*) FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by = 0
+GROUP BY memory_id
+
 -- name: shared
 -- What the memories name that everybody of the organization or of a project shares, the most often named
 -- first, so many of each. Reads every mention, once a night.

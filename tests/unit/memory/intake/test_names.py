@@ -119,5 +119,5 @@ def test_a_reader_that_reads_otherwise_has_another_version() -> None:
 
     assert (names.VERSION, digest) == (
         1,
-        "19f825302232",
+        "8221a88312dd",
     )  # what reads otherwise has another version
