@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
-from memory.actions import allowing
+from memory.actions import allowing, withholding
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import Hit
@@ -146,6 +146,11 @@ def give_back(
     heading = _heading(found, POINTS[point].tokens)
     most = POINTS[point].tokens - found.reserved - tokens.count(text=heading)
     blocks = _within(_blocks(caller, ids, found), most=most)
+    views = tuple(found.views[entry.memory_id] for block in blocks for entry in block.entries)
+    without = withholding.withhold(row=row, point=point, views=views, now=now)
+    if without:
+        rest = tuple(view.id for view in views if view.id not in without)
+        blocks = _within(_blocks(caller, rest, found), most=most)
     return _headed(heading, _recorded(caller, row, point, blocks, now) if blocks else SILENCE)
 
 
