@@ -6,10 +6,11 @@ asked here. Spec 4.6, 7.4, 10.4, 11.1.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from accounts.caller import Caller
+from memory.actions import grouping
 from memory.models import Session
 from memory.observer.injection import points
 from memory.observer.injection.points import Group, Point, Switches
@@ -68,14 +69,22 @@ def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
     on = hooks.of_project(project=place.project)
     project_id = None if place.project is None else place.project.id
     level = trust.level_of(caller=caller, project_id=project_id)
+    switches = Switches(
+        off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
+        paused=pauses.is_paused(project=place.project, token_id=caller.token_id),
+        experiments=False,
+    )
+    group = _group(place, point, switches)
     return Allowance(
         point=point,
-        switches=Switches(
-            off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
-            paused=pauses.is_paused(project=place.project, token_id=caller.token_id),
-            experiments=False,
-        ),
-        group=Group.FULL,
+        switches=replace(switches, experiments=group is not None),
+        group=group or Group.FULL,
         confidence=level_row(level=level).injects_from_confidence,
         triggers=frozenset(one for one, hook in TRIGGERS.items() if on[hook]),
     )
+
+
+def _group(place: Place, point: Point, switches: Switches) -> Group | None:
+    """Return the session's group; it is settled where something could be given. In a unit."""
+    is_open = points.is_open(point=point, switches=switches, group=Group.FULL)
+    return grouping.compared(row=place.row) if is_open and place.row is not None else None

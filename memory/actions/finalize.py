@@ -133,7 +133,8 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         counted_at = now.isoformat()
     row.observed = {**_observed(shown, row, sent), "counted_at": counted_at}
     row.finalized_at = now
-    row.save(update_fields=["observed", "finalized_at"])
+    measuring.measure(row=row, scratchpad=shown.scratchpad)
+    row.save(update_fields=["observed", "finalized_at", "figures"])
     return {
         "events": row.events,
         "signals": len(shown.seen),
@@ -169,11 +170,11 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
     ]
     return {
         **telling.of_scratchpad(scratchpad=shown.scratchpad),
-        **told,
-        "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
         show_steps.KEPT: ribbon.to_rows(
             bars=show_steps.drawn(row=row, scratchpad=shown.scratchpad)
         ),
+        **told,
+        "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
         "early": earlier.get("early", []),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
