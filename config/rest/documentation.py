@@ -18,6 +18,7 @@ from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
 from memory.api import (
     action_log,
+    checking,
     conflicts,
     embedders,
     entities,
@@ -140,6 +141,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **conflicts.SCHEMAS,
         **entities.SCHEMAS,
         **hooks.SCHEMAS,
+        **checking.SCHEMAS,
         **imports.SCHEMAS,
         **injections.SCHEMAS,
         **notes.SCHEMAS,

@@ -7,6 +7,7 @@ from typing import Any, Final
 from accounts.api import shapes
 from accounts.api.shapes import Several
 from memory.mcp.browsing import ABOUT_FILE, FIND_SIMILAR, GET_TIMELINE
+from memory.mcp.checking import CHECK_DIFF, CHECK_PLAN
 from memory.mcp.conflicts import CHECK_CONFLICTS
 from memory.mcp.entities import GET_ENTITY_INFO
 from memory.mcp.extraction import EXTRACT_FROM_CONVERSATION
@@ -33,6 +34,8 @@ TOOLS: Final[Mapping[str, Tool]] = {
         LIST_RECENT,
         LIST_TOPICS,
         CHECK_CONFLICTS,
+        CHECK_PLAN,
+        CHECK_DIFF,
         EXTRACT_FROM_CONVERSATION,
         PUSH_NOTE,
         SEARCH_HISTORY,

@@ -1,0 +1,139 @@
+"""What a text is for, what it is against, and what it takes away, clause by clause.
+
+“Store amounts as integers, never as floats” is for integers and against floats; “replace Celery
+with RQ” is for RQ and takes Celery away. A memory's rejected clauses are what a plan must not be
+for; a plan's own are left out of what it proposes, so that “do not use floats” is no offence. The
+expressions are bounded, so a scan stays linear; English and French.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+LONGEST: Final = 160  # characters of a clause, ours
+SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little, ours
+_END: Final = r"[^.;:,()\n\u2014\u2013!?]"
+_REJECTING: Final = re.compile(
+    r"\b(?:do(?:es)? not|don['\u2019]t|doesn['\u2019]t|never(?: again)?|must not|mustn['\u2019]t"
+    r"|should not|shouldn['\u2019]t|cannot|can['\u2019]t|may not|not|no longer|instead of"
+    r"|rather than|avoid(?:ing)?|stop(?:ped)? (?:using|doing)|ban(?:ned)?|forbid"
+    r"|(?:chose|choose|chosen|prefer(?:red)?|picked|selected)\b[^.;\n]{1,80}?\bover"
+    r"|no(?: more)?|ne (?:pas|jamais)|jamais|au lieu d[e']|plut[oô]t que(?: d[e'])?|[eé]vite[rz]?"
+    r"|interdi(?:t|re) (?:de|d'))\s+"
+    rf"(?P<what>{_END}{{2,{LONGEST}}})",
+    re.IGNORECASE,
+)
+_WITHOUT: Final = re.compile(
+    rf"\b(?:without|sans)\s+(?P<what>{_END}{{2,{LONGEST}}})", re.IGNORECASE
+)
+_REJECTED: Final = re.compile(
+    rf"(?P<what>{_END}{{3,80}}?)\s+(?:is|are|was|were|has been|have been|est|sont)\s+"
+    r"(?:always\s+|then\s+)?(?:forbidden|prohibited|not allowed|banned|rejected|removed|dropped"
+    r"|disallowed|ruled out|refused|interdite?s?|abandonnée?s?|rejetée?s?)\b",
+    re.IGNORECASE,
+)
+_TAKING: Final = re.compile(
+    r"\b(?:remov(?:e|es|ing)|drop(?:s|ping)?|delet(?:e|es|ing)|disabl(?:e|es|ing)"
+    r"|replac(?:e|es|ing)|get(?:ting)? rid of|migrat(?:e|ing) away from|mov(?:e|ing) away from"
+    r"|switch(?:ing)? (?:away )?from|mov(?:e|ing) from|migrat(?:e|ing) from|stop using"
+    r"|turn(?:ing)? off|skip(?:s|ping)?|bypass(?:es|ing)?|revert(?:s|ing)?|supprim(?:er|e|ons)"
+    r"|remplac(?:er|e|ons)|désactiv(?:er|e|ons)|enlev(?:er|ons)|retir(?:er|e|ons))\s+"
+    rf"(?P<what>{_END}{{2,{LONGEST}}})",
+    re.IGNORECASE,
+)
+_STOPS: Final = re.compile(  # where a clause ends though no sign says so
+    r"\b(?:because|since|so that|so|which|but|and then|then|when|while|if|otherwise|until then"
+    r"|parce que|car|puisque|sinon|mais)\b",
+    re.IGNORECASE,
+)
+_TAKEN_FOR: Final = re.compile(r"\b(?:with|by|to|in favou?r of|for|par|pour)\b", re.IGNORECASE)
+_UNLESS: Final = re.compile(
+    r"\b(?:unless|except(?: in| for| by)?|without|outside(?: of)?|before|until|sauf|sans|avant)\b",
+    re.IGNORECASE,
+)
+_TRIED: Final = re.compile(
+    r"\A\W*(?:we|the team|somebody|someone|i|on|nous)?"
+    r"(?:\s*(?:have|had|has|a|avons))?\s*"
+    r"(?:tried|evaluated|attempted|try|trying|do not|don['\u2019]t|never|avoid|essayé(?: d[e'])?)"
+    r"\b(?:\s+(?:to|again|out))?\s*",
+    re.IGNORECASE,
+)
+_TASK: Final = re.compile(r"\A\W*for \u201c[^\u201d]{0,400}\u201d,?\s+", re.IGNORECASE)
+_FAILED: Final = re.compile(
+    r"[;:,.!]\s|\s[\u2014\u2013-]\s|\b(?:because|but|which|since|and it|so that|did not work"
+    r"|does not work|didn['\u2019]t work|doesn['\u2019]t work|won['\u2019]t work|fail(?:s|ed)?"
+    r"|broke|breaks?|showed|shows|(?:was|were|is|are) (?:dropped|tried|abandoned|slower|reverted"
+    r"|removed|given up|a dead end)|grew|turned out|(?:led|leads?) to|caus(?:ed|es?)|ran into"
+    r"|time[sd]? out|mais|parce que|échou\w*|cassait|casse)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """What a text is against, and in which case it is not; empty where there is none."""
+
+    what: str
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A text taken apart: what it is for, what it is against, what it takes away."""
+
+    affirmed: str
+    rejected: tuple[Rejected, ...]
+    taken: tuple[str, ...]
+
+
+def read(*, text: str) -> Said:
+    """Take a text apart."""
+    against = tuple(_spans(text, _REJECTING, _REJECTED))
+    away = tuple(_spans(text, _TAKING))
+    return Said(
+        affirmed=_left_out(text, (*against, *away, *_spans(text, _WITHOUT))),
+        rejected=tuple(_rejected(text[start:end]) for start, end in against),
+        taken=tuple(text[start:end].strip() for start, end in away),
+    )
+
+
+def approach(*, content: str) -> str:
+    """Return what a dead end tried: its first clause, as far as it does not say how it failed."""
+    begun = _TRIED.sub("", _TASK.sub("", content, count=1), count=1)
+    found = next(
+        (one.start() for one in _FAILED.finditer(begun) if one.start() >= SHORTEST_APPROACH),
+        len(begun),
+    )
+    return begun[:found][:LONGEST].strip()
+
+
+def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            start, end = match.span("what")
+            stop = _STOPS.search(text, start, end)
+            end = stop.start() if stop else end
+            if pattern is _TAKING:
+                instead = _TAKEN_FOR.search(text, start, end)
+                end = instead.start() if instead else end
+            if text[start:end].strip():
+                yield start, end
+
+
+def _rejected(clause: str) -> Rejected:
+    unless = _UNLESS.search(clause)
+    if unless is None:
+        return Rejected(what=clause.strip())
+    return Rejected(what=clause[: unless.start()].strip(), unless=clause[unless.end() :].strip())
+
+
+def _left_out(text: str, spans: tuple[tuple[int, int], ...]) -> str:
+    kept: list[str] = []
+    last = 0
+    for start, end in sorted(spans):
+        if start >= last:
+            kept.append(text[last:start])
+        last = max(last, end)
+    kept.append(text[last:])
+    return " ".join(kept)

@@ -1,0 +1,330 @@
+"""What is known, held against work ahead: what stops it, what calls for caution, what to note.
+
+The idea: a memory speaks up only where its own words, and not merely its subject, meet a part.
+
+- **Stop**: a part is for what a dead end tried, or for what a decision or a requirement is against.
+- **Caution**: a part takes away what a decision or requirement is for, or names another value; a
+  dead end is met in part; a file changes and what changes with it does not; what would stop the
+  work, were it not uncertain, stale or contradicted.
+- **Note**: traps and errors of a file that is touched; decisions and requirements that the search
+  finds relevant to a step. Notes never change the verdict.
+
+To be met, enough of a clause's stems (`COVERAGE`) must stand in what a part proposes, two of them
+or one that is a name; and the memory must be anchored: found relevant by the calibrated search, or
+about a file of the part. Words alone, or a subject alone, say nothing. Thresholds are fitted on the
+train half of the labelled checks (`tests/bench/bench_checks.py`). No model is asked.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from memory.checks import clauses, words
+from memory.checks.parts import Part, Place
+from memory.intake import statements
+from memory.retrieval import paths
+from memory.taxonomy import MemoryType
+
+COVERAGE: Final = 0.6  # of a clause's stems, from which it is met; fitted
+COVERAGE_LONG: Final = 0.45  # of a clause, where so many stems meet as LONG says; fitted
+LONG: Final = 3  # stems
+PARTLY: Final = 0.34  # of what a dead end tried, from which it is met in part; fitted
+SURE: Final = 0.5  # effective confidence below which nothing is stopped, ours
+SAME_FRAME: Final = 0.5  # of a part's stems that must be the memory's for values to differ; fitted
+PLACES_MOST: Final = 5  # of one finding, ours
+FINDINGS_MOST: Final = 20  # ours
+NOTES_MOST: Final = 5  # ours
+
+
+class Level(StrEnum):
+    """How much a finding weighs, the heaviest first."""
+
+    STOP = "stop"
+    CAUTION = "caution"
+    NOTE = "note"
+
+
+class Verdict(StrEnum):
+    """What is to be done about the work as a whole."""
+
+    CLEAR = "clear"
+    CAUTION = "caution"
+    STOP = "stop"
+
+
+class Why(StrEnum):
+    """What a memory and a part have to do with each other."""
+
+    TRIED = "tried_before"
+    TRIED_IN_PART = "tried_in_part"
+    DECIDED_AGAINST = "decided_against"
+    TAKES_AWAY = "takes_away"
+    OTHER_VALUE = "other_value"
+    LEFT_BEHIND = "left_behind"
+    USUALLY_TOGETHER = "usually_together"
+    OF_THE_FILE = "of_the_file"
+    RELEVANT = "relevant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A memory as judging sees it; `approach` is what a dead end says it tried.
+
+    `is_doubtful`: stale, contradicted, or one side of a contradiction.
+    """
+
+    id: UUID
+    type: MemoryType
+    content: str
+    confidence: float
+    files: tuple[str, ...] = ()
+    approach: str = ""
+    is_doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one memory says of the work: how much, why, of which parts, by which words and files.
+
+    `missing` are files that change with those of the work and are not in it.
+    """
+
+    memory_id: UUID
+    level: Level
+    why: Why
+    places: tuple[Place, ...]
+    matched: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """The verdict, what it rests on, and how many findings are not told."""
+
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    left_out: int
+
+
+Relevant = Mapping[UUID, frozenset[int]]  # by memory the parts that it is relevant to, from 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Met:
+    level: Level
+    why: Why
+    score: float
+    matched: frozenset[str] = frozenset()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A memory, taken apart once."""
+
+    known: Known
+    rejected: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    stems: frozenset[str]
+    affirmed: frozenset[str]
+    named: frozenset[str]
+    values: frozenset[str] = field(default_factory=frozenset)
+
+
+_ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
+_ORDER: Final = {level: place for place, level in enumerate(Level)}
+_BINDING: Final = frozenset(
+    {MemoryType.DECISION, MemoryType.REQUIREMENT, MemoryType.CORRECTION, MemoryType.PREFERENCE}
+)
+_WARNING: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
+CHECKED: Final = (
+    MemoryType.DEAD_END,
+    MemoryType.DECISION,
+    MemoryType.REQUIREMENT,
+    MemoryType.CORRECTION,
+    MemoryType.PREFERENCE,
+    MemoryType.CAUSAL_DEPENDENCY,
+    MemoryType.GOTCHA,
+    MemoryType.ERROR_PATTERN,
+)
+
+
+def judge(*, parts: tuple[Part, ...], known: Iterable[Known], relevant: Relevant) -> Judged:
+    """Hold what is known against the parts of work ahead."""
+    touched = tuple(dict.fromkeys(path for part in parts for path in part.files))
+    found = [
+        finding
+        for one in sorted(known, key=lambda each: each.id)
+        if (finding := _finding(_read(one), parts, relevant.get(one.id, frozenset()), touched))
+    ]
+    found.sort(key=lambda one: (_ORDER[one.level], -one.score, one.memory_id))
+    heavy = [one for one in found if one.level is not Level.NOTE]
+    notes = [one for one in found if one.level is Level.NOTE][:NOTES_MOST]
+    told = (*heavy, *notes)[:FINDINGS_MOST]
+    return Judged(verdict=verdict_of(findings=told), findings=told, left_out=len(found) - len(told))
+
+
+def verdict_of(*, findings: Iterable[Finding]) -> Verdict:
+    """Return what the heaviest finding comes to."""
+    levels = {one.level for one in findings}
+    if Level.STOP in levels:
+        return Verdict.STOP
+    return Verdict.CAUTION if Level.CAUTION in levels else Verdict.CLEAR
+
+
+def is_about(*, one: str, other: str) -> bool:
+    """Say whether two paths are the same file, one of them perhaps named from further in.
+
+    A path that ends with a slash is a folder and about all below it.
+    """
+    left, right = paths.bare(path=one), paths.bare(path=other)
+    if not left or not right:
+        return False
+    if left.endswith("/") or right.endswith("/"):
+        return left.startswith(right) if right.endswith("/") else right.startswith(left)
+    return left == right or left.endswith(f"/{right}") or right.endswith(f"/{left}")
+
+
+def _read(known: Known) -> _Read:
+    said = clauses.read(text=known.content)
+    stems = words.stems(text=known.content)
+    if known.type is MemoryType.DEAD_END:
+        tried = known.approach or clauses.approach(content=known.content)
+        tried = "" if _ONLY_A_FILE.match(tried) else tried  # every later change of it would be one
+        rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
+            (words.stems(text=tried), frozenset()),
+        )
+    else:
+        rejected = tuple(
+            (words.stems(text=one.what), words.stems(text=one.unless)) for one in said.rejected
+        )
+    return _Read(
+        known=known,
+        rejected=tuple(pair for pair in rejected if pair[0]),
+        stems=stems,
+        affirmed=words.stems(text=said.affirmed),
+        named=words.names(text=known.content),
+        values=statements.hard_values(text=said.affirmed),
+    )
+
+
+def _finding(
+    read: _Read, parts: tuple[Part, ...], relevant: frozenset[int], touched: tuple[str, ...]
+) -> Finding | None:
+    """Return what a memory says of the parts it says most of."""
+    met = [
+        (found, part)
+        for number, part in enumerate(parts)
+        if (found := _met(read, part, number in relevant, touched)) is not None
+    ]
+    if not met:
+        return None
+    heaviest = min(_ORDER[found.level] for found, _ in met)
+    kept = [pair for pair in met if _ORDER[pair[0].level] == heaviest]
+    best = max((found for found, _ in kept), key=lambda found: found.score)
+    where = tuple(dict.fromkeys(part.place for found, part in kept if found.why is best.why))
+    return Finding(
+        memory_id=read.known.id,
+        level=_as_sure(best.level, read.known),
+        why=best.why,
+        places=where[:PLACES_MOST],
+        matched=tuple(sorted(best.matched)),
+        missing=best.missing,
+        score=round(best.score, 4),
+    )
+
+
+def _as_sure(level: Level, known: Known) -> Level:
+    """Return a level, one lower for stopping where the memory may not be true."""
+    is_unsure = known.is_doubtful or known.confidence < SURE
+    return Level.CAUTION if level is Level.STOP and is_unsure else level
+
+
+def _met(read: _Read, part: Part, is_relevant: bool, touched: tuple[str, ...]) -> _Met | None:
+    type = read.known.type
+    near = any(is_about(one=file, other=own) for file in part.files for own in read.known.files)
+    if type is MemoryType.CAUSAL_DEPENDENCY:
+        return _left_behind(read, part, touched)
+    heavy = _against(read, part) if is_relevant or near else None
+    if heavy is None and type in _BINDING and is_relevant:
+        heavy = _taken(read, part) or _other_value(read, part)
+    return heavy or _note(read, part, is_relevant=is_relevant, is_near=near)
+
+
+def _against(read: _Read, part: Part) -> _Met | None:
+    """Return that a part is for what a memory is against."""
+    if read.known.type not in _BINDING and read.known.type is not MemoryType.DEAD_END:
+        return None
+    found = [_clause(read, what, unless, part) for what, unless in read.rejected]
+    return max((one for one in found if one), key=lambda one: one.score, default=None)
+
+
+def _clause(read: _Read, what: frozenset[str], unless: frozenset[str], part: Part) -> _Met | None:
+    shared = what & part.proposes
+    if not shared or unless & part.proposes:
+        return None
+    share = len(shared) / len(what)
+    is_telling = len(shared) > 1 or bool(shared & (part.named | read.named))
+    is_dead_end = read.known.type is MemoryType.DEAD_END
+    if is_telling and (share >= COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)):
+        why = Why.TRIED if is_dead_end else Why.DECIDED_AGAINST
+        return _Met(level=Level.STOP, why=why, score=share, matched=shared)
+    if is_dead_end and len(shared) > 1 and share >= PARTLY:
+        return _Met(level=Level.CAUTION, why=Why.TRIED_IN_PART, score=share, matched=shared)
+    return None
+
+
+def _taken(read: _Read, part: Part) -> _Met | None:
+    """Return that a part takes away what a memory is for."""
+    for what in part.taken:
+        shared = what & read.affirmed
+        share = len(shared) / len(what)
+        is_telling = len(shared) > 1 or bool(shared & read.named)
+        if is_telling and share >= COVERAGE:
+            return _Met(level=Level.CAUTION, why=Why.TAKES_AWAY, score=share, matched=shared)
+    return None
+
+
+def _other_value(read: _Read, part: Part) -> _Met | None:
+    """Return that a part says nearly the same with another number of the same unit."""
+    mine = {_unit(one) for one in read.values - part.values}
+    others = {_unit(one) for one in part.values - read.values}
+    shared = part.proposes & read.stems
+    is_same = len(shared) > 1 and len(shared) >= SAME_FRAME * len(part.proposes)
+    if not is_same or not (mine & others) - {""}:
+        return None
+    return _Met(level=Level.CAUTION, why=Why.OTHER_VALUE, score=0.5, matched=shared)
+
+
+def _unit(value: str) -> str:
+    """Return the unit of a number, in one spelling; empty for what is no number with a unit."""
+    if not value[:1].isdigit():
+        return ""
+    return value.lstrip("0123456789.,:").rstrip("s")
+
+
+def _left_behind(read: _Read, part: Part, touched: tuple[str, ...]) -> _Met | None:
+    """Return that a part touches the first of coupled files, and the work none of another."""
+    files = read.known.files
+    if not files or not any(is_about(one=file, other=files[0]) for file in part.files):
+        return None
+    missing = tuple(
+        own for own in files[1:] if not any(is_about(one=file, other=own) for file in touched)
+    )
+    if not missing:
+        return None
+    return _Met(level=Level.CAUTION, why=Why.LEFT_BEHIND, score=0.5, missing=missing)
+
+
+def _note(read: _Read, part: Part, *, is_relevant: bool, is_near: bool) -> _Met | None:
+    shared = part.proposes & read.stems
+    if is_near and read.known.type in _WARNING:
+        why = Why.OF_THE_FILE
+    elif is_relevant and not part.is_code and len(shared) > 1:
+        why = Why.RELEVANT
+    else:
+        return None
+    return _Met(level=Level.NOTE, why=why, score=len(shared) / 100, matched=shared)

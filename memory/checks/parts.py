@@ -1,0 +1,105 @@
+"""The parts of work ahead as they are judged: the steps of a plan, the changed places of a diff.
+
+A part knows where it stands, what it is for, what it takes away and which files it is about; where
+a plan says it in words, a diff says it in lines that come and go.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from memory.checks import clauses, words
+from memory.checks.diffs import ChangedFile, Hunk
+from memory.checks.plans import Step
+from memory.intake import standalone, statements
+from memory.observer import places
+
+ADDED_MOST: Final = 8_000  # characters of a place that are looked at, ours
+QUERY_MOST: Final = 60  # words of a place that are searched for, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a part stands: a step and its line in the plan, or lines of a file."""
+
+    step: int = 0
+    file: str = ""
+    first_line: int = 0
+    last_line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part: its place, its words, and what they come to.
+
+    `proposes` are the stems of what it is for, `named` those among them that are names, `taken` the
+    stems of each thing that it takes away, `values` its numbers with their units, `files` the paths
+    it is about. `is_code` parts are lines of a file, whose words are rarely sentences.
+    """
+
+    place: Place
+    text: str
+    proposes: frozenset[str]
+    named: frozenset[str]
+    taken: tuple[frozenset[str], ...] = ()
+    values: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()
+    is_code: bool = False
+
+
+def of_step(*, step: Step) -> Part:
+    """Return a step as a part."""
+    said = clauses.read(text=step.text)
+    files = (places.relative(path=path, root="") for path in standalone.files_in(text=step.text))
+    return Part(
+        place=Place(step=step.number, first_line=step.line, last_line=step.line),
+        text=step.text,
+        proposes=words.stems(text=said.affirmed),
+        named=words.names(text=said.affirmed),
+        taken=tuple(found for one in said.taken if (found := words.stems(text=one))),
+        values=statements.hard_values(text=said.affirmed),
+        files=tuple(dict.fromkeys(files)),
+    )
+
+
+def of_file(*, file: ChangedFile) -> tuple[Part, ...]:
+    """Return the changed places of a file; one without a line where none of it is text."""
+    found = tuple(_of_hunk(file, hunk) for hunk in file.hunks)
+    return found or (_bare(file),)
+
+
+def question(*, files: tuple[str, ...], text: str) -> str:
+    """Return what to search for, for a changed file: its paths and the words of its code."""
+    return " ".join((*files, *words.compounds(text=text)[:QUERY_MOST]))
+
+
+def _of_hunk(file: ChangedFile, hunk: Hunk) -> Part:
+    added = "\n".join(hunk.added)[:ADDED_MOST]
+    removed = "\n".join(hunk.removed)[:ADDED_MOST]
+    before, after = words.stems(text=removed), words.stems(text=added)
+    gone = words.names(text=removed) - after
+    return Part(
+        place=Place(file=file.path, first_line=hunk.first, last_line=hunk.last),
+        text=added,
+        proposes=after - before,
+        named=words.names(text=added) - before,
+        taken=(gone,) if gone else (),
+        values=statements.hard_values(text=added) - statements.hard_values(text=removed),
+        files=_paths(file),
+        is_code=True,
+    )
+
+
+def _bare(file: ChangedFile) -> Part:
+    return Part(
+        place=Place(file=file.path),
+        text="",
+        proposes=frozenset(),
+        named=frozenset(),
+        files=_paths(file),
+        is_code=True,
+    )
+
+
+def _paths(file: ChangedFile) -> tuple[str, ...]:
+    """Return the paths that a file has and had."""
+    return tuple(path for path in dict.fromkeys((file.path, file.before)) if path)

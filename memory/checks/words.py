@@ -1,0 +1,88 @@
+"""What a text is about, as stems of its telling words, so that a plan and a memory can be held
+against each other without a model.
+
+`useCart`, `use_cart` and “use the cart” have the same stems, and so have `caching`, `cached` and
+“cache”: compounds are taken apart and endings are cut, crudely and alike on both sides. A tool has
+one name, whatever a text calls it. Words that any plan has (“add”, “change”, “step”) tell nothing.
+"""
+
+import re
+from typing import Final
+
+from memory.intake import entities
+from memory.intake import statement_words as told
+from memory.intake import text as texts
+from memory.intake.entities import EntityKind
+from memory.intake.tools import CANONICAL
+
+SHORTEST: Final = 3  # letters of a stem, ours
+_WORD: Final = re.compile(r"[^\W\d_][^\W_]+")
+_CODE_WORD: Final = re.compile(r"[^\W\d_]\w{2,79}")
+_ELISION: Final = re.compile(r"\b(?:n|l|d|s|j|c|m|t|qu)['\u2019](?=\w)", re.IGNORECASE)
+_ENDINGS: Final = (  # the longest that leaves a stem is cut
+    "ations", "ation", "ments", "ement", "ment", "ings", "ing", "ions", "ion", "ies", "ers", "er",
+    "ed", "es", "ly", "s",
+)  # fmt: skip
+_GENERIC: Final = frozenset({  # what plans and diffs say of anything, ours
+    "add", "added", "adding", "adds", "change", "changing", "make", "making", "made", "makes",
+    "create", "creating", "implement", "implementing", "implementation", "update", "updating",
+    "fix", "fixing", "fixed", "new", "old", "code", "file", "files", "function", "functions",
+    "method", "try", "tried", "trying", "use", "used", "using", "uses", "approach", "way", "ways",
+    "step", "steps", "work", "works", "working", "need", "needs", "want", "like", "get", "gets",
+    "run", "running", "runs", "write", "writing", "put", "let", "look", "looking", "check", "first",
+    "second", "next", "finally", "one", "two", "more", "less", "some", "own", "other", "same",
+    "problem", "issue", "task", "feature", "plan", "thing", "things", "part", "case", "kind",
+    "import", "from", "return", "def", "self", "const", "var", "null", "none", "true", "false",
+    "class", "public", "private", "static", "void", "await", "async", "export", "default", "int",
+    "str", "string", "bool", "type", "todo", "src", "app", "lib", "main", "index", "init", "py",
+    "ts", "tsx", "jsx", "go", "sql", "them", "very", "well", "too", "much", "many", "how", "why",
+    "keep", "kept", "take", "taken", "start", "begin", "end", "give", "given", "place", "right",
+    "now", "later", "soon", "directly", "simply", "really", "better", "instead", "allow", "support",
+    "ajouter", "changer", "faire", "utiliser", "mettre", "créer", "fichier", "étape",
+})  # fmt: skip
+_SAYS_NOTHING: Final = (
+    told.SMALL | told.FILLERS | told.NEGATORS | told.POSITIVES | _GENERIC
+) - CANONICAL.keys()
+_NAMING: Final = frozenset({EntityKind.CODE, EntityKind.TOOL, EntityKind.SERVICE})
+
+
+def stems(*, text: str) -> frozenset[str]:
+    """Return the stems of what a text is about."""
+    plain = _ELISION.sub("", text.replace("\u2019", "'"))
+    words = {word.lower() for word in _WORD.findall(plain)}
+    words.update(texts.identifier_parts(text=plain))
+    return frozenset(
+        stem(word=word)
+        for word in words
+        if word not in _SAYS_NOTHING and len(word) >= SHORTEST and word.isalpha()
+    )
+
+
+def stem(*, word: str) -> str:
+    """Return a word without its ending, a tool by its one name."""
+    if word in CANONICAL:
+        return CANONICAL[word]
+    ending = next((one for one in _ENDINGS if _is_cut(word, one)), "")
+    cut = word.removesuffix(ending).rstrip("eiy") if ending else word.rstrip("ey")
+    cut = cut if len(cut) >= SHORTEST else word
+    is_doubled = len(cut) > SHORTEST and cut[-1] == cut[-2]
+    return cut[:-1] if is_doubled else cut
+
+
+def names(*, text: str) -> frozenset[str]:
+    """Return the stems of what a text calls by name: tools, services, names of code."""
+    spans = entities.find_entities(text=text)
+    named = " ".join(one.text for one in spans if one.kind in _NAMING)
+    return stems(text=named)
+
+
+def compounds(*, text: str) -> tuple[str, ...]:
+    """Return the telling words of code, in their order, compounds first whole and then in parts."""
+    found = dict.fromkeys(_CODE_WORD.findall(text))
+    parts = texts.identifier_parts(text=" ".join(found))
+    told_of = (word for word in (*found, *parts) if word.lower() not in _SAYS_NOTHING)
+    return tuple(dict.fromkeys(word for word in told_of if len(word) >= SHORTEST))
+
+
+def _is_cut(word: str, ending: str) -> bool:
+    return word.endswith(ending) and len(word) - len(ending) >= SHORTEST

@@ -1,0 +1,77 @@
+"""Files that sessions touch together, of those that work ahead is about (spec 4.5, 11.8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from memory.models import Statistic
+from memory.observer import statistics, tables
+from memory.observer.statistics import EdgeRow, FileRow
+from memory.observer.tables import Kind
+from memory.queries.statistics import Which, read
+from teams import visibility
+from teams.visibility import Sight
+
+STRONG: Final = 0.8  # of the sessions with either file that had both, ours
+SESSIONS_LEAST: Final = 5  # ours
+ROWS_MOST: Final = 2_000  # of one read, ours
+TIES_MOST: Final = 5  # told, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """A file that work touches and one that it does not: how often both were touched together.
+
+    `share`: of the sessions that touched either, 0..1.
+    """
+
+    file: str
+    other: str
+    sessions: int
+    share: float
+
+
+def left_alone(*, project_id: UUID, files: tuple[str, ...], sight: Sight) -> tuple[Tie, ...]:
+    """Return files that nearly every session touches together with some of these. In a unit."""
+    if not files:
+        return ()
+    among = frozenset(files)
+    seen = visibility.as_q(sight=sight)
+    met = Statistic.objects.filter(
+        seen, kind=Kind.EDGE.value, project_id=project_id, counts__sessions__gte=1
+    ).filter(Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files))
+    edges: dict[tuple[str, str], EdgeRow] = {}
+    for one in met.order_by("key", "id")[:ROWS_MOST]:
+        counts = dict(one.counts)
+        row = tables.edge_row(notes=counts.pop("notes", {}), counts=counts)
+        key = (row.first, row.second)
+        edges[key] = statistics.edge_after(row=edges[key], add=row) if key in edges else row
+    open_ends = [edge for edge in edges.values() if not among >= {edge.first, edge.second}]
+    strong = [edge for edge in open_ends if edge.sessions >= SESSIONS_LEAST]
+    rows = _files(project_id, {path for edge in strong for path in (edge.first, edge.second)}, seen)
+    ties = [_tie(edge, rows, among) for edge in strong]
+    kept = [tie for tie in ties if tie.share >= STRONG]
+    return tuple(sorted(kept, key=lambda tie: (-tie.share, -tie.sessions, tie.other)))[:TIES_MOST]
+
+
+def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:
+    keys = tuple(tables.file_key(path=path) for path in sorted(wanted))
+    which = Which(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
+    rows: dict[str, FileRow] = {}
+    for one in read(which=which):
+        row = tables.file_row(counts=one.counts, notes=one.notes)
+        known = rows.get(row.path)
+        rows[row.path] = row if known is None else statistics.file_after(row=known, add=row)
+    return rows
+
+
+def _tie(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> Tie:
+    inside = edge.first if edge.first in among else edge.second
+    other = edge.second if inside == edge.first else edge.first
+    none = FileRow(path="")
+    first, second = rows.get(edge.first, none), rows.get(edge.second, none)
+    share = statistics.weight(edge=edge, first=first, second=second)
+    return Tie(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))

@@ -1,0 +1,123 @@
+"""Labelled plans and diffs, and how rightly they are warned of (spec 11.8).
+
+They are made up about the three code bases of the shipped set. Each names the memories that must
+stop it or call for caution; which half it is in follows from the hash of its id. Notes warn of
+nothing and are counted apart.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from memory.actions.check_diff import check_diff
+from memory.actions.check_plan import check_plan
+from memory.actions.trial import Trial, trial
+from memory.checks.judging import Level
+from memory.evaluation import judged
+
+CASES: Final = Path(__file__).parent / "checks.jsonl"
+SET: Final = Path(judged.__file__).parent / "sets" / "coding"
+Case = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One case, its verdict, the names of the memories that warned, and how many were notes."""
+
+    case: Case
+    verdict: str
+    stop: frozenset[str]
+    caution: frozenset[str]
+    notes: int
+    took_ms: float
+
+    @property
+    def warned(self) -> frozenset[str]:
+        """The memories that warned, however loudly."""
+        return self.stop | self.caution
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Precision and recall of warnings, of stops alone, verdicts, and clear work left alone."""
+
+    cases: int
+    precision: float
+    recall: float
+    stop_precision: float
+    stop_recall: float
+    verdicts: float
+    silence: float
+    notes: float
+
+
+def cases(*, half: str) -> tuple[Case, ...]:
+    """Return the cases of a half, `train` or `held`, or of both."""
+    every = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    return tuple(one for one in every if half in {"all", split(id=one["id"])})
+
+
+def split(*, id: str) -> str:
+    """Return the half of a case."""
+    return "held" if hashlib.sha256(id.encode()).digest()[0] % 2 else "train"
+
+
+def verdict_of(*, case: Case) -> str:
+    """Return the verdict that a case is to get."""
+    return "stop" if case["stop"] else "caution" if case["caution"] else "clear"
+
+
+def check(*, given: tuple[Case, ...], now: datetime) -> tuple[Result, ...]:
+    """Check each case in an organization with the shipped set that is never there."""
+    memories, queries = (
+        (SET / name).read_text(encoding="utf-8") for name in (judged.MEMORIES, judged.QUERIES)
+    )
+    whole = judged.parse(name="coding", memories=memories, queries=queries)
+    with trial(judged=whole, now=now, tell=lambda _: None) as filled:
+        return tuple(_checked(filled, case, now) for case in given)
+
+
+def figures(*, results: tuple[Result, ...]) -> Figures:
+    """Return the figures of some results."""
+    warned = [(one.warned, {*one.case["stop"], *one.case["caution"]}) for one in results]
+    stopped = [(one.stop, set(one.case["stop"])) for one in results]
+    clear = [one for one in results if verdict_of(case=one.case) == "clear"]
+    right = sum(one.verdict == verdict_of(case=one.case) for one in results)
+    return Figures(
+        cases=len(results),
+        precision=_share((len(said & due), len(said)) for said, due in warned),
+        recall=_share((len(said & due), len(due)) for said, due in warned),
+        stop_precision=_share((len(said & due), len(said)) for said, due in stopped),
+        stop_recall=_share((len(said & due), len(due)) for said, due in stopped),
+        verdicts=right / len(results),
+        silence=_share((not one.warned, 1) for one in clear),
+        notes=sum(one.notes for one in results) / len(results),
+    )
+
+
+def _checked(filled: Trial, case: Case, now: datetime) -> Result:
+    place, text = case["project"], case["text"]
+    found = (
+        check_plan(caller=filled.caller, project=place, plan=text, now=now)
+        if case["kind"] == "plan"
+        else check_diff(caller=filled.caller, project=place, diff=text, now=now)
+    )
+    said = [(one.level, filled.names[one.memory.id]) for one in found.findings]
+    return Result(
+        case=case,
+        verdict=found.verdict,
+        stop=frozenset(name for level, name in said if level is Level.STOP),
+        caution=frozenset(name for level, name in said if level is Level.CAUTION),
+        notes=sum(level is Level.NOTE for level, _ in said),
+        took_ms=found.took_ms,
+    )
+
+
+def _share(counts: Iterable[tuple[int, int]]) -> float:
+    pairs = tuple(counts)
+    whole = sum(total for _, total in pairs)
+    return sum(part for part, _ in pairs) / whole if whole else 1.0

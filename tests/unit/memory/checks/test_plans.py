@@ -1,0 +1,69 @@
+"""A plan is its steps, however it is written down."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.checks import plans
+
+
+def _texts(text: str) -> list[str]:
+    return [one.text for one in plans.read(text=text).steps]
+
+
+def test_items_headings_and_what_follows_them() -> None:
+    plan = (
+        "# Faster prices\n\n1. Measure first.\n2) Cache prices\n   in the browser\n"
+        "- [ ] Tell everybody\n   * twice\n\nStep 3: Clean up.\n---\nÉtape 4 : finir\n"
+    )
+
+    assert _texts(plan) == [
+        "Faster prices",
+        "Measure first.",
+        "Cache prices in the browser",
+        "Tell everybody",
+        "twice",
+        "Clean up.",
+        "finir",
+    ]
+
+
+def test_a_paragraph_is_taken_by_its_sentences() -> None:
+    assert _texts("First we measure. Then we\ncache v1.2 of it. Done!") == [
+        "First we measure.",
+        "Then we cache v1.2 of it.",
+        "Done!",
+    ]
+
+
+def test_code_belongs_to_its_step() -> None:
+    assert _texts(
+        "- Run this:\n  ```bash\n  # - not an item\n\n  npm audit fix\n  ```\n- Stop"
+    ) == [
+        "Run this: # - not an item npm audit fix",
+        "Stop",
+    ]
+
+
+def test_a_step_knows_its_line() -> None:
+    plan = plans.read(text="\n\n- one\n- two\n")
+
+    assert [(one.number, one.line) for one in plan.steps] == [(1, 3), (2, 4)]
+
+
+def test_more_steps_than_are_looked_at_are_counted() -> None:
+    plan = plans.read(text="- a step\n" * 100)
+
+    assert (len(plan.steps), plan.left_out) == (plans.STEPS_MOST, 40)
+
+
+def test_signs_alone_are_no_step() -> None:
+    assert plans.read(text="---\n\n***\n1.\n- 42\n").steps == ()
+
+
+@given(st.text(alphabet=st.sampled_from("ab1.-*#`> \n\t)"), max_size=200))
+def test_any_text_has_bounded_steps_in_order(text: str) -> None:
+    steps = plans.read(text=text).steps
+
+    assert [one.number for one in steps] == list(range(1, len(steps) + 1))
+    assert all(one.text.strip() and len(one.text) <= plans.TEXT_MOST for one in steps)
+    assert [one.line for one in steps] == sorted(one.line for one in steps)
