@@ -3,13 +3,14 @@
 A check that cannot be made because an earlier one failed is left out; it would say the same.
 """
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from . import configuration, finding, installing
+from . import configuration, finding, hooking, installing
 from .configuration import Connection, Places
 from .errors import ClientError
 from .harnesses import HARNESSES, Harness
@@ -79,12 +80,23 @@ def of_harnesses(*, places: Places, connection: Connection) -> Iterator[Check]:
     for harness in HARNESSES.values():
         if harness.is_there(home=places.home):
             yield _of_harness(harness, places, connection)
+    yield from _of_script(places)
     for source in finding.SOURCES.values():
         found = tuple(finding.everywhere(home=places.home, names=(source.name,)))
         if found:
             size = sum(one.size for one in found) / 1_000_000
             detail = f"{len(found)} of {source.name}, {size:.1f} MB"
             yield Check(name="transcripts", is_well=True, detail=detail)
+
+
+def _of_script(places: Places) -> Iterator[Check]:
+    """Look at what the script needs, where it is."""
+    path = places.home / hooking.SCRIPT
+    if path.exists():
+        missing = [one for one in ("sh", "curl") if shutil.which(one) is None]
+        detail = f"{' and '.join(missing)} is missing" if missing else f"{path} can run"
+        fix = f"Install {' and '.join(missing)}." if missing else ""
+        yield Check(name="hooks", is_well=not missing, detail=detail, fix=fix)
 
 
 def _of_clock(said_at: str, now: datetime) -> Iterator[Check]:

@@ -1,7 +1,8 @@
 """What is put into the files of agents, and taken out of them: texts in, texts out (spec 8.3).
 
-A JSON file gets one key, another file a block between two marks. Everything else of the file stays
-as it is, putting twice is putting once, and taking out what was put leaves what was there before.
+A JSON file gets one key, or entries in its lists, another file a block between two marks. All else
+of the file stays as it is, putting twice is putting once, and taking out what was put leaves what
+was there before.
 """
 
 import difflib
@@ -115,7 +116,78 @@ class Block:
         return re.compile(rf"{re.escape(self.begin)}\n.*?{re.escape(self.end)}\n?", re.DOTALL)
 
 
-Edit = Key | Block
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entries:
+    """Entries of ours in the lists of a JSON file, known again by a mark that stands in them.
+
+    `head` are fields that the file must have, and loses again where nothing else is left.
+    """
+
+    name: str
+    lists: Mapping[str, tuple[object, ...]]
+    mark: str
+    head: Mapping[str, object]
+
+    def put(self, *, text: str) -> str:
+        """Return the file's text with the entries behind those of others. Raises NotEditable."""
+        whole = _object(text)
+        if self._ours(whole) == {name: list(entries) for name, entries in self.lists.items()}:
+            return text
+        whole = {**self.head, **self._without(whole)}
+        outer = dict(_inner(whole, self.name))
+        for name, entries in self.lists.items():
+            outer[name] = [*_entries(outer, name), *entries]
+        return _written({**whole, self.name: outer}, text)
+
+    def take(self, *, text: str) -> str:
+        """Return the file's text without the entries, and without what is empty then."""
+        whole = _object(text)
+        if not self._ours(whole):
+            return text
+        left = self._without(whole)
+        return "" if left == self.head else _written(left, text) if left else ""
+
+    def _ours(self, whole: Mapping[str, Any]) -> dict[str, list[object]]:
+        outer = _inner(whole, self.name)
+        found = {name: list(filter(self._is_ours, _entries(outer, name))) for name in outer}
+        return {name: entries for name, entries in found.items() if entries}
+
+    def _without(self, whole: Mapping[str, Any]) -> dict[str, Any]:
+        outer = _inner(whole, self.name)
+        kept = {
+            name: [one for one in _entries(outer, name) if not self._is_ours(one)] for name in outer
+        }
+        others = {name: entries for name, entries in kept.items() if entries or not outer[name]}
+        rest = {name: value for name, value in whole.items() if name != self.name}
+        return {**rest, self.name: others} if others else rest
+
+    def _is_ours(self, entry: object) -> bool:
+        return self.mark in json.dumps(entry)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """A file that is ours alone, known again by a mark that stands in it."""
+
+    content: str
+    mark: str
+
+    def put(self, *, text: str) -> str:
+        """Return the content. Raises NotEditable for a file of somebody else's."""
+        if text.strip() and self.mark not in text:
+            raise NotEditable(
+                detail="A file that is not ours stands there.",
+                hint="Move it away, then connect again.",
+                command="cairn init",
+            )
+        return self.content
+
+    def take(self, *, text: str) -> str:
+        """Return nothing where the file is ours."""
+        return "" if self.mark in text else text
+
+
+Edit = Key | Block | Entries | Whole
 
 
 def diff(*, before: str, after: str, name: str) -> str:
@@ -128,6 +200,20 @@ def diff(*, before: str, after: str, name: str) -> str:
         lineterm="",
     )
     return "\n".join(lines)
+
+
+def _inner(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    inner = whole.get(name, {})
+    if not isinstance(inner, Mapping):
+        raise NotEditable(detail=f"{name} is no object.", command="cairn init --print-only")
+    return inner
+
+
+def _entries(outer: Mapping[str, Any], name: str) -> list[object]:
+    entries = outer.get(name, [])
+    if not isinstance(entries, list):
+        raise NotEditable(detail=f"{name} is no list.", command="cairn init --print-only")
+    return entries
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from . import hooking
 from .configuration import Connection
 from .edits import Block, Edit, Key
 
@@ -55,12 +56,18 @@ def _claude_code(connection: Connection) -> tuple[Change, ...]:
     return (
         Change(file=".claude.json", edit=Key(names=("mcpServers", NAME), value=server)),
         Change(file=".claude/CLAUDE.md", edit=_told(connection)),
+        Change(file=".claude/settings.json", edit=hooking.entries(file="hooks.json")),
+        _script(),
     )
 
 
 def _cursor(connection: Connection) -> tuple[Change, ...]:
     server = {"url": f"{connection.url}/mcp", "headers": _header(connection)}
-    return (Change(file=".cursor/mcp.json", edit=Key(names=("mcpServers", NAME), value=server)),)
+    return (
+        Change(file=".cursor/mcp.json", edit=Key(names=("mcpServers", NAME), value=server)),
+        Change(file=".cursor/hooks.json", edit=hooking.entries(file="cursor.json")),
+        _script(),
+    )
 
 
 def _codex(connection: Connection) -> tuple[Change, ...]:
@@ -75,7 +82,27 @@ def _codex(connection: Connection) -> tuple[Change, ...]:
     return (
         Change(file=".codex/config.toml", edit=block),
         Change(file=".codex/AGENTS.md", edit=_told(connection)),
+        Change(file=".codex/hooks.json", edit=hooking.entries(file="codex.json")),
+        _script(),
     )
+
+
+def _copilot(connection: Connection) -> tuple[Change, ...]:
+    server = {
+        "type": "http",
+        "url": f"{connection.url}/mcp",
+        "headers": _header(connection),
+        "tools": ["*"],
+    }
+    return (
+        Change(file=".copilot/mcp-config.json", edit=Key(names=("mcpServers", NAME), value=server)),
+        Change(file=".copilot/hooks/cairn.json", edit=hooking.whole(file="copilot.json")),
+        _script(),
+    )
+
+
+def _script() -> Change:
+    return Change(file=hooking.SCRIPT, edit=hooking.script())
 
 
 def _told(connection: Connection) -> Block:
@@ -92,4 +119,5 @@ HARNESSES: Final[Mapping[str, Harness]] = {
     ),
     "cursor": Harness(name="cursor", title="Cursor", signs=(".cursor",), changes=_cursor),
     "codex": Harness(name="codex", title="Codex", signs=(".codex",), changes=_codex),
+    "copilot": Harness(name="copilot", title="Copilot CLI", signs=(".copilot",), changes=_copilot),
 }

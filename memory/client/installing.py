@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from . import edits, harnesses
 from .configuration import FILE_MODE, Connection, Places, replace
-from .edits import NotEditable
+from .edits import Edit, NotEditable
 from .errors import ClientError
 from .harnesses import Harness
 
@@ -47,18 +47,13 @@ class Planned:
 
 
 def plan(*, places: Places, connection: Connection, chosen: Iterable[Harness]) -> Iterator[Planned]:
-    """Yield what would become of each file of these programs."""
+    """Yield what would become of each file of these programs; of one that several need, once."""
+    seen: set[str] = set()
     for harness in chosen:
         for change in harness.changes(connection):
-            path = places.home / change.file
-            before = _bytes(path)
-            try:
-                after = change.edit.put(text=(before or b"").decode("utf-8"))
-            except (NotEditable, UnicodeDecodeError) as error:
-                fault = error if isinstance(error, NotEditable) else _no_text(path)
-                yield Planned(harness=harness, path=path, before=before, after="", fault=fault)
-            else:
-                yield Planned(harness=harness, path=path, before=before, after=after)
+            if change.file not in seen:
+                seen.add(change.file)
+                yield _planned(harness, places.home / change.file, change.edit)
 
 
 def carry_out(*, places: Places, planned: Planned) -> None:
@@ -108,6 +103,16 @@ def forget(*, places: Places) -> None:
     _clear(places.settings)
     for folder in (places.state.parent, places.settings.parent):
         _remove_upwards(folder, until=places.home)
+
+
+def _planned(harness: Harness, path: Path, edit: Edit) -> Planned:
+    before = _bytes(path)
+    try:
+        after = edit.put(text=(before or b"").decode("utf-8"))
+    except (NotEditable, UnicodeDecodeError) as error:
+        fault = error if isinstance(error, NotEditable) else _no_text(path)
+        return Planned(harness=harness, path=path, before=before, after="", fault=fault)
+    return Planned(harness=harness, path=path, before=before, after=after)
 
 
 def _restored(path: Path, backup: bytes | None) -> str:

@@ -1,13 +1,17 @@
 """Connecting a machine: what is written, that it answers, that nothing remains (spec 8.3)."""
 
 import json
+import os
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.edges.client.conftest import Cairn
+from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +51,54 @@ def test_init_connects_what_it_finds_and_doctor_agrees(agents: Path, here: Cairn
     checks = _checks(here)
     assert [name for name, check in checks.items() if not check["ok"]] == []
     assert {"claude-code", "cursor", "codex", "mcp", "token", "server"} <= set(checks)
+
+
+def test_init_lets_every_program_run_the_script_and_holds_no_secret_in_a_hook(
+    agents: Path, here: Cairn, place: Place
+) -> None:
+    (agents / ".copilot").mkdir()
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
+    (agents / ".claude" / "settings.json").write_text(json.dumps(settings))
+
+    assert here("init", "--yes").code == 0
+
+    files = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
+    for name in (*files, ".copilot/hooks/cairn.json"):
+        text = (agents / name).read_text()
+        assert "$HOME/.cairn/plugin/bin/hook.sh" in text
+        assert "PLUGIN_ROOT" not in text
+        assert place.token not in text
+    told = json.loads((agents / files[0]).read_text())["hooks"]["Stop"]
+    assert told[0] == settings["hooks"]["Stop"][0]
+    assert len(told) == 2
+    server = json.loads((agents / ".copilot" / "mcp-config.json").read_text())["mcpServers"][
+        "cairn"
+    ]
+    assert server["url"].endswith("/mcp")
+    assert _checks(here)["hooks"]["ok"]
+
+
+def test_the_script_that_was_written_calls_with_what_login_keeps(
+    agents: Path, here: Cairn, address: str, place: Place
+) -> None:
+    here("init", "--yes", "--harness", "claude-code")
+    hooks = json.loads((agents / ".claude" / "settings.json").read_text())["hooks"]
+    command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
+    payload = {"session_id": "of-init", "hook_event_name": "UserPromptSubmit", "prompt": "Go on."}
+
+    done = subprocess.run(
+        ["dash", "-c", command],
+        input=json.dumps({**payload, "cwd": str(agents)}),
+        env={"HOME": str(agents), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stderr == ""
+    headers = {"Authorization": f"Bearer {place.token}"}
+    told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
+    assert [one["external_id"] for one in told] == ["claude-code/of-init"]
 
 
 def test_init_twice_changes_nothing_the_second_time(agents: Path, here: Cairn) -> None:

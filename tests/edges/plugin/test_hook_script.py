@@ -159,6 +159,35 @@ def test_of_a_repository_only_its_name_is_told(tmp_path: Path) -> None:
     assert "word" not in json.dumps(told).replace("X-Cairn", "")
 
 
+def _kept(folder: Path, url: str) -> None:
+    (folder / "cairn").mkdir()
+    text = f'url = "{url}"\ntoken = "{TOKEN}"\nproject = "depot"\n'
+    (folder / "cairn/config.toml").write_text(text)
+
+
+def test_without_an_environment_it_calls_with_what_login_keeps(tmp_path: Path) -> None:
+    nothing = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
+    with serving() as server:
+        _kept(tmp_path, server.url)
+        done = run(server.url, **nothing)
+
+    assert ANSWER in done.stdout
+    assert server.headers[0]["Authorization"] == f"Bearer {TOKEN}"
+    assert server.headers[0]["X-Cairn-Project"] == "depot"
+
+
+@pytest.mark.parametrize("given", [{"CAIRN_TOKEN": ""}, {"CAIRN_URL": ""}])
+def test_a_token_that_is_kept_goes_to_no_other_address(
+    tmp_path: Path, given: dict[str, str]
+) -> None:
+    with serving() as server, serving() as other:
+        _kept(tmp_path, server.url)
+        done = run(other.url, XDG_CONFIG_HOME=str(tmp_path), **given)
+
+    assert is_silent(done)
+    assert server.bodies == other.bodies == []
+
+
 def test_the_event_stands_beside_a_payload_that_names_none() -> None:
     with serving() as server:
         run(server.url, "copilot", "sessionStart")
@@ -185,6 +214,16 @@ def test_hooks_call_the_script_for_events_that_mean_something(file: str, harness
     commands = [line for line in text.splitlines() if "hook.sh" in line]
     assert commands
     assert all(f'hook.sh\\" {harness.value}' in line for line in commands)
+
+
+def test_the_marketplace_names_the_plugin_beside_it() -> None:
+    told = json.loads((PLUGIN / ".claude-plugin/marketplace.json").read_text())
+
+    (plugin,) = told["plugins"]
+    assert (told["name"], plugin["name"], plugin["source"]) == ("cairn", "cairn", "./")
+    assert told["owner"]["name"]
+    manifest = json.loads((PLUGIN / ".claude-plugin/plugin.json").read_text())
+    assert plugin["description"] == manifest["description"]
 
 
 @pytest.mark.parametrize("folder", [".claude-plugin", ".cursor-plugin", ".codex-plugin"])

@@ -20,6 +20,7 @@ LOADED = (
 def alone(tmp_path: Path) -> Path:
     """A folder with the package as it is installed, away from everything else of ours."""
     shutil.copytree(ROOT / "memory" / "client", tmp_path / "cairn_client")
+    shutil.copytree(ROOT / "deploy" / "plugin", tmp_path / "cairn_client" / "plugin")
     return tmp_path
 
 
@@ -55,11 +56,26 @@ def test_command_runs_without_anything_else_of_ours(alone: Path) -> None:
     assert not {"django", "memory", "accounts", "teams"} & _tops(modules)
 
 
+def test_hooks_are_found_in_what_is_installed(alone: Path) -> None:
+    (alone / ".cursor").mkdir()
+    named = ("--url", "http://127.0.0.1:9", "--token", "x")
+
+    code, _ = _loaded(alone, *named, "init", "--yes", "--harness", "cursor")
+
+    assert code == "0"
+    assert (alone / ".cairn/plugin/bin/hook.sh").read_bytes() == (
+        ROOT / "deploy/plugin/bin/hook.sh"
+    ).read_bytes()
+
+
 def test_distribution_holds_the_package_and_names_its_libraries() -> None:
     told = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))
 
     included = told["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    assert [(FOLDER / path).resolve() for path in included] == [ROOT / "memory" / "client"]
+    assert {(FOLDER / path).resolve(): place for path, place in included.items()} == {
+        ROOT / "memory" / "client": "cairn_client",
+        ROOT / "deploy" / "plugin": "cairn_client/plugin",
+    }
     assert told["project"]["scripts"] == {"cairn": "cairn_client.cli:run"}
     pinned = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     pins = {line.partition("==")[0] for line in pinned["project"]["dependencies"]}

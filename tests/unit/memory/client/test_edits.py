@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.client.edits import Block, Key, NotEditable, diff
+from memory.client.edits import Block, Entries, Key, NotEditable, Whole, diff
 
 KEY = Key(names=("mcpServers", "cairn"), value={"url": "http://127.0.0.1:8000/mcp"})
 TABLE = Block(
@@ -96,3 +96,76 @@ def test_diff_shows_what_changes_and_no_token() -> None:
 
     assert "+" in shown
     assert secret not in shown
+
+
+HOOKS = Entries(
+    name="hooks",
+    lists={
+        "Stop": ({"command": "sh cairn/hook.sh"},),
+        "SessionEnd": ({"command": "cairn/hook.sh"},),
+    },
+    mark="cairn/hook.sh",
+    head={},
+)
+ENTRY = st.builds(lambda text: {"command": text}, st.sampled_from(("other", "é x", "")))
+LISTS = st.dictionaries(
+    st.sampled_from(("Stop", "PreToolUse", "x")),
+    st.lists(ENTRY, min_size=1, max_size=3),
+    max_size=3,
+)
+
+
+@given(lists=LISTS, has_hooks=st.booleans(), theme=st.booleans())
+def test_entries_put_twice_are_there_once_behind_those_of_others_and_leave_as_they_came(
+    lists: dict[str, list[dict[str, str]]], has_hooks: bool, theme: bool
+) -> None:
+    whole = {**({"theme": "dark"} if theme else {}), **({"hooks": lists} if has_hooks else {})}
+    text = json.dumps(whole, indent=2, ensure_ascii=False) if whole else ""
+
+    once = HOOKS.put(text=text)
+
+    assert HOOKS.put(text=once) == once
+    told = json.loads(once)
+    others = lists.get("Stop", []) if has_hooks else []
+    assert told["hooks"]["Stop"] == [*others, {"command": "sh cairn/hook.sh"}]
+    left = json.loads(HOOKS.take(text=once) or "{}")
+    assert left == {name: value for name, value in whole.items() if value or name != "hooks"}
+
+
+def test_entries_of_an_older_version_are_replaced() -> None:
+    older = (
+        '{"hooks": {"Stop": [{"command": "cairn/hook.sh old"}], "Gone": [{"x": "cairn/hook.sh"}]}}'
+    )
+
+    told = json.loads(HOOKS.put(text=older))
+
+    assert told["hooks"] == {name: list(entries) for name, entries in HOOKS.lists.items()}
+
+
+@pytest.mark.parametrize("text", ["[1]", '{"hooks": 3}', '{"hooks": {"Stop": 3}}', "// x\n{}"])
+def test_file_with_other_hooks_than_lists_is_left_alone(text: str) -> None:
+    with pytest.raises(NotEditable):
+        HOOKS.put(text=text)
+
+
+def test_head_of_a_file_goes_with_the_last_entry() -> None:
+    hooks = Entries(name="hooks", lists=HOOKS.lists, mark=HOOKS.mark, head={"version": 1})
+
+    once = hooks.put(text="")
+
+    assert json.loads(once)["version"] == 1
+    assert hooks.take(text=once) == ""
+    assert json.loads(hooks.take(text=hooks.put(text='{"version": 1, "x": 2}'))) == {
+        "version": 1,
+        "x": 2,
+    }
+
+
+def test_file_of_our_own_takes_no_place_of_another() -> None:
+    own = Whole(content="# ours\nnew\n", mark="# ours")
+
+    assert own.put(text="") == own.put(text="# ours\nold\n") == own.content
+    assert own.take(text=own.content) == ""
+    assert own.take(text="theirs") == "theirs"
+    with pytest.raises(NotEditable):
+        own.put(text="theirs")
