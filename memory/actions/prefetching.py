@@ -46,7 +46,7 @@ def told(*, plan: Plan) -> str:
     if not plan.files:
         return ""
     lines = (
-        f"- {normalized(text=one.path)} ({'nearly every' if one.always else 'most'} sessions, "
+        f"- {normalized(text=one.path)} ({'nearly every session' if one.always else 'most sessions'}, "
         f"about {one.tokens} tokens)"
         for one in plan.files
     )

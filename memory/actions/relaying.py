@@ -65,9 +65,8 @@ def _before(caller: Caller, row: Session) -> Session | None:
         same |= Q(work_unit=row.work_unit)
     if not row.phase or not (row.thread or row.work_unit):
         return None
-    rows = sessions.of_project(caller=caller, project_id=row.project_id).filter(same)
-    others = rows.exclude(phase__in=("", row.phase)).filter(opened_at__lte=row.opened_at)
-    return others.exclude(pk=row.pk).order_by("-opened_at", "-id").first()
+    rows = sessions.opened_before(caller=caller, row=row).filter(same)
+    return rows.exclude(phase__in=("", row.phase)).order_by("-opened_at", "-id").first()
 
 
 def _transitions(caller: Caller, row: Session) -> tuple[Transition, ...]:

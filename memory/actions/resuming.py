@@ -68,9 +68,8 @@ def _before(caller: Caller, row: Session) -> Session | None:
         same |= Q(branch=row.branch)
     elif row.cwd:
         same |= Q(cwd=row.cwd, branch="") & _own(caller)
-    rows = sessions.of_project(caller=caller, project_id=row.project_id).filter(same)
-    earlier = rows.filter(opened_at__lte=row.opened_at).exclude(pk=row.pk)
-    return earlier.order_by("-active_at", "-id").first()
+    rows = sessions.opened_before(caller=caller, row=row).filter(same)
+    return rows.order_by("-active_at", "-id").first()
 
 
 def _own(caller: Caller) -> Q:

@@ -142,6 +142,12 @@ def of_project(*, caller: Caller, project_id: UUID | None) -> QuerySet[Session]:
     return _visible(caller).filter(project=project_id)
 
 
+def opened_before(*, caller: Caller, row: Session) -> QuerySet[Session]:
+    """Return the sessions of a session's project that were opened before it. In a unit."""
+    rows = of_project(caller=caller, project_id=row.project_id)
+    return rows.filter(Q(opened_at__lt=row.opened_at) | Q(opened_at=row.opened_at, id__lt=row.id))
+
+
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     """Return the caller's own session of an external id, locked; None when there is none."""
     own = Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)

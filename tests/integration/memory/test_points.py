@@ -1,0 +1,266 @@
+"""What a session begins with and what its planner is told: from sums and sessions one may see."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions.append_events import append_events
+from memory.actions.asking import SearchRequest
+from memory.actions.end_session import end_session
+from memory.actions.finalize import finalize
+from memory.actions.give_at_point import AtPoint, AtPointGiven, give_at_point
+from memory.actions.open_session import NewSession, open_session
+from memory.models import Memory
+from memory.observer.injection.points import Point
+from memory.queries import injections
+from memory.queries.views import MemoryView
+from tests.support import memories
+
+FILE = "src/cart/prices.py"
+RARE = "src/cart/taxes.py"
+TEXT = "PRICE = 1\n" * 90
+TASK = "Clear the price cache of the cart before each test"
+
+
+def opened(caller: Caller, now: datetime, **given: Any) -> UUID:
+    """Open a session in the project; return its id."""
+    new = NewSession(**{"project": "store", "cwd": "/home/ana/shop", **given})
+    return open_session(caller=caller, new=new, now=now).session.id
+
+
+def rows(*paths: str, kind: str = "Read", outcome: str = "success") -> tuple[dict[str, Any], ...]:
+    """Return the events of a session that reads or edits some files."""
+    told: list[dict[str, Any]] = [{"kind": "prompt", "text": TASK}]
+    for step, path in enumerate(paths, start=1):
+        call = {"name": kind, "step": step, "call": f"c{step}"}
+        told.append({"kind": "tool_call", "args": {"file_path": path}, **call})
+        told.append({"kind": "tool_result", "text": TEXT, **call})
+    if outcome:
+        told.append({"kind": "session_complete", "outcome": outcome, "steps": len(paths)})
+    return tuple({"sequence": place, **one} for place, one in enumerate(told, start=1))
+
+
+def worked(caller: Caller, now: datetime, events: tuple[dict[str, Any], ...], **given: Any) -> UUID:
+    """Run a session to its end, and decide what it has shown; return its id."""
+    session_id = opened(caller, now, **given)
+    append_events(caller=caller, session_id=session_id, events=events, now=now)
+    end_session(caller=caller, session_id=session_id, now=now)
+    finalize(session_id=session_id, now=now)
+    return session_id
+
+
+def at(caller: Caller, now: datetime, point: Point, session_id: UUID, **given: Any) -> AtPointGiven:
+    """Ask what a point gives."""
+    asked = AtPoint(point=point, session_id=session_id, wanted=SearchRequest(query=TASK), **given)
+    return give_at_point(caller=caller, asked=asked, now=now)
+
+
+def known(caller: Caller, now: datetime, content: str, **given: Any) -> MemoryView:
+    """Store a memory of the module."""
+    fields = {"project": "store", "related_modules": ("src/cart",), "confidence": 0.9, **given}
+    return memories.stored(caller, now, content, **fields)
+
+
+@pytest.mark.usefixtures("store")
+def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_take(
+    caller: Caller, now: datetime
+) -> None:
+    for place in range(4):
+        worked(caller, now, rows(FILE, *((RARE,) if place < 3 else ())))
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now), modules=("src/cart",))
+
+    assert given.prefetch is not None
+    assert [(one.path, one.tokens, one.always) for one in given.prefetch.files] == [
+        (FILE, 300, True),
+        (RARE, 300, False),
+    ]
+    assert f"- {FILE} (nearly every session, about 300 tokens)" in given.back.text
+
+
+@pytest.mark.usefixtures("store")
+def test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    for _ in range(4):
+        worked(caller, now, rows(FILE))
+
+    given = at(
+        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now), modules=("src/cart",)
+    )
+
+    assert given.prefetch is not None
+    assert (given.prefetch.files, given.prefetch.left_out) == ((), ())
+    assert given.back.text == ""
+
+
+@pytest.mark.usefixtures("store")
+def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
+    caller: Caller, now: datetime
+) -> None:
+    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+    elsewhere = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="other"))
+
+    assert given.unfinished is not None
+    assert given.unfinished.state.files == (FILE,)
+    assert TASK in given.back.text
+    assert FILE in given.back.text
+    assert elsewhere.unfinished is None
+    assert elsewhere.back.text == ""
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("shared", [False, True])
+def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
+    caller: Caller, member_caller: Caller, now: datetime, shared: bool
+) -> None:
+    events = rows(FILE, kind="Edit", outcome="failure")
+    worked(caller, now, events, branch="fix/cache", shared=shared)
+
+    session = opened(member_caller, now, branch="fix/cache")
+    given = at(member_caller, now, Point.FIRST_MESSAGE, session)
+
+    assert (given.unfinished is not None) is shared
+    assert (FILE in given.back.text) is shared
+
+
+@pytest.mark.usefixtures("store")
+def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://x.test"}}
+    done = rows(FILE, kind="Edit", outcome="failure")
+    events = (
+        {"sequence": 1, **fetched},
+        *({**one, "sequence": one["sequence"] + 1} for one in done),
+    )
+    worked(caller, now, events, branch="fix/cache", shared=True)
+
+    own = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+    session = opened(member_caller, now, branch="fix/cache")
+    theirs = at(member_caller, now, Point.FIRST_MESSAGE, session)
+
+    assert own.unfinished is not None
+    assert (own.unfinished.state.files, own.unfinished.state.task) == ((FILE,), "")
+    assert (theirs.unfinished, theirs.back.text) == (None, "")
+
+
+@pytest.mark.usefixtures("store")
+def test_finished_work_is_offered_nowhere(caller: Caller, now: datetime) -> None:
+    worked(caller, now, rows(FILE, kind="Edit"), branch="fix/cache")
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+
+    assert (given.unfinished, given.back.text) == (None, "")
+
+
+@pytest.mark.usefixtures("store")
+def test_a_planner_is_told_what_follows_for_the_plan(caller: Caller, now: datetime) -> None:
+    measured = {"module": "src/cart", "planned": 10, "actual": 15, "ratio": 1.5, "samples": 4}
+    calibration = known(
+        caller, now, "Work on the cart takes half as long again as it was planned to take.",
+        type="task_calibration", attributes=measured,
+    )  # fmt: skip
+    coupled = known(
+        caller, now, "A change of the prices comes with a change of the taxes of the cart.",
+        type="causal_dependency", related_files=(FILE, RARE),
+    )  # fmt: skip
+    dead = known(
+        caller, now, "Caching totals in the session failed, because carts are shared by tabs.",
+        type="dead_end",
+    )  # fmt: skip
+
+    session = opened(caller, now)
+    given = at(
+        caller, now, Point.PLANNER, session, modules=("src/cart",), files=(FILE,), estimate=10
+    )
+
+    assert given.advice is not None
+    assert given.advice.calibration == pytest.approx(1.5)
+    assert (given.advice.planned_steps, given.advice.step_limit) == (10, 15)
+    assert given.advice.also_in_scope == (RARE,)
+    assert set(given.advice.rests_on) == {calibration.id, coupled.id, dead.id}
+    assert given.advice.checklist == (dead.id, coupled.id)
+    assert "1.50 times the steps planned; allow 15 steps" in given.back.text
+    assert {one.memory.id for one in given.back.given} == {calibration.id, coupled.id, dead.id}
+
+
+@pytest.mark.usefixtures("store")
+def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now: datetime) -> None:
+    measured = {"module": "src/cart", "planned": 10, "actual": 30, "ratio": 3.0, "samples": 4}
+    said = "Work on the cart takes three times as long as it was planned to take ({})."
+    waiting = known(caller, now, said.format("one"), type="task_calibration", attributes=measured)
+    tainted = known(caller, now, said.format("two"), type="task_calibration", attributes=measured)
+    with tenancy.unit():
+        Memory.objects.filter(pk=waiting.id).update(needs_review=True)
+        Memory.objects.filter(pk=tainted.id).update(taint_reason="web: x.test")
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), modules=("src/cart",), estimate=10)
+
+    assert given.advice is not None
+    assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
+    assert (given.advice.rests_on, given.back.text) == ((), "")
+
+
+@pytest.mark.usefixtures("store")
+def test_a_step_limit_is_twice_the_plan_at_most(caller: Caller, now: datetime) -> None:
+    measured = {"module": "src/cart", "planned": 1, "actual": 9, "ratio": 9.0, "samples": 4}
+    known(
+        caller, now, "Work on the cart takes nine times as long as it was planned to take.",
+        type="task_calibration", attributes=measured,
+    )  # fmt: skip
+
+    session = opened(caller, now, plan=("one", "two", "three"))
+    given = at(caller, now, Point.PLANNER, session, modules=("src/cart",))
+
+    assert given.advice is not None
+    assert (given.advice.planned_steps, given.advice.step_limit) == (3, 6)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(
+    caller: Caller, now: datetime
+) -> None:
+    before = opened(caller, now, thread="cache", phase="qa_reviewer")
+    error = known(caller, now, "The suite fails on a cold cache with a stale total.",
+                  type="error_pattern")  # fmt: skip
+    decision = known(caller, now, "Totals are kept in cents, as the ledger does.",
+                     type="decision")  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(error.id, decision.id)).update(session_id=before)
+
+    fixer = opened(caller, now, thread="cache", phase="qa_fixer")
+    planner = opened(caller, now, thread="cache", phase="planner")
+    passed = at(caller, now, Point.SYSTEM_PROMPT, fixer)
+    none = at(caller, now, Point.SYSTEM_PROMPT, planner)
+
+    assert error.id in {one.memory.id for one in passed.back.given}
+    assert decision.id not in {one.memory.id for one in passed.back.given}
+    assert none.back.given == ()
+
+
+@pytest.mark.usefixtures("store")
+def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: datetime) -> None:
+    known(
+        caller, now, "Clear the price cache of the cart before each test, or totals are stale.",
+        type="gotcha", related_files=(FILE,),
+    )  # fmt: skip
+    session = opened(caller, now)
+
+    given = [
+        one.memory.id
+        for point in (*Point, *Point)
+        for one in at(
+            caller, now, point, session, modules=("src/cart",), files=(FILE,), step=9
+        ).back.given
+    ]
+
+    with tenancy.unit():
+        assert set(given) == injections.told_in(session_id=session)
+    assert len(given) == 1
