@@ -35,6 +35,7 @@ from frontend.views import (
     teach,
     topics,
     trust,
+    summary,
     usage,
     verbs,
 )
@@ -93,6 +94,10 @@ project: list[URLPattern | URLResolver] = [
     path("teach/known/<uuid:memory_id>", teach.known, name="known"),
     path("imports", imports.imports, name="imports"),
     path("notes", notes.notes, name="notes"),
+    path("sessions/<uuid:session_id>/decide", summary.decide, name="session_decide"),
+    path(
+        "sessions/<uuid:session_id>/undo/<uuid:review_id>", summary.take_back, name="session_undo"
+    ),
     path("notes/<uuid:note_id>", notes.note, name="note"),
     path("imports/look", imports.look, name="import_look"),
     path("imports/<uuid:import_id>", imports.one, name="import"),

@@ -386,6 +386,39 @@ INJECTION_POINTS: Final[Mapping[str, Name]] = {
     "tool_result": _("after a tool"),
     "step": _("between steps"),
     "planner": _("before a plan"),
+OUTCOMES: Final[Mapping[str, Name]] = {
+    "success": _("It went well"),
+    "failure": _("It failed"),
+    "abandoned": _("It was given up"),
+}
+SIGNALS: Final[Mapping[str, Name]] = {
+    "file_access": _("Files it needed"),
+    "co_access": _("Files that go together"),
+    "error_retry": _("An error and what helped"),
+    "backtrack": _("A way back"),
+    "read_abandon": _("Read and left aside"),
+    "repeated_grep": _("Searched again and again"),
+    "tool_sequence": _("A way of working"),
+    "time_anomaly": _("A slow call"),
+    "self_correction": _("It corrected itself"),
+    "external_reference": _("Looked up outside"),
+    "glob_ignored": _("Found and not used"),
+    "import_chase": _("Imports followed"),
+    "test_order": _("Order of tests"),
+    "config_touched": _("A setting that matters"),
+    "step_overrun": _("More steps than planned"),
+    "parallel_conflict": _("Two agents in the way of each other"),
+    "context_spike": _("A costly step"),
+    "dead_end": _("A dead end"),
+}
+WHY_NOTHING: Final[Mapping[str, Name]] = {
+    "gate_shut": _("the work was not accepted"),
+    "only_strengthens": _("it only makes another signal stronger"),
+    "too_few_sessions": _("too few sessions show it so far"),
+    "not_of_this_session_type": _("sessions of this kind keep other things"),
+}
+SESSION_COUNTS: Final[Mapping[str, Name]] = {
+    "added": _("remembered"),
 }
     "known": _("known already"),
     "confirmed": _("confirmed again"),

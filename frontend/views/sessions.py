@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput, NotFound
 from accounts.queries import people, work
-from frontend import ribbon, words
+from frontend import ribbon, summary, words
 from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
@@ -22,7 +22,6 @@ from memory.queries.sessions import STATES, SessionPlace, SessionView
 
 SHOWN: Final = 30  # sessions a page
 TURNS: Final = 50  # turns a page
-MEMORIES: Final = 100  # of one session that are shown
 LONGEST_NUMBER: Final = 10  # digits that no sequence has
 COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
 
@@ -81,9 +80,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "turns": page.items,
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
-        "learned": learned.learned(
-            caller=frame.caller, session_id=session_id, limit=MEMORIES, now=frame.now
-        ),
+        "summary": summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
         "job": work.latest(caller=frame.caller, name=ending.JOB, key=session.id.hex),
         "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,

@@ -52,10 +52,15 @@ class Others:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionDecided:
-    """How many memories were decided how, and what the session comes to now."""
+    """How many memories were decided how, what the session comes to now, and what can be undone.
+
+    `reviews` names the verdicts that stand in the way back, in the order of the memories; an edit
+    that was merged into another memory has none.
+    """
 
     decided: Mapping[str, int]
     summary: Summary
+    reviews: tuple[UUID, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +97,16 @@ def decide_session(
         _check_count(others, kept)
         _lock((*(one.memory_id for one in verdicts), *kept))
         done: dict[str, list[UUID]] = {}
-        for made in prepared:
-            done.setdefault(_decided(caller, made, now), []).append(made.verdict.memory_id)
-        for memory_id in kept:
-            keep.apply(caller=caller, memory_id=memory_id, now=now)
-        done.setdefault("keep", []).extend(kept)
+        reviews: list[UUID | None] = []
+        for made in (*prepared, *(_kept(one) for one in kept)):
+            reviews.append(_decided(caller, made, now))
+            done.setdefault(made.verdict.verdict, []).append(made.verdict.memory_id)
         _record(caller, row, done)
-        summary = session_summary.read(caller=caller, session_id=session_id, now=now)
-        counts = {name: len(ids) for name, ids in done.items() if ids}
-        return SessionDecided(decided=counts, summary=summary)
+        return SessionDecided(
+            decided={name: len(ids) for name, ids in done.items()},
+            summary=session_summary.read(caller=caller, session_id=session_id, now=now),
+            reviews=tuple(one for one in reviews if one is not None),
+        )
 
 
 def _check(verdicts: tuple[NewVerdict, ...], others: Others | None) -> None:
@@ -149,31 +155,34 @@ def _prepared(caller: Caller, one: NewVerdict) -> _Prepared:
     return _Prepared(verdict=one, edit=edit)
 
 
+def _kept(memory_id: UUID) -> _Prepared:
+    return _Prepared(verdict=NewVerdict(memory_id=memory_id, verdict="keep"))
+
+
 def _correction(one: NewVerdict) -> Correction:
     return Correction(content=one.content, kind=EDITED, reason=one.reason)
 
 
-def _decided(caller: Caller, one: _Prepared, now: datetime) -> str:
-    """Carry out one verdict; return its name. In a unit."""
+def _decided(caller: Caller, one: _Prepared, now: datetime) -> UUID | None:
+    """Carry out one verdict; return the review that undoes it. In a unit."""
     given = one.verdict
     memory_id = given.memory_id
     if one.edit is not None:
         deciding.lock_waiting(caller=caller, memory_id=memory_id)
-        correct.apply(
+        return correct.apply(
             caller=caller,
             memory_id=memory_id,
             correction=_correction(given),
             prepared=one.edit,
             now=now,
-        )
-    elif given.verdict == "keep":
-        keep.apply(caller=caller, memory_id=memory_id, now=now)
-    elif given.verdict == "reject":
-        reject.apply(caller=caller, memory_id=memory_id, reason=given.reason, now=now)
-    else:
-        until = now + timedelta(days=LATER_DAYS)
-        snooze.apply(caller=caller, memory_id=memory_id, until=until, now=now)
-    return given.verdict
+        ).review_id
+    if given.verdict == "keep":
+        return keep.apply(caller=caller, memory_id=memory_id, now=now).review_id
+    if given.verdict == "reject":
+        reason = given.reason
+        return reject.apply(caller=caller, memory_id=memory_id, reason=reason, now=now).review_id
+    until = now + timedelta(days=LATER_DAYS)
+    return snooze.apply(caller=caller, memory_id=memory_id, until=until, now=now).review_id
 
 
 def _others(

@@ -200,6 +200,9 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         page("p/shop/imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
         Write(
             path="/o/acme/p/shop/imports/{import}/change",
+    "session_decide": (
+        page("p/shop/sessions/{session}/decide", "session.decided", verdict="all", count="0"),
+    ),
             act="memory.bulk_review_undone",
             send={"verb": "take_back", "review": "{verdict}"},
             wrong={"verb": "take_back", "review": "nonsense"},
@@ -329,7 +332,7 @@ PAGES_THAT_READ: Final = frozenset(
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md", "note", "notes",
-        "organization", "organizations", "overview", "palette", "permalink", "session", "sessions",
+        "organization", "organizations", "overview", "palette", "permalink", "session", "session_steps", "sessions",
         "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
         "settings_usage", "steps", "topic", "topics", "usage",
     }

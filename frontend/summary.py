@@ -1,0 +1,85 @@
+"""What a session came to as its page shows it: memories to decide about (spec 9.2, 4.4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.caller import Caller
+from frontend import inbox, words
+from frontend.words import Name
+from memory.queries import learned, session_summary
+from memory.queries.session_summary import Came, Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A memory of a session: the signal it comes from, the turn or the events it rests on."""
+
+    came: Came
+    signal: Name
+    turn: int | None
+    events: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A signal that the session showed; `why` says why nothing became of it, empty if it did."""
+
+    name: Name
+    says: str
+    times: int
+    why: Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """All of it: what waits first, then what was decided; what the agent showed and came to."""
+
+    waiting: tuple[Item, ...]
+    decided: tuple[Item, ...]
+    keepable: int
+    seen: tuple[Seen, ...]
+    shown: Mapping[str, Any]
+    outcome: Name
+    may_decide: bool
+
+
+def of(*, caller: Caller, session_id: UUID, now: datetime) -> Card:
+    """Return what a session came to. Raises NotFound also for one the caller may not see."""
+    found = session_summary.summary(caller=caller, session_id=session_id, now=now)
+    return card(caller=caller, summary=found)
+
+
+def card(*, caller: Caller, summary: Summary) -> Card:
+    """Return a summary as its page shows it."""
+    items = tuple(_item(came) for came in summary.candidates)
+    shown = summary.shown
+    return Card(
+        waiting=tuple(one for one in items if one.came.waits),
+        decided=tuple(one for one in items if not one.came.waits),
+        keepable=sum(one.came.waits and one.came.may_keep for one in items),
+        seen=tuple(_seen(one) for one in shown["seen"]),
+        shown=shown,
+        outcome=words.OUTCOMES.get(str(shown["outcome"]), ""),
+        may_decide=inbox.may_decide(caller=caller),
+    )
+
+
+def _item(came: Came) -> Item:
+    return Item(
+        came=came,
+        signal=words.SIGNALS.get(came.why, came.why),
+        turn=learned.turn_of(source_uri=came.memory.source_uri),
+        events=tuple(int(one["sequence"]) for one in came.evidence),
+    )
+
+
+def _seen(one: Mapping[str, Any]) -> Seen:
+    return Seen(
+        name=words.SIGNALS.get(str(one["kind"]), str(one["kind"])),
+        says=str(one["says"]),
+        times=int(one["times"]),
+        why=words.WHY_NOTHING.get(str(one["why"]), ""),
+    )
