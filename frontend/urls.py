@@ -15,6 +15,7 @@ from frontend.views import (
     entities,
     exports,
     extraction,
+    hooks,
     imports,
     inbox,
     inbox_conflicts,
@@ -113,6 +114,7 @@ project: list[URLPattern | URLResolver] = [
     path("settings", places.project_settings, name="project_settings"),
     path("settings/gates", places.project_gates, name="project_gates"),
     path("settings/extraction", extraction.project_extraction, name="project_extraction"),
+    path("settings/hooks", hooks.project_hooks, name="project_hooks"),
     path("settings/openness", places.project_openness, name="project_openness"),
     path("settings/people", places.project_people, name="project_people"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from accounts.errors import CairnError, InvalidInput, wrong_field
 from accounts.queries import members
 from accounts.rights import manages
-from frontend import gates
+from frontend import gates, hooks
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.actions.openness import close_project, open_project
@@ -163,6 +163,7 @@ def of_project(*, frame: Frame) -> dict[str, object]:
     return {
         "section": "project_settings",
         "gates": () if frame.project is None else gates.settings(project=frame.project),
+        "hooks": hooks.switches(caller=frame.caller, project=_ref(frame)),
         "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
         "people_address": base.address("project_people", frame),
         **_people(frame, shown),

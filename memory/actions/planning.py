@@ -30,7 +30,7 @@ from memory.queries import relations
 from memory.queries.views import views_of
 from memory.sql import ways
 from memory.taxonomy import MemoryType
-from teams import visibility
+from teams import trust, visibility
 
 TYPES: Final = (*planner.LINES_MOST, *planner.CHECKED)
 OF_MODULES: Final = 60  # memories of the modules, ours
@@ -141,7 +141,11 @@ def _known(caller: Caller, row: Session, found: Found) -> tuple[Known, ...]:
     """Return what may be given to a session and contradicts nothing. In a unit."""
     allowed = allowing.of_session(caller=caller, row=row, point=Point.PLANNER)
     offers = giving_back.offers(row=row, found=found)
-    sure = {one.id for one in offers if not one.is_tainted and one.confidence >= allowed.confidence}
+    sure = {
+        one.id
+        for one in offers
+        if not one.is_tainted and trust.is_sure(confidence=one.confidence, least=allowed.confidence)
+    }
     sight = visibility.sight_of(caller=caller)
     disputed = relations.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
     return tuple(

@@ -45,9 +45,9 @@ def told(*, plan: Plan) -> str:
     """Write a plan as text that stands before memories; empty for no file."""
     if not plan.files:
         return ""
+    said = {True: "nearly every session", False: "most sessions"}
     lines = (
-        f"- {normalized(text=one.path)} ({'nearly every session' if one.always else 'most sessions'}, "
-        f"about {one.tokens} tokens)"
+        f"- {normalized(text=one.path)} ({said[one.always]}, about {one.tokens} tokens)"
         for one in plan.files
     )
     return "\n".join(("Files that sessions on these modules read:", *lines)) + "\n"

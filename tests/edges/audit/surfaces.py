@@ -228,6 +228,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "project_gates": (
         page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),
     ),
+    "project_hooks": (page("p/shop/settings/hooks", "project.changed", on="brief"),),
     "project_extraction": (
         page(
             "p/shop/settings/extraction",
