@@ -23,6 +23,7 @@ from memory.api import (
     embedders,
     entities,
     events,
+    experiments,
     hooks,
     imports,
     injections,
@@ -37,6 +38,7 @@ from memory.api import (
     turns,
     usage,
 )
+from teams.api import experiments as project_experiments
 from teams.api import hooks as project_hooks
 from teams.api import pauses
 from teams.api import schemas as teams_schemas
@@ -135,6 +137,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **teams_schemas.SCHEMAS,
         **pauses.SCHEMAS,
         **project_hooks.SCHEMAS,
+        **project_experiments.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **action_log.SCHEMAS,
@@ -147,6 +150,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **notes.SCHEMAS,
         **sessions.SCHEMAS,
         **events.SCHEMAS,
+        **experiments.SCHEMAS,
         **summaries.SCHEMAS,
         **styles.SCHEMAS,
         **topics.SCHEMAS,

@@ -217,6 +217,16 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         ),
     ),
     "trust": (page("p/shop/trust", "project.trust_set", level="cautious"),),
+    "experiments_change": (
+        page(
+            "p/shop/experiments/change",
+            "project.changed",
+            enabled="1",
+            control_percent="5",
+            passive_percent="10",
+            withheld_percent="0",
+        ),
+    ),
     "connection_pause": (page("p/shop/connections/pause", "project.changed", paused="1"),),
     "connection_token": (page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (
@@ -335,7 +345,7 @@ PAGES_THAT_READ: Final = frozenset(
         "memories", "memory", "memory_json", "memory_md", "note", "notes",
         "organization", "organizations", "overview", "palette", "permalink", "session", "session_steps", "sessions",
         "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
-        "settings_usage", "steps", "topic", "topics", "usage",
+        "experiments", "settings_usage", "steps", "topic", "topics", "usage",
     }
 )  # fmt: skip
 

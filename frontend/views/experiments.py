@@ -1,0 +1,116 @@
+"""What memory changed: groups of sessions, single memories, who is compared (spec 9.2, 10.4)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError
+from frontend import comparisons
+from frontend.comparisons import Line
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.evaluation.differences import LEAST_SESSIONS
+from memory.observer.injection.points import Group
+from memory.queries import experiments
+from memory.queries.experiments import USUAL_DAYS, Proof, Report
+from memory.queries.views import MemoryView
+from teams.actions.change_experiments import change_experiments
+from teams.queries.experiments import PERCENTS
+from teams.roles import Act, allows
+
+PAGE: Final = "pages/experiments.html"
+DAYS: Final = (30, USUAL_DAYS, 365)
+T = TypeVar("T")
+NONE_SUCH: Final = -1.0  # what is no number is refused as one that is too small
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """A memory that is withheld from some, and what it is worth."""
+
+    memory: MemoryView
+    given: int
+    withheld: int
+    lines: tuple[Line, ...]
+
+
+@base.reader
+def page(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show what was compared, and what came of it."""
+    return base.page(request, PAGE, _context(frame, request.GET.get("days", "")))
+
+
+@require_POST
+@base.member
+def change(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Save whether sessions are compared, and in which shares."""
+    percents = {name: _number(request.POST.get(name, "")) for name in PERCENTS}
+    try:
+        change_experiments(
+            caller=frame.caller,
+            ref=_slug(frame),
+            changed={"enabled": request.POST.get("enabled") == "1", **percents},
+        )
+    except CairnError as error:
+        context = _context(frame, "") | {"error": error, "said": request.POST}
+        return base.page(request, PAGE, context, status=error.status)
+    return base.moved(request, to=base.address("experiments", frame))
+
+
+def _context(frame: Frame, days: str) -> dict[str, Any]:
+    shown = int(days) if days in {str(one) for one in DAYS} else USUAL_DAYS
+    asked = partial(_asked, frame, shown)
+    found = asked(experiments.report)
+    return {
+        "section": "experiments",
+        "report": found,
+        "state": _state(found),
+        "groups": tuple((group.value, found.sessions[group]) for group in Group),
+        "compared": tuple(
+            (one.group.value, comparisons.lines(measures=one.measures)) for one in found.compared
+        ),
+        "tested": tuple(_tested(one) for one in asked(experiments.proofs)),
+        "least": LEAST_SESSIONS,
+        "days": shown,
+        "days_offered": DAYS,
+        "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
+        "said": QueryDict(),
+        "now": frame.now,
+    }
+
+
+def _asked(frame: Frame, days: int, ask: Callable[..., T]) -> T:
+    return ask(caller=frame.caller, project=_slug(frame), days=days, now=frame.now)
+
+
+def _state(found: Report) -> str:
+    """Return where the comparison stands: off, too few sessions yet, or running."""
+    if not found.settings.enabled and not any(found.sessions.values()):
+        return "off"
+    control, full = found.sessions[Group.CONTROL], found.sessions[Group.FULL]
+    return "running" if min(control, full) >= LEAST_SESSIONS else "too_few"
+
+
+def _tested(proof: Proof) -> Tested:
+    return Tested(
+        memory=proof.memory,
+        given=proof.given,
+        withheld=proof.withheld,
+        lines=comparisons.lines(measures=proof.measures),
+    )
+
+
+def _number(text: str) -> float:
+    """Read a percentage; what is none is refused by the action, which says what may stand there."""
+    bare = text.strip().replace(",", ".", 1)
+    whole, _, part = bare.partition(".")
+    is_number = whole.isdecimal() and (not part or part.isdecimal()) and len(bare) < 8
+    return float(bare) if is_number else NONE_SUCH
+
+
+def _slug(frame: Frame) -> str:
+    return frame.project.slug if frame.project else ""

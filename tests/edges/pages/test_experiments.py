@@ -1,0 +1,155 @@
+"""The page of what memory changed: off, too few, running; who may change it, who sees what."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.identifiers import new_id
+from memory.models import GivenOut, Session
+from teams.actions.change_experiments import change_experiments
+from teams.models import Project
+from tests.edges.pages.conftest import remembered
+
+SENT = {"enabled": "1", "control_percent": "5", "passive_percent": "10", "withheld_percent": "0"}
+
+
+def page_of(client: Client, shop: str, query: str = "") -> str:
+    """Return the page."""
+    return client.get(f"{shop}experiments{query}").content.decode()
+
+
+def sessions(caller: Caller, group: str, figures: dict[str, Any], count: int) -> list[UUID]:
+    """Store measured sessions of a person; return their ids."""
+    now = datetime.now(UTC)
+    with entered(caller), tenancy.unit():
+        project = Project.objects.get(slug="shop")
+        rows = Session.objects.bulk_create(
+            Session(
+                id=new_id(),
+                project=project,
+                audience=caller.user_id,
+                scope="personal",
+                opened_by=caller.user_id,
+                source_interface="api",
+                experiment_group=group,
+                figures=figures,
+                state="consolidated",
+                opened_at=now - timedelta(hours=place + 1),
+                active_at=now,
+            )
+            for place in range(count)
+        )
+    return [row.id for row in rows]
+
+
+@pytest.fixture
+def running(shop: str, caller: Caller) -> None:
+    """A comparison of forty sessions with twenty-five, which it is better not to be among."""
+    with entered(caller):
+        change_experiments(
+            caller=caller, ref="shop", changed={"enabled": True, "withheld_percent": 10}
+        )
+    sessions(caller, "full", {"rereads": 1, "tokens": 800, "qa": 1}, 20)
+    sessions(caller, "full", {"rereads": 2, "tokens": 900, "qa": 1}, 20)
+    sessions(caller, "control", {"rereads": 5, "tokens": 1_500, "qa": 0}, 13)
+    sessions(caller, "control", {"rereads": 6, "tokens": 1_700, "qa": 1}, 12)
+
+
+def test_off_says_so_and_how_to_begin(owner_pages: Client, shop: str) -> None:
+    page = page_of(owner_pages, shop)
+
+    assert "Nothing is compared" in page
+    assert 'name="enabled" value="1">' in page
+    assert "95" not in page.partition("<main")[2].partition("</main")[0]
+
+
+def test_few_sessions_are_shown_and_nothing_is_claimed(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    sessions(caller, "control", {"rereads": 5}, 3)
+
+    page = page_of(owner_pages, shop)
+
+    assert "Nothing is claimed before 20 sessions" in page
+    assert "too few sessions" in page
+    assert '<svg class="interval' not in page
+
+
+@pytest.mark.usefixtures("running")
+def test_a_running_comparison_shows_intervals_and_tokens_saved(
+    owner_pages: Client, shop: str
+) -> None:
+    page = page_of(owner_pages, shop)
+
+    assert 'class="interval green"' in page
+    assert "tokens saved" in page
+    assert "40 sessions" in page
+    assert "QA passed at first" in page
+    assert "not measured yet" in page
+    assert "All sessions of this project" in page
+
+
+@pytest.mark.usefixtures("running")
+def test_others_are_shown_the_sessions_that_they_see_and_change_nothing(
+    viewer_pages: Client, shop: str
+) -> None:
+    page = page_of(viewer_pages, shop)
+    refused = viewer_pages.post(f"{shop}experiments/change", SENT)
+
+    assert "interval green" not in page
+    assert "tokens saved" not in page
+    assert "Owners and admins change this." in page
+    assert refused.status_code == 403
+
+
+@pytest.mark.usefixtures("running")
+def test_a_memory_that_is_withheld_is_listed_with_both_counts(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    memory = remembered(caller)
+    now = datetime.now(UTC)
+    with entered(caller), tenancy.unit():
+        ids = Session.objects.order_by("id").values_list("id", flat=True)
+        GivenOut.all_rows.bulk_create(
+            GivenOut(memory_id=memory.id, session_id=one, at=now, point="step", withheld=not place)
+            for place, one in enumerate(ids[:5])
+        )
+
+    page = page_of(owner_pages, shop, "?days=30")
+
+    assert "given to 4, withheld from 1" in page
+    assert f"/memories/{memory.id}" in page
+
+
+def test_shares_are_saved_and_wrong_ones_come_back_with_what_was_sent(
+    owner_pages: Client, shop: str
+) -> None:
+    saved = owner_pages.post(f"{shop}experiments/change", {**SENT, "control_percent": "7.5"})
+    wrong = owner_pages.post(f"{shop}experiments/change", {**SENT, "control_percent": "seven"})
+
+    assert saved.status_code == 302
+    assert wrong.status_code == 422
+    assert "Use a number from 0 to 50." in wrong.content.decode()
+    assert 'value="7.5"' in page_of(owner_pages, shop)
+
+
+def test_french_speaks_of_the_same(owner_pages: Client, shop: str, owner: Any) -> None:
+    owner.language = "fr"
+    owner.save(update_fields=["language"])
+
+    page = page_of(owner_pages, shop)
+
+    assert "Expériences" in page
+    assert "Rien n’est comparé" in page
+
+
+@pytest.mark.usefixtures("running")
+def test_another_organization_is_told_nothing(stranger_pages: Client, shop: str) -> None:
+    assert stranger_pages.get(f"{shop}experiments").status_code == 404
+    assert stranger_pages.get("/o/globex/p/shop/experiments").status_code == 404
