@@ -30,7 +30,9 @@ from accounts.models import SchemaStep
 from accounts.sql import doors, walls
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
-from memory.providers import secret_catalog, weights
+from memory.providers import name_reader, secret_catalog, weights
+from memory.providers.name_reader import Standing
+from memory.providers.pins import NAME_READER
 
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 1.0
@@ -65,6 +67,7 @@ def diagnosis() -> tuple[Check, ...]:
     local = (
         check_disk,
         check_weights,
+        check_name_reader,
         check_scanner,
         check_secrets,
         check_address,
@@ -223,6 +226,19 @@ def check_weights() -> Check:
         fix = f"Run: python -m memory.providers.weights --into {folder}"
         return _wrong("models", f"{faults[0]} ({len(faults)} faults)", fix)
     return _well("models", f"the files in {folder} are as pinned")
+
+
+def check_name_reader() -> Check:
+    """Look whether names can be read at night; it is an extra, so its absence is no fault."""
+    folder = Path(settings.CAIRN_PROVIDERS["models_dir"])
+    found = name_reader.standing(models_dir=folder)
+    if found is Standing.ALTERED:
+        fix = f"Delete {folder / NAME_READER.name} and run: make ner"
+        return _wrong("names", "the model that reads them is not as pinned", fix)
+    if found is Standing.NOT_INSTALLED:
+        detail = "people and places in texts are not read, the extra is not installed (make ner)"
+        return _well("names", detail)
+    return _well("names", "the model that reads people and places is as pinned")
 
 
 def check_scanner() -> Check:

@@ -1,10 +1,13 @@
-"""A reader of names that marks what it is told to, and one that is not there."""
+"""A reader of names that marks what it is told to, and one that is not there or altered."""
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from memory.intake.accurate import Reader, ReadSpan
 from memory.providers.errors import ProviderUnavailable
+from memory.providers.name_reader import LIBRARY
+from memory.providers.pins import NAME_READER
 
 PEOPLE = {"Priya Raman": "PERSON", "Marco": "PERSON", "Globex": "ORG", "Lisbon": "GPE"}
 
@@ -32,3 +35,18 @@ def marking(*, heard: list[str] | None = None, meanwhile: Callable[[], object] =
 def not_there() -> Reader:
     """Open a reader that is not installed."""
     raise ProviderUnavailable(detail="It is not installed.", hint="Run: make ner")
+
+
+def put_library(folder: Path) -> None:
+    """Write a library of that name; whoever imports it stops."""
+    folder.mkdir()
+    (folder / f"{LIBRARY}.py").write_text("raise SystemExit('imported')\n", encoding="utf-8")
+
+
+def put_altered(folder: Path) -> Path:
+    """Write the model's files with their sizes and other bytes; return the folder."""
+    for file in NAME_READER.files:
+        path = folder / NAME_READER.name / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * file.size_bytes)
+    return folder

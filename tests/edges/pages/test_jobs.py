@@ -112,3 +112,18 @@ def test_states_are_counted_of_what_one_may_see(
 
     assert work.standing(caller=caller, now=now).states["failed"] == 1
     assert work.standing(caller=member_caller, now=now).states["failed"] == 0
+
+
+def test_names_that_nobody_could_read_are_told_with_the_way_out(
+    owner_pages: Client, caller: Caller, shop: str
+) -> None:
+    done = {"state": Job.State.DONE, "name": "memory.enrich_entities"}
+    missing = made(caller, **done, result={"read": 0, "named": 0, "not_installed": "It is not."})
+    without = owner_pages.get(PAGE).content.decode()
+    Job.objects.filter(pk=missing).update(result={"read": 1_204, "named": 2})
+    with_it = owner_pages.get(PAGE).content.decode()
+
+    assert "the reader of names is not installed" in without
+    assert "<code>make ner</code>" in without
+    assert "2 names in 1,204 memories" in with_it
+    assert "make ner" not in with_it

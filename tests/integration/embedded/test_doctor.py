@@ -15,8 +15,17 @@ from accounts.sql.walls import Powers
 from config import health
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings
+from tests.support import marking
+from tests.support.marking import put_altered
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def reader_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library for the reader of names that stops who imports it."""
+    marking.put_library(tmp_path / "library")
+    monkeypatch.syspath_prepend(str(tmp_path / "library"))
 
 
 def test_running_database_is_well() -> None:
@@ -162,6 +171,28 @@ def test_missing_models_are_told(settings: Any, tmp_path: Path) -> None:
 
     assert not finding.ok
     assert f"--into {tmp_path}" in finding.fix
+
+
+def test_a_reader_of_names_that_is_not_installed_is_no_fault(
+    tmp_path: Path, settings: Any, reader_library: None
+) -> None:
+    settings.CAIRN_PROVIDERS = {**settings.CAIRN_PROVIDERS, "models_dir": tmp_path}
+
+    finding = health.check_name_reader()
+
+    assert finding.ok
+    assert "the extra is not installed (make ner)" in finding.detail
+
+
+def test_a_reader_of_names_of_other_bytes_is_told(
+    tmp_path: Path, settings: Any, reader_library: None
+) -> None:
+    settings.CAIRN_PROVIDERS = {**settings.CAIRN_PROVIDERS, "models_dir": put_altered(tmp_path)}
+
+    finding = health.check_name_reader()
+
+    assert not finding.ok
+    assert finding.fix.endswith("and run: make ner")
 
 
 @pytest.fixture

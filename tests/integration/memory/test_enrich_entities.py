@@ -2,23 +2,29 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from io import StringIO
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from memory.actions import enrich_entities, read_names
 from memory.actions.entities import about, known
+from memory.actions.forget_enriched import forget_enriched
 from memory.actions.narrowing import Narrowing
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
 from memory.intake.accurate import ENOUGH, Reader
 from memory.models import Memory, Mention
+from memory.providers import registry
 from memory.providers.errors import ProviderRefused
 from memory.providers.name_reader import NUMBER
+from memory.providers.settings import ProviderSettings
 from tests.support.marking import marking, not_there
 from tests.support.memories import new, stored
 
@@ -259,3 +265,36 @@ def test_a_mention_has_the_place_of_its_memory(caller: Caller, store: str, now: 
         rows = Memory.objects.in_bulk(ids)
         places = {one.memory_id: (one.audience, one.project_id) for one in Mention.objects.all()}
     assert places == {id: (row.audience, row.project_id) for id, row in rows.items()}
+
+
+def test_what_was_read_is_taken_back_and_not_read_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, "AuthService: Marco wants short names.", project=store)
+    enrich(marking())
+    before = mentions()
+
+    gone = forget_enriched()
+
+    assert before == {("auth service", 0), ("marco", NUMBER)}
+    assert (gone, mentions(), enrich_entities.queue()) == (1, {("auth service", 0)}, False)
+
+
+def test_the_command_says_what_is_not_installed_and_takes_back(
+    caller: Caller, store: str, now: datetime, tmp_path: Path
+) -> None:
+    stored(caller, now, MOVED, project=store)
+    enrich(marking())
+    told = StringIO()
+
+    call_command("enrich_entities", tenant="acme", take_back=True, stdout=told)
+
+    assert told.getvalue() == "acme: 1 names forgotten\n"
+    registry.configure(settings=ProviderSettings(models_dir=tmp_path))
+    try:
+        with pytest.raises(CommandError, match="Run: make ner"):
+            call_command("enrich_entities", tenant="acme")
+        with pytest.raises(CommandError, match="There is no organization 'nobody'"):
+            call_command("enrich_entities", tenant="nobody")
+    finally:
+        registry.reset()

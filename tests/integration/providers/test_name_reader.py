@@ -10,8 +10,9 @@ import pytest
 from memory.intake import accurate
 from memory.providers import name_reader, weights
 from memory.providers.errors import ProviderRefused, ProviderUnavailable
-from memory.providers.name_reader import LIBRARY, Standing
+from memory.providers.name_reader import Standing
 from memory.providers.pins import NAME_READER
+from tests.support.marking import put_altered, put_library
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = Path(os.environ.get("CAIRN_MODELS") or ROOT / "var" / "models")
@@ -21,18 +22,8 @@ INSTALLED = name_reader.standing(models_dir=MODELS) is Standing.READY
 @pytest.fixture
 def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A library of that name that does nothing; a file that is refused never reaches it."""
-    (tmp_path / "library").mkdir()
-    (tmp_path / "library" / f"{LIBRARY}.py").write_text("raise SystemExit('imported')\n")
+    put_library(tmp_path / "library")
     monkeypatch.syspath_prepend(str(tmp_path / "library"))
-
-
-def put(folder: Path) -> Path:
-    """Write files of the right names and sizes, and of other bytes."""
-    for file in NAME_READER.files:
-        path = folder / NAME_READER.name / file.name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"x" * file.size_bytes)
-    return folder
 
 
 @pytest.mark.usefixtures("library")
@@ -45,12 +36,12 @@ def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(INSTALLED, reason="the extra is installed here")
 def test_without_the_library_it_is_not_installed(tmp_path: Path) -> None:
-    assert name_reader.standing(models_dir=put(tmp_path)) is Standing.NOT_INSTALLED
+    assert name_reader.standing(models_dir=put_altered(tmp_path)) is Standing.NOT_INSTALLED
 
 
 @pytest.mark.usefixtures("library")
 def test_a_model_of_other_bytes_is_refused_and_not_read(tmp_path: Path) -> None:
-    put(tmp_path)
+    put_altered(tmp_path)
 
     with pytest.raises(ProviderRefused, match=r"config\.cfg .*not as pinned") as refused:
         name_reader.load(models_dir=tmp_path)
