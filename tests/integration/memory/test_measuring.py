@@ -1,0 +1,130 @@
+"""What an ended session came to: its figures, and what became of what it was given (4.6, 10.4)."""
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions.append_events import append_events
+from memory.actions.append_turns import NewTurn, append_turns
+from memory.actions.archive import archive
+from memory.actions.end_session import end_session
+from memory.actions.finalize import finalize
+from memory.actions.give_at_step import Step, give_at_step
+from memory.actions.open_session import NewSession, open_session
+from memory.models import GivenOut, Session
+from memory.queries import injections
+from tests.support import memories
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+FILE: Final = "src/cart/prices.py"
+ROUNDING: Final = "Rounding in this file is half to even, so totals differ from invoices by a cent."
+BEFORE: Final = ({"kind": "tool_call", "name": "Read", "args": {"file_path": FILE}},)
+
+
+def told(agent: Caller, store: str, now: datetime) -> Any:
+    """Open a session whose agent reads a file, and is warned of it; return the session."""
+    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
+    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
+    happens(agent, session, now, BEFORE)
+    back = give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now)
+    assert ROUNDING in back.text
+    return session
+
+
+def happens(agent: Caller, session: Any, now: datetime, events: tuple[Any, ...]) -> None:
+    """Add events to a session."""
+    with tenancy.unit():
+        count = Session.objects.get(pk=session.id).events
+    rows = tuple({**one, "sequence": count + place} for place, one in enumerate(events, start=1))
+    append_events(caller=agent, session_id=session.id, events=rows, now=now)
+
+
+def call(name: str, path: str) -> dict[str, Any]:
+    """Return the call of a tool."""
+    return {"kind": "tool_call", "name": name, "args": {"file_path": path}}
+
+
+def ended(agent: Caller, session: Any, now: datetime) -> tuple[Session, list[str]]:
+    """End a session; return its row and the outcomes in its ledger."""
+    end_session(caller=agent, session_id=session.id, now=now)
+    finalize(session_id=session.id, now=now)
+    with tenancy.unit():
+        rows = GivenOut.objects.filter(session_id=session.id).order_by("id")
+        return Session.objects.get(pk=session.id), [row.outcome for row in rows]
+
+
+def test_figures_are_stored_with_the_session(agent: Caller, store: str, now: datetime) -> None:
+    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
+    done = {"kind": "session_complete", "outcome": "success", "steps": 2}
+    happens(agent, session, now, (call("Read", FILE), call("Read", FILE), done))
+
+    row, _ = ended(agent, session, now)
+
+    assert row.figures == {"tools": 2, "rereads": 1, "qa": 1}
+
+
+def test_a_warning_before_its_file_was_changed_was_used(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    happens(agent, session, now + timedelta(seconds=5), (call("Edit", FILE),))
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == ["used"]
+
+
+def test_a_warning_after_which_all_work_was_elsewhere_was_ignored(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    elsewhere = tuple(call("Read", f"docs/{place}.md") for place in range(6))
+    happens(agent, session, now + timedelta(seconds=5), elsewhere)
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == ["ignored"]
+
+
+def test_what_the_agent_cites_was_used_and_a_citation_before_is_none(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    happens(agent, session, now + timedelta(seconds=1), (call("Read", "a.md"),))
+    citation = f"Done. [^ Memory: {memories.stored(agent, now, ROUNDING, project=store).citation}]"
+    turn = NewTurn(role="assistant", text=citation)
+    append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now + timedelta(seconds=9))
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == ["used"]
+
+
+def test_what_was_withdrawn_meanwhile_was_wrong(
+    agent: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    happens(agent, session, now + timedelta(seconds=1), (call("Edit", FILE),))
+    with tenancy.unit():
+        (memory_id,) = injections.told_in(session_id=session.id)
+    archive(caller=caller, memory_id=memory_id, reason="It is not so.", if_version=None,
+            now=now + timedelta(seconds=2))  # fmt: skip
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == ["wrong"]
+
+
+def test_an_end_right_behind_it_is_unknown_and_a_later_end_knows_more(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    _, first = ended(agent, session, now + timedelta(minutes=1))
+
+    happens(agent, session, now + timedelta(minutes=2), (call("Edit", FILE),))
+    _, second = ended(agent, session, now + timedelta(minutes=3))
+
+    assert (first, second) == (["unknown"], ["used"])
