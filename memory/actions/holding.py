@@ -221,7 +221,7 @@ def _judged(
         found.degraded[NOT_ALL_FILES] = None
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        by_file = _about(caller, place, files[:FILES_MOST], sight)
+        by_file = _about(caller, place, _with_folders(files[:FILES_MOST]), sight)
         ids = tuple(dict.fromkeys((*found.relevant, *by_file)))
         views = views_of(memory_ids=ids, sight=sight, now=now) if ids else {}
         usable = tuple(one for one in views.values() if _is_evidence(one, place))
@@ -234,6 +234,15 @@ def _judged(
         told = _told(judged.findings, found, sight, now)
         ties = couplings.left_alone(project_id=place.project_id, files=files, sight=sight)
     return judged, told, ties
+
+
+def _with_folders(files: Iterable[str]) -> tuple[str, ...]:
+    """Return files and the folders they are in, as memories name those: with a slash behind."""
+    named = dict.fromkeys(files)
+    for path in tuple(named):
+        parts = paths.bare(path=path).split("/")[:-1]
+        named.update(dict.fromkeys("/".join((*parts[: n + 1], "")) for n in range(len(parts))))
+    return tuple(named)[: 2 * FILES_MOST]
 
 
 def _about(caller: Caller, place: _Place, files: Iterable[str], sight: Sight) -> tuple[UUID, ...]:

@@ -33,6 +33,16 @@ _REJECTED: Final = re.compile(
     r"|disallowed|ruled out|refused|interdite?s?|abandonnée?s?|rejetée?s?)\b",
     re.IGNORECASE,
 )
+_FAILING: Final = re.compile(  # what a decision says went wrong, and was therefore decided against
+    rf"(?P<what>{_END}{{3,80}}?)\s+(?:lost|halved|broke|failed|corrupted|doubled|slowed|deadlocked"
+    r"|leaked|crashed|timed out|cost \d|(?:was|were) (?:slower|too slow|worse)|perdait|cassait)\b",
+    re.IGNORECASE,
+)
+_ONLY: Final = re.compile(
+    rf"(?P<what>{_END}{{3,80}}?)\s+(?:is|are)\s+(?:allowed|permitted|accepted)\s+only\s+"
+    rf"(?P<unless>{_END}{{2,{LONGEST}}})",
+    re.IGNORECASE,
+)
 _TAKING: Final = re.compile(
     r"\b(?:remov(?:e|es|ing)|drop(?:s|ping)?|delet(?:e|es|ing)|disabl(?:e|es|ing)"
     r"|replac(?:e|es|ing)|get(?:ting)? rid of|migrat(?:e|ing) away from|mov(?:e|ing) away from"
@@ -90,10 +100,15 @@ class Said:
 def read(*, text: str) -> Said:
     """Take a text apart."""
     against = tuple(_spans(text, _REJECTING, _REJECTED))
+    only = tuple(_ONLY.finditer(text))
     away = tuple(_spans(text, _TAKING))
     return Said(
         affirmed=_left_out(text, (*against, *away, *_spans(text, _WITHOUT))),
-        rejected=tuple(_rejected(text[start:end]) for start, end in against),
+        rejected=(
+            *(_rejected(text[start:end]) for start, end in against),
+            *(_rejected(text[start:end]) for start, end in _spans(text, _FAILING)),
+            *(Rejected(what=one["what"].strip(), unless=one["unless"].strip()) for one in only),
+        ),
         taken=tuple(text[start:end].strip() for start, end in away),
     )
 

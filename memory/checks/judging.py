@@ -24,7 +24,6 @@ from uuid import UUID
 
 from memory.checks import clauses, words
 from memory.checks.parts import Part, Place
-from memory.intake import statements
 from memory.retrieval import paths
 from memory.taxonomy import MemoryType
 
@@ -131,7 +130,7 @@ class _Read:
     stems: frozenset[str]
     affirmed: frozenset[str]
     named: frozenset[str]
-    values: frozenset[str] = field(default_factory=frozenset)
+    values: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 _ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
@@ -207,7 +206,7 @@ def _read(known: Known) -> _Read:
         stems=stems,
         affirmed=words.stems(text=said.affirmed),
         named=words.names(text=known.content),
-        values=statements.hard_values(text=said.affirmed),
+        values=words.quantities(text=said.affirmed),
     )
 
 
@@ -263,16 +262,18 @@ def _against(read: _Read, part: Part) -> _Met | None:
 
 
 def _clause(read: _Read, what: frozenset[str], unless: frozenset[str], part: Part) -> _Met | None:
-    shared = what & part.proposes
+    is_dead_end = read.known.type is MemoryType.DEAD_END
+    done = part.proposes.union(*part.taken) if is_dead_end else part.proposes
+    shared = what & done
     if not shared or unless & part.proposes:
         return None
     share = len(shared) / len(what)
-    is_telling = len(shared) > 1 or bool(shared & (part.named | read.named))
-    is_dead_end = read.known.type is MemoryType.DEAD_END
+    is_in_place = len(part.stems & read.stems) > 1
+    is_telling = len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
     if is_telling and (share >= COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)):
         why = Why.TRIED if is_dead_end else Why.DECIDED_AGAINST
         return _Met(level=Level.STOP, why=why, score=share, matched=shared)
-    if is_dead_end and len(shared) > 1 and share >= PARTLY:
+    if is_dead_end and len(shared) >= LONG and share >= PARTLY:
         return _Met(level=Level.CAUTION, why=Why.TRIED_IN_PART, score=share, matched=shared)
     return None
 
@@ -290,20 +291,14 @@ def _taken(read: _Read, part: Part) -> _Met | None:
 
 def _other_value(read: _Read, part: Part) -> _Met | None:
     """Return that a part says nearly the same with another number of the same unit."""
-    mine = {_unit(one) for one in read.values - part.values}
-    others = {_unit(one) for one in part.values - read.values}
+    differ = any(
+        part.values[unit].isdisjoint(read.values[unit])
+        for unit in part.values.keys() & read.values.keys()
+    )
     shared = part.proposes & read.stems
-    is_same = len(shared) > 1 and len(shared) >= SAME_FRAME * len(part.proposes)
-    if not is_same or not (mine & others) - {""}:
+    if not differ or len(shared) < LONG - 1 or len(shared) < SAME_FRAME * len(part.proposes):
         return None
     return _Met(level=Level.CAUTION, why=Why.OTHER_VALUE, score=0.5, matched=shared)
-
-
-def _unit(value: str) -> str:
-    """Return the unit of a number, in one spelling; empty for what is no number with a unit."""
-    if not value[:1].isdigit():
-        return ""
-    return value.lstrip("0123456789.,:").rstrip("s")
 
 
 def _left_behind(read: _Read, part: Part, touched: tuple[str, ...]) -> _Met | None:

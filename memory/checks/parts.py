@@ -4,13 +4,14 @@ A part knows where it stands, what it is for, what it takes away and which files
 a plan says it in words, a diff says it in lines that come and go.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from memory.checks import clauses, words
 from memory.checks.diffs import ChangedFile, Hunk
 from memory.checks.plans import Step
-from memory.intake import standalone, statements
+from memory.intake import standalone
 from memory.observer import places
 
 ADDED_MOST: Final = 8_000  # characters of a place that are looked at, ours
@@ -31,17 +32,18 @@ class Place:
 class Part:
     """One part: its place, its words, and what they come to.
 
-    `proposes` are the stems of what it is for, `named` those among them that are names, `taken` the
-    stems of each thing that it takes away, `values` its numbers with their units, `files` the paths
-    it is about. `is_code` parts are lines of a file, whose words are rarely sentences.
+    `stems` are those of all of it, `proposes` those of what it is for, `named` the names among
+    them, `taken` the stems of each thing that it takes away, `values` its numbers by their unit,
+    `files` the paths it is about. `is_code` parts are lines of a file, rarely sentences.
     """
 
     place: Place
     text: str
+    stems: frozenset[str]
     proposes: frozenset[str]
     named: frozenset[str]
     taken: tuple[frozenset[str], ...] = ()
-    values: frozenset[str] = frozenset()
+    values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     is_code: bool = False
 
@@ -53,10 +55,11 @@ def of_step(*, step: Step) -> Part:
     return Part(
         place=Place(step=step.number, first_line=step.line, last_line=step.line),
         text=step.text,
+        stems=words.stems(text=step.text),
         proposes=words.stems(text=said.affirmed),
         named=words.names(text=said.affirmed),
         taken=tuple(found for one in said.taken if (found := words.stems(text=one))),
-        values=statements.hard_values(text=said.affirmed),
+        values=words.quantities(text=said.affirmed),
         files=tuple(dict.fromkeys(files)),
     )
 
@@ -80,10 +83,10 @@ def _of_hunk(file: ChangedFile, hunk: Hunk) -> Part:
     return Part(
         place=Place(file=file.path, first_line=hunk.first, last_line=hunk.last),
         text=added,
+        stems=before | after | words.stems(text=file.path),
         proposes=after - before,
         named=words.names(text=added) - before,
         taken=(gone,) if gone else (),
-        values=statements.hard_values(text=added) - statements.hard_values(text=removed),
         files=_paths(file),
         is_code=True,
     )
@@ -93,6 +96,7 @@ def _bare(file: ChangedFile) -> Part:
     return Part(
         place=Place(file=file.path),
         text="",
+        stems=words.stems(text=file.path),
         proposes=frozenset(),
         named=frozenset(),
         files=_paths(file),

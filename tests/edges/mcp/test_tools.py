@@ -21,8 +21,9 @@ async def test_an_agent_finds_a_few_tools_with_all_annotations(
     names = [tool.name for tool in tools]
     asking = ["search", "context", "about_file", "get_entity_info", "find_similar"]
     rest = ["get_timeline", "add_memory", "get", "list_recent", "list_topics"]
+    ahead = ["check_plan", "check_diff"]
     talk = ["extract_from_conversation", "push_note", "search_history"]
-    assert names == [*asking, *rest, "check_conflicts", *talk]
+    assert names == [*asking, *rest, "check_conflicts", *ahead, *talk]
     assert all(tool.output_schema and len(tool.description or "") < 400 for tool in tools)
     writing = [tool.name for tool in tools if not tool.annotations.read_only_hint]
     assert writing == ["add_memory", "extract_from_conversation", "push_note"]

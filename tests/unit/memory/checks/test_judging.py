@@ -1,0 +1,129 @@
+"""What is known meets a part by its own words, anchored; nothing else is said."""
+
+from uuid import UUID
+
+import pytest
+
+from memory.checks import diffs, judging, parts, plans
+from memory.checks.judging import Judged, Known
+from memory.checks.parts import Part
+from memory.taxonomy import MemoryType
+
+ID = UUID(int=1)
+
+
+def _steps(plan: str) -> tuple[Part, ...]:
+    return tuple(parts.of_step(step=one) for one in plans.read(text=plan).steps)
+
+
+def _changes(path: str, *lines: str) -> tuple[Part, ...]:
+    old = sum(line.startswith("-") for line in lines)
+    head = f"--- a/{path}\n+++ b/{path}\n@@ -{old and 1},{old} +1,{len(lines) - old} @@\n"
+    (file,) = diffs.read(text=head + "\n".join(lines) + "\n")
+    return parts.of_file(file=file)
+
+
+def _known(content: str, type: str = "decision", **given: object) -> Known:
+    made = {"id": ID, "type": MemoryType(type), "content": content, "confidence": 0.8}
+    return Known(**{**made, **given})  # type: ignore[arg-type]
+
+
+def _judged(known: Known, work: tuple[Part, ...], *, is_relevant: bool = True) -> Judged:
+    relevant = {known.id: frozenset(range(len(work)))} if is_relevant else {}
+    return judging.judge(parts=work, known=(known,), relevant=relevant)
+
+
+@pytest.mark.parametrize(
+    ("known", "plan", "verdict", "why"),
+    [
+        (_known("We tried caching prices in the browser; they went stale.", "dead_end"),
+         "Cache prices in the browser", "stop", "tried_before"),
+        (_known("Amounts are integers, never floats."),
+         "Store amounts as floats", "stop", "decided_against"),
+        (_known("Never deploy the shop on Fridays unless a manager agrees."),
+         "Deploy the shop on Friday", "stop", "decided_against"),
+        (_known("Never deploy the shop on Fridays unless a manager agrees."),
+         "Deploy the shop on Friday, when the manager agrees", "clear", "relevant"),
+        (_known("Sessions are kept in Redis."),
+         "Remove Redis and keep sessions elsewhere", "caution", "takes_away"),
+        (_known("Stored sessions are kept for 72 hours.", "requirement"),
+         "Keep stored sessions for 24 hours", "caution", "other_value"),
+        (_known("Stored sessions are kept for 72 hours.", "requirement"),
+         "Keep stored sessions for 72 hours", "clear", "relevant"),
+        (_known("Use Postgres for carts because joins matter."),
+         "Use Postgres for the carts", "clear", "relevant"),
+    ],
+)  # fmt: skip
+def test_what_a_memory_says_of_a_step(known: Known, plan: str, verdict: str, why: str) -> None:
+    judged = _judged(known, _steps(plan))
+
+    assert (judged.verdict, [one.why for one in judged.findings]) == (verdict, [why])
+
+
+def test_words_that_nobody_found_relevant_say_nothing() -> None:
+    known = _known("We tried caching prices in the browser; they went stale.", "dead_end")
+
+    judged = _judged(known, _steps("Cache prices in the browser"), is_relevant=False)
+
+    assert judged.findings == ()
+
+
+def test_a_dead_end_of_the_file_is_met_without_a_search() -> None:
+    known = _known("Pooling mails with asyncio failed.", "dead_end", files=("mail/pool.py",))
+
+    judged = _judged(known, _changes("mail/pool.py", "+pool_mails(asyncio)"), is_relevant=False)
+
+    assert (judged.verdict, judged.findings[0].places[0].file) == ("stop", "mail/pool.py")
+
+
+def test_a_dead_end_that_names_only_a_file_stops_no_later_change_of_it() -> None:
+    known = _known("x", "dead_end", files=("a/b.py",), approach="changing a/b.py")
+
+    judged = _judged(known, _changes("a/b.py", "+limit = 3"))
+
+    assert (judged.verdict, judged.findings[0].why) == ("clear", "of_the_file")
+
+
+@pytest.mark.parametrize("given", [{"confidence": 0.4}, {"is_doubtful": True}])
+def test_what_may_be_wrong_stops_nothing(given: dict[str, object]) -> None:
+    known = _known("Amounts are integers, never floats.", **given)
+
+    assert _judged(known, _steps("Store amounts as floats")).verdict == "caution"
+
+
+def test_only_the_first_of_coupled_files_asks_for_the_others() -> None:
+    known = _known("B follows A.", "causal_dependency", files=("a.py", "b.py"))
+
+    first = _judged(known, _changes("a.py", "+x = 1"))
+    second = _judged(known, _changes("b.py", "+x = 1"))
+
+    assert (first.verdict, first.findings[0].missing) == ("caution", ("b.py",))
+    assert second.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("src/a.py", "a.py", True),
+        ("./src/a.py", "src/a.py", True),
+        ("src/lib/", "src/lib/a.py", True),
+        ("ba.py", "a.py", False),
+        ("src/b.py", "src/a.py", False),
+        ("", "a.py", False),
+    ],
+)
+def test_paths_are_compared_by_their_ends(one: str, other: str, is_same: bool) -> None:
+    assert judging.is_about(one=one, other=other) is is_same
+    assert judging.is_about(one=other, other=one) is is_same
+
+
+def test_more_than_can_be_told_is_counted() -> None:
+    known = tuple(
+        _known("A trap of this file.", "gotcha", id=UUID(int=n), files=("a.py",))
+        for n in range(1, 40)
+    )
+
+    judged = judging.judge(parts=_changes("a.py", "+x = 1"), known=known, relevant={})
+
+    assert (judged.verdict, len(judged.findings)) == ("clear", judging.NOTES_MOST)
+    assert judged.left_out == 39 - judging.NOTES_MOST
