@@ -11,9 +11,11 @@ from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.sentences import sentence
+from memory.intake.text import check_text
 from memory.models import Definition
+from memory.observer.injection.relays import Transition
 from memory.queries.definitions import Kind
-from memory.queries.methodologies import MethodologyView
+from memory.queries.methodologies import RELAYS, MethodologyView, to_body
 from memory.retrieval import methodology
 from teams import audit
 from teams.errors import NotBoundToProject
@@ -24,16 +26,25 @@ MOST: Final = 50  # of an organization, ours
 
 
 def define(
-    *, caller: Caller, name: str, phases: Mapping[str, Any], now: datetime
+    *,
+    caller: Caller,
+    name: str,
+    phases: Mapping[str, Any],
+    relays: tuple[Transition, ...] = (),
+    now: datetime,
 ) -> MethodologyView:
     """Define a methodology, or define it anew; one with a name of ours comes before ours.
+
+    `relays` are its transitions between stages; without any, ours hold.
 
     Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
     """
     _check_manages(caller)
     checked = methodology.checked(name=name, phases=phases)
     written = {key: phase.value for key, phase in checked.items()}
-    free_texts.check(texts={"/name": name, "/phases": "\n".join(written)})
+    stages = "\n".join(f"{one.before}\n{one.after}" for one in relays)
+    free_texts.check(texts={"/name": name, "/phases": "\n".join(written), "/relays": stages})
+    _check_relays(relays)
     with tenancy.unit():
         _check_room(caller, name)
         Definition.objects.update_or_create(
@@ -41,13 +52,13 @@ def define(
             kind=Kind.METHODOLOGY,
             name=name,
             defaults={
-                "body": {"phases": written},
+                "body": {"phases": written, RELAYS: [to_body(transition=one) for one in relays]},
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
         )
         _note(caller, "organization.methodology_defined", name)
-    return MethodologyView(name=name, phases=checked, is_own=True)
+    return MethodologyView(name=name, phases=checked, is_own=True, relays=relays)
 
 
 def remove(*, caller: Caller, name: str) -> None:
@@ -73,6 +84,25 @@ def _check_manages(caller: Caller) -> None:
             detail="This token is bound to projects; methodologies are the organization's.",
             hint="Use a token that is bound to none.",
         )
+
+
+def _check_relays(relays: tuple[Transition, ...]) -> None:
+    """Check that stages are told apart and each transition is named once."""
+    seen: set[tuple[str, str]] = set()
+    for place, one in enumerate(relays):
+        pair = (one.before, one.after)
+        if one.before == one.after or pair in seen or any(map(_is_unfit, pair)):
+            raise wrong_field(
+                pointer=f"/relays/{place}",
+                detail="A relay leads from one stage to another, and is named once.",
+                hint="Name both by the phase of the sessions that do them, and put types together.",
+                code="relay",
+            )
+        seen.add(pair)
+
+
+def _is_unfit(stage: str) -> bool:
+    return not stage.strip() or bool(check_text(text=stage))
 
 
 def _own(caller: Caller) -> QuerySet[Definition]:

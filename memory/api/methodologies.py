@@ -3,19 +3,37 @@
 from typing import Any, Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
-from accounts.api.shapes import Field, Free, Record, Text
+from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
 from memory.actions import methodologies as actions
+from memory.api import inputs
+from memory.observer.injection.relays import Transition
 from memory.queries import methodologies as queries
 from memory.queries.methodologies import MethodologyView
 from memory.retrieval.methodology import LONGEST_NAME, MOST_PHASES, NAME
 from memory.retrieval.phases import Phase
+from memory.taxonomy import MemoryType
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
     "phases": {"ready": "define", "doing": "implement", "review": "validate"},
     "is_own": True,
+    "relays": [{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}],
 }
+STAGE: Final = Text(largest=20, smallest=1)  # as a session's phase
+RELAY: Final = Record(
+    name="Relay",
+    fields=(
+        Field(name="from", shape=STAGE, says="The stage that ends.", required=True),
+        Field(name="to", shape=STAGE, says="The stage that begins.", required=True),
+        Field(
+            name="types",
+            shape=Several(of=inputs.TYPE, largest=len(MemoryType)),
+            says="The types that pass on; all when left out.",
+            default=(),
+        ),
+    ),
+)
 PHASES: Final = {
     "minProperties": 1,
     "maxProperties": MOST_PHASES,
@@ -37,6 +55,12 @@ METHODOLOGY: Final = Record(
             says="Which of our six phases each of its own is, by its name.",
             required=True,
         ),
+        Field(
+            name="relays",
+            shape=Several(of=RELAY, largest=MOST_PHASES),
+            says="What each stage passes on to the next; ours when left out.",
+            default=(),
+        ),
     ),
 )
 
@@ -49,9 +73,20 @@ def index(ask: Ask) -> Answer:
 
 def define(ask: Ask) -> Answer:
     """Define a methodology of the organization's own."""
-    return Answer(
-        status=201, body=_shown(actions.define(caller=ask.caller, now=ask.now, **ask.body))
+    relays = tuple(
+        Transition(
+            before=one["from"], after=one["to"], types=frozenset(map(MemoryType, one["types"]))
+        )
+        for one in ask.body["relays"]
     )
+    made = actions.define(
+        caller=ask.caller,
+        name=ask.body["name"],
+        phases=ask.body["phases"],
+        relays=relays,
+        now=ask.now,
+    )
+    return Answer(status=201, body=_shown(made))
 
 
 def remove(ask: Ask) -> Answer:
@@ -61,7 +96,12 @@ def remove(ask: Ask) -> Answer:
 
 
 def _shown(view: MethodologyView) -> dict[str, Any]:
-    return {"name": view.name, "phases": dict(view.phases), "is_own": view.is_own}
+    return {
+        "name": view.name,
+        "phases": dict(view.phases),
+        "is_own": view.is_own,
+        "relays": [queries.to_body(transition=one) for one in view.relays],
+    }
 
 
 ENDPOINTS: Final = (
@@ -90,7 +130,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.WRITE,
         run=define,
         body=METHODOLOGY,
-        example={"name": EXAMPLE["name"], "phases": EXAMPLE["phases"]},
+        example={name: EXAMPLE[name] for name in ("name", "phases", "relays")},
         idempotent=True,
         replies=(
             Reply(status=201, says="The methodology.", schema="Methodology", example=EXAMPLE),

@@ -181,7 +181,12 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         )
     ),
     "SearchResults": _RESULTS,
-    "Methodology": record(name=TEXT, phases=FREE, is_own=TRUTH),
+    "Methodology": record(
+        name=TEXT,
+        phases=FREE,
+        is_own=TRUTH,
+        relays=several(record(**{"from": TEXT, "to": TEXT, "types": several(TEXT)})),
+    ),
     "Methodologies": record(items=several(ref("Methodology"))),
     "Similar": record(
         items=several(record(memory=ref("Memory"), similarity=NUMBER)),

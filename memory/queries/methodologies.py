@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.observer.injection import relays
 from memory.observer.injection.relays import Transition
 from memory.queries import definitions
 from memory.queries.definitions import Kind
-from memory.retrieval.methodology import Methodology
+from memory.retrieval.methodology import NATIVE, Methodology
 from memory.retrieval.phases import METHODOLOGIES, Phase
 from memory.taxonomy import MemoryType
 
@@ -18,11 +19,15 @@ RELAYS: Final = "relays"  # of a methodology's body
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodologyView:
-    """A methodology, which of the six phases each of its own is, and whether it is shipped."""
+    """A methodology, which of the six phases each of its own is, and whether it is shipped.
+
+    `relays` are the transitions it names; where it names none, ours hold.
+    """
 
     name: str
     phases: Methodology
     is_own: bool
+    relays: tuple[Transition, ...] = ()
 
 
 def own(*, caller: Caller) -> dict[str, Methodology]:
@@ -35,16 +40,43 @@ def own(*, caller: Caller) -> dict[str, Methodology]:
 def relays_of(*, caller: Caller, name: str) -> tuple[Transition, ...]:
     """Return the transitions that an own methodology names; none for any other. In a unit."""
     row = definitions.seen(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
-    return () if row is None else tuple(map(_transition, row.body.get(RELAYS, ())))
+    return () if row is None else _transitions(row.body)
+
+
+def to_body(*, transition: Transition) -> dict[str, Any]:
+    """Return what a row keeps of a transition."""
+    return {
+        "from": transition.before,
+        "to": transition.after,
+        "types": sorted(type.value for type in transition.types),
+    }
 
 
 def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
     """Return all that can be named in a context, by name."""
-    mine = own(caller=caller)
-    both = {**METHODOLOGIES, **mine}
-    return tuple(
-        MethodologyView(name=name, phases=both[name], is_own=name in mine) for name in sorted(both)
+    with tenancy.unit():
+        rows = definitions.seen(caller=caller, kind=Kind.METHODOLOGY).order_by("name", "id")
+        mine = {row.name: row.body for row in rows}
+    ours = (
+        MethodologyView(name=name, phases=phases, is_own=False, relays=_shipped(name))
+        for name, phases in METHODOLOGIES.items()
+        if name not in mine
     )
+    theirs = (
+        MethodologyView(
+            name=name, phases=_phases(body["phases"]), is_own=True, relays=_transitions(body)
+        )
+        for name, body in mine.items()
+    )
+    return tuple(sorted((*ours, *theirs), key=lambda view: view.name))
+
+
+def _shipped(name: str) -> tuple[Transition, ...]:
+    return relays.NATIVE if name == NATIVE else ()
+
+
+def _transitions(body: Mapping[str, Any]) -> tuple[Transition, ...]:
+    return tuple(map(_transition, body.get(RELAYS, ())))
 
 
 def _transition(kept: Mapping[str, Any]) -> Transition:

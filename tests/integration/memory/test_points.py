@@ -8,16 +8,20 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import InvalidInput
 from memory.actions.append_events import append_events
 from memory.actions.asking import SearchRequest
 from memory.actions.end_session import end_session
 from memory.actions.finalize import finalize
 from memory.actions.give_at_point import AtPoint, AtPointGiven, give_at_point
+from memory.actions.methodologies import define
 from memory.actions.open_session import NewSession, open_session
 from memory.models import Memory
 from memory.observer.injection.points import Point
-from memory.queries import injections
+from memory.observer.injection.relays import Transition
+from memory.queries import injections, methodologies
 from memory.queries.views import MemoryView
+from memory.taxonomy import MemoryType
 from tests.support import memories
 
 FILE = "src/cart/prices.py"
@@ -264,3 +268,44 @@ def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: dateti
     with tenancy.unit():
         assert set(given) == injections.told_in(session_id=session)
     assert len(given) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_an_own_methodology_says_what_its_stages_pass_on(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    passes = Transition(before="design", after="doing", types=frozenset({MemoryType.DECISION}))
+    phases = {"design": "define", "doing": "implement"}
+    define(caller=caller, name="kanban", phases=phases, relays=(passes,), now=now)
+    work = {"methodology": "kanban", "thread": "cache", "shared": True}
+    before = opened(caller, now, phase="design", **work)
+    decision = known(caller, now, "Totals are kept in cents, as the ledger does.",
+                     type="decision")  # fmt: skip
+    own = known(caller, now, "I keep the notes on totals in my own folder.", type="decision",
+                scope="personal")  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(decision.id, own.id)).update(session_id=before)
+
+    given = at(
+        member_caller, now, Point.SYSTEM_PROMPT, opened(member_caller, now, phase="doing", **work)
+    )
+
+    assert {one.memory.id for one in given.back.given} == {decision.id}
+    assert methodologies.known(caller=member_caller)[1].relays == (passes,)
+
+
+@pytest.mark.parametrize(
+    "relays",
+    [
+        (Transition(before="design", after="design"),),
+        (Transition(before=" ", after="doing"),),
+        (Transition(before="design", after="doing"), Transition(before="design", after="doing")),
+    ],
+)
+def test_relays_that_lead_nowhere_are_refused(
+    caller: Caller, store: str, now: datetime, relays: tuple[Transition, ...]
+) -> None:
+    with pytest.raises(InvalidInput):
+        define(caller=caller, name="kanban", phases={"doing": "implement"}, relays=relays, now=now)
+
+    assert methodologies.own(caller=caller) == {}

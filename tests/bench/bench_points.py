@@ -1,0 +1,132 @@
+"""What giving back costs at each point of a session, in an organization of many memories (4.6).
+
+Run: `.venv/bin/python -m tests.bench.bench_points 100000`; some minutes, nearly all of it loading.
+Each session is asked all its points once, through the action that REST calls; the project asks for
+all that may be said between steps. BENCH_EMBEDDER names another embedder than hashed words, which
+take no time; BENCH_HOME a folder that keeps what is loaded.
+"""
+
+import random
+import statistics
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts.caller import Caller
+from memory.actions.append_events import append_events
+from memory.actions.asking import SearchRequest
+from memory.actions.end_session import end_session
+from memory.actions.finalize import finalize
+from memory.actions.give_at_point import AtPoint, give_at_point
+from memory.actions.open_session import NewSession, open_session
+from memory.observer.injection.points import POINTS, Point
+from teams.actions.switch_hooks import switch_hooks
+from teams.queries.hooks import Hook
+from tests.bench import made, measures, serving
+from tests.bench.bench_search import QUESTIONS
+from tests.support import people
+
+SIZES = (100_000,)
+BEFORE = 6  # sessions whose sums the plans rest on
+WARMING = 5
+FOLDERS, FILES = 100, 2_500  # as made
+
+
+def main(*, sizes: tuple[int, ...]) -> None:
+    """Measure each size in an organization of its own."""
+    call_command("migrate", verbosity=0)
+    for count in sizes:
+        slug = f"points-{count}"
+        kept = serving.kept_place(slug=slug)
+        organization, caller = kept or serving.place(slug=slug)
+        print(f"\n{count:,} memories in one organization")
+        with people.entered(organization=organization):
+            if kept is None:
+                loaded = measures.timed(partial(made.load, caller=caller, count=count))
+                call_command("index_search", organization=organization.slug)
+                measures.line("loaded in", f"{loaded / 1_000:.0f} s")
+            switch_hooks(caller=caller, ref=made.PROJECTS[0], switched=dict.fromkeys(Hook, True))
+            _measure(caller)
+
+
+def _measure(caller: Caller) -> None:
+    chance, now = random.Random(2), timezone.now()
+    for _ in range(BEFORE):
+        _ended(caller, _session(caller, chance, now), now)
+    times: dict[Point, list[float]] = {point: [] for point in Point}
+    given: dict[Point, int] = dict.fromkeys(Point, 0)
+    for number, text in enumerate(made.queries(count=QUESTIONS + WARMING, seed=3)):
+        for asked in _asks(caller, chance, text, now):
+            found: list[int] = []
+            took = measures.timed(partial(_give, caller, asked, now, found))
+            if number >= WARMING:
+                times[asked.point].append(took)
+                given[asked.point] += found[0]
+    for point, each in times.items():
+        p50, p95 = statistics.median(each), statistics.quantiles(each, n=20)[-1]
+        goal = POINTS[point].milliseconds
+        said = f"p50 {p50:7.1f} ms  p95 {p95:7.1f} ms  goal {goal:5d} ms  {given[point]} given"
+        measures.line(point.value, said)
+
+
+def _asks(caller: Caller, chance: random.Random, text: str, now: datetime) -> Iterator[AtPoint]:
+    session_id = _session(caller, chance, now)
+    for point in Point:
+        path = _file(chance)
+        yield AtPoint(
+            point=point,
+            session_id=session_id,
+            wanted=SearchRequest(query=text),
+            files=() if point is Point.STEP else (path,),
+            modules=(f"module-{chance.randrange(made.MODULES)}", "src/part7"),
+            step=9,
+            estimate=10,
+        )
+
+
+def _give(caller: Caller, asked: AtPoint, now: datetime, found: list[int]) -> None:
+    found.append(len(give_at_point(caller=caller, asked=asked, now=now).back.given))
+
+
+def _session(caller: Caller, chance: random.Random, now: datetime) -> UUID:
+    """Open a session whose agent has read, searched and recorded."""
+    new = NewSession(project=made.PROJECTS[0], branch="main", shared=True)
+    session_id = open_session(caller=caller, new=new, now=now).session.id
+    words = made.queries(count=40, seed=chance.randrange(10_000))
+    rows = tuple(
+        {"sequence": place, "kind": "tool_call", "step": place, **_call(chance, words[place])}
+        for place in range(1, 40)
+    )
+    append_events(caller=caller, session_id=session_id, events=rows, now=now)
+    return session_id
+
+
+def _call(chance: random.Random, text: str) -> dict[str, object]:
+    path = f"src/part7/{chance.randrange(9)}.py"
+    calls: tuple[tuple[str, dict[str, str]], ...] = (
+        ("Grep", {"pattern": " ".join(text.split()[:3])}),
+        ("mcp__cairn__add_memory", {"content": text}),
+        ("Edit", {"file_path": path}),
+        ("Edit", {"file_path": path}),
+    )
+    name, arguments = chance.choice(calls)
+    return {"name": name, "args": arguments}
+
+
+def _file(chance: random.Random) -> str:
+    number = chance.randrange(FILES)
+    return f"src/part{number % FOLDERS}/file{number}.py"
+
+
+def _ended(caller: Caller, session_id: UUID, now: datetime) -> None:
+    end_session(caller=caller, session_id=session_id, now=now)
+    finalize(session_id=session_id, now=now)
+
+
+if __name__ == "__main__":
+    main(sizes=tuple(int(size) for size in sys.argv[1:]) or SIZES)
