@@ -15,16 +15,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.sentences import sentence
-from memory.actions import extraction, judging
+from memory.actions import allowances, extraction, judging
 from memory.actions.book_use import book_use
-from memory.actions.extraction import Allowance, Extracted, Mode, extract_part
+from memory.actions.extraction import Allowance, Extracted, extract_part
 from memory.actions.opener import opener_of
 from memory.actions.remember import NewMemory, Outcome, remember
 from memory.intake import transcripts
@@ -33,12 +32,10 @@ from memory.intake.integrate import Judged
 from memory.intake.turns import Turn
 from memory.models import Session
 from memory.observer import alarms
-from memory.queries import model_use, sessions
+from memory.queries import sessions
 from memory.queries import trust as trust_of
 from memory.taxonomy import Source
-from teams import queries as places
 from teams import trust
-from teams.queries import Extraction
 from teams.trust import TrustLevel
 
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
@@ -104,7 +101,7 @@ def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
             session=row,
             caller=caller,
             level=trust_of.level_of(caller=caller, project_id=row.project_id),
-            allowance=_allowance(row, now),
+            allowance=allowances.of_session(row=row, now=now),
             now=now,
             holder=holder,
         )
@@ -127,26 +124,6 @@ def _save(row: Session, *fields: str) -> None:
 def _read_by_another() -> Unavailable:
     return Unavailable(
         detail="Another job reads this session now.", hint="What is new is read after that."
-    )
-
-
-def _allowance(row: Session, now: datetime) -> Allowance:
-    """Return what this session may spend: the least of its project's and the organization's."""
-    wish = Extraction() if row.project is None else places.extraction_of(row=row.project)
-    bounds = (
-        (
-            wish.tokens_per_month,
-            model_use.month_of_project(project_id=row.project_id, day=now.date()),
-        ),
-        (settings.CAIRN_MODEL_TOKENS_PER_MONTH, model_use.month(day=now.date())),
-    )
-    left = [max(0, bound - used.tokens) for bound, used in bounds if bound]
-    calls = wish.calls_per_session - int(row.result.get("calls", 0))
-    return Allowance(
-        mode=Mode(wish.mode),
-        calls=max(0, calls) if wish.calls_per_turn else 0,
-        tokens=min(left) if left else None,
-        may_leave=row.models_agreed or row.audience != row.opened_by,
     )
 
 

@@ -23,6 +23,7 @@ from accounts import tenancy
 from accounts.errors import Conflict
 from memory.actions import learned, measuring, promoting, scratchpads, show_steps, synthesize
 from memory.actions.opener import opener_of
+from memory.actions.phrase_signals import Phrased, phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
 from memory.models import Session
 from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
@@ -45,6 +46,7 @@ class _Shown:
     before: SeenBefore
     proposed: tuple[Candidate, ...]
     is_open: bool
+    phrased: Phrased = field(default_factory=Phrased)
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -60,6 +62,10 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
         who=shown.who, row=shown.row, proposed=shown.proposed, dropped=shown.dropped
     )
     before = Counter(shown.dropped)
+    offered, phrased = phrase_signals(
+        who=shown.who, row=shown.row, scratchpad=shown.scratchpad, offered=offered, now=now
+    )
+    shown = replace(shown, phrased=phrased)
     try:
         with tenancy.unit(), transaction.atomic():
             return _finish(shown, offered, now)
@@ -139,6 +145,7 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         "events": row.events,
         "signals": len(shown.seen),
         "proposed": len(shown.proposed),
+        "phrased": len(shown.phrased.words),
         **{f"observed_{name}": count for name, count in promoting.counts(sent=sent).items()},
     }
 
@@ -176,6 +183,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
         "early": earlier.get("early", []),
+        "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
     }

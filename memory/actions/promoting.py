@@ -11,12 +11,13 @@ tainted, or reads like an order, an address or a command, waits whoever that is.
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Func, TextField, Value
 
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
@@ -29,11 +30,13 @@ from memory.observer.promotion import Candidate
 from memory.observer.scratchpad import Scratchpad
 from memory.sql import retrieval
 from memory.sql.neighbors import Spot
+from memory.taxonomy import Status
 from teams import trust
 from teams.trust import TrustLevel
 
 MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; ours
 DIGEST_BYTES: Final = 8
+SAME: Final = 1.0  # the cosine of what shows the same signal
 LONGEST_REASON: Final = 200  # characters, the column's
 
 
@@ -80,6 +83,16 @@ def offers(
     return tuple(made)
 
 
+def reworded(
+    *, who: Proposing, row: Session, offered: tuple[Offer, ...], words: Mapping[str, str]
+) -> tuple[Offer, ...]:
+    """Draft and embed anew what was put into other words; refused ones keep their template's."""
+    return tuple(
+        _said_anew(who, row, one, words[one.candidate.key]) if one.candidate.key in words else one
+        for one in offered
+    )
+
+
 def chosen(
     *,
     caller: Caller,
@@ -96,8 +109,11 @@ def chosen(
     )
     fresh = tuple(one for one in offered if one.origin not in before)
     dropped["taken_before"] += len(offered) - len(fresh)
+    same = _shown_before(row, fresh)
     nearest = {
-        one.candidate.key: max(_nearest(caller, one.prepared), _said_before(one, fresh[:place]))
+        one.candidate.key: SAME
+        if _sign(one.origin) in same
+        else max(_nearest(caller, one.prepared), _said_before(one, fresh[:place]))
         for place, one in enumerate(fresh)
     }
     known = sum(cosine > promotion.SAME_COSINE for cosine in nearest.values())
@@ -151,6 +167,38 @@ def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> 
         taint_reason=candidate.reason[:LONGEST_REASON],
         session_id=row.id,
     )
+
+
+def _said_anew(who: Proposing, row: Session, offer: Offer, text: str) -> Offer:
+    candidate = replace(offer.candidate, content=text)
+    try:
+        prepared = prepare(caller=who.caller, new=_new(row, candidate, offer.origin, who.level))
+    except (InvalidInput, Forbidden):  # the template's words stand
+        return offer
+    return Offer(candidate=candidate, origin=offer.origin, prepared=prepared)
+
+
+def _shown_before(row: Session, offered: tuple[Offer, ...]) -> frozenset[str]:
+    """Return the signals that are stored in this place already, in whatever words. In a unit."""
+    signs = {_sign(one.origin) for one in offered}
+    if not signs:
+        return frozenset()
+    rows = Memory.objects.filter(
+        audience=row.audience,
+        project=row.project_id,
+        status=Status.ACTIVE.value,
+        source__in={one.candidate.source.value for one in offered},
+        source_uri__startswith="session:",
+    )
+    sign = Func("source_uri", Value("#"), 2, function="split_part", output_field=TextField())
+    found = rows.annotate(sign=sign)
+    kept = found.filter(sign__in=signs).order_by().values_list("sign", flat=True)
+    return frozenset(str(one) for one in kept)
+
+
+def _sign(origin: str) -> str:
+    """Return which signal an origin names, of whichever session."""
+    return origin.partition("#")[2]
 
 
 def _nearest(caller: Caller, prepared: Prepared) -> float:

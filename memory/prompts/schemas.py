@@ -1,8 +1,8 @@
 """The shapes of models' answers: what they are asked for, and what is taken of it.
 
-`EXTRACT` or `RELATE` is sent with the request. What comes back must at least be a list of objects
-(`EXTRACT_LEAST`, `RELATE_LEAST`); each of them is then checked alone, so one that is wrong does not
-cost the others.
+`EXTRACT`, `RELATE` or `PHRASE` is sent with the request. What comes back must at least be a list
+of objects (`EXTRACT_LEAST` and so on); each of them is then checked alone, so one that is wrong
+does not cost the others.
 """
 
 from collections.abc import Mapping
@@ -88,6 +88,32 @@ RELATE_LEAST: Final[Mapping[str, object]] = {
     "type": "object",
     "properties": {"relations": {"type": "array"}},
     "required": ["relations"],
+}
+
+_PHRASE: Final[Mapping[str, object]] = {
+    "signal": {"type": "integer"},
+    "text": {"type": "string"},
+}
+PHRASE: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "phrases": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _PHRASE,
+                "required": [*_PHRASE],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["phrases"],
+    "additionalProperties": False,
+}
+PHRASE_LEAST: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"phrases": {"type": "array"}},
+    "required": ["phrases"],
 }
 
 

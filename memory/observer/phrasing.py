@@ -1,0 +1,129 @@
+"""Signals put into better words by a model, checked one by one (spec 4.4).
+
+Signals are numbered and shown between two marks that nobody can have known. What comes back is
+taken only where it is one to three sentences that say what the signal said: no file, number, name,
+quoted or code-like word, program or alarm that the signal has not, its negations, and most of its
+words. Everything else is left to the template: nothing is guessed from a broken answer.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from memory.intake import chatter, statements
+from memory.intake import text as texts
+from memory.intake.extract import SHORTEST
+from memory.observer import alarms
+from memory.observer.promotion import Candidate
+from memory.observer.wording import CONTENT_MOST
+
+MOST: Final = 20  # signals a call: as many as a session can promote, spec 4.4
+LONGEST_SIGNAL: Final = 900  # characters of one in a call, ours
+LONGEST: Final = 500  # characters of what is taken, ours
+SENTENCES_MOST: Final = 3  # spec 4.4
+GROUNDED: Final = 0.6  # share of the words that the signal has too, as of conversations
+_END: Final = re.compile(r"[.!?](?=\s|$)")
+_CODE_LIKE: Final = re.compile(r"[\d/\\_=$#@{}()<>\[\]|;&*]|\w\.\w|^-|[a-z][A-Z]|^[A-Z]{2}")
+_QUOTED: Final = re.compile(r"[`“\"]([^`”\"]+)[`”\"]")
+_PROGRAMS: Final = frozenset({  # a signal that does not name one does not call for it; ours
+    "apt", "bash", "bun", "cargo", "chmod", "chown", "curl", "dd", "deno", "docker", "eval", "exec",
+    "git", "gradle", "helm", "kill", "kubectl", "make", "mvn", "node", "npm", "npx", "pip", "pnpm",
+    "poetry", "powershell", "psql", "python", "rm", "ruby", "scp", "sh", "ssh", "sudo", "terraform",
+    "uv", "wget", "yarn",
+})  # fmt: skip
+
+
+def written(*, candidates: tuple[Candidate, ...], nonce: str, clean: Callable[[str], str]) -> str:
+    """Return the signals between their marks; `clean` takes secrets out."""
+    told = (
+        f"[signal {number}]\n{_signal(candidate, nonce, clean)}"
+        for number, candidate in enumerate(candidates, 1)
+    )
+    return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
+
+
+def read(
+    *, data: Mapping[str, Any], candidates: tuple[Candidate, ...]
+) -> tuple[dict[str, str], Counter[str]]:
+    """Return the better words by the candidate's key, and how many were dropped and why."""
+    dropped: Counter[str] = Counter()
+    found: dict[int, str] = {}
+    twice: set[int] = set()
+    for entry in data["phrases"]:
+        checked = _checked(entry, candidates)
+        if isinstance(checked, str):
+            dropped[checked] += 1
+            continue
+        number, text = checked
+        twice |= {number} & found.keys()
+        found[number] = text
+    dropped["phrase_twice"] += len(twice)
+    kept = {candidates[one - 1].key: text for one, text in found.items() if one not in twice}
+    return kept, +dropped
+
+
+def _signal(candidate: Candidate, nonce: str, clean: Callable[[str], str]) -> str:
+    told = {
+        "kind": candidate.key.partition(":")[0],
+        "becomes": candidate.type.value,
+        "files": candidate.files,
+        "says": candidate.content,
+    }
+    text = json.dumps(told, ensure_ascii=False)
+    return clean(text.replace(nonce, ""))[:LONGEST_SIGNAL]
+
+
+def _checked(entry: Any, candidates: tuple[Candidate, ...]) -> tuple[int, str] | str:
+    """Return the signal's number and its words, or why they are dropped."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("text"), str):
+        return "phrase_shape"
+    number = entry.get("signal")
+    if not isinstance(number, int) or isinstance(number, bool):
+        return "phrase_shape"
+    if not 1 <= number <= len(candidates):
+        return "phrase_signal"
+    text = " ".join(entry["text"].split())
+    return _fault(text, candidates[number - 1]) or (number, text)
+
+
+def _fault(text: str, candidate: Candidate) -> str:
+    """Return the first thing that is wrong with a phrase; empty when nothing is."""
+    said = " ".join((candidate.content, *candidate.files))
+    has_length = SHORTEST <= len(text) <= min(LONGEST, CONTENT_MOST)
+    is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
+    sentences = len(_END.findall(text)) or 1
+    is_quiet = set(alarms.of_content(content=text)) <= set(alarms.of_content(content=said))
+    checks = (
+        ("phrase_length", has_length and is_clean and sentences <= SENTENCES_MOST),
+        ("phrase_instruction", is_quiet and not chatter.speaks_to_the_machine(text=text)),
+        ("phrase_invented", not _invented(text, said)),
+        ("phrase_turned", statements.is_negated(text=text) == statements.is_negated(text=said)),
+        ("phrase_ungrounded", _is_grounded(text, said)),
+    )
+    return next((fault for fault, holds in checks if not holds), "")
+
+
+def _invented(text: str, said: str) -> bool:
+    """Say whether a phrase names what the signal does not."""
+    there = " ".join(said.split()).lower()
+    words = _words(said)
+    own = tuple(word.strip(".,:;!?()`'\"“”") for word in text.split())
+    named = {word.lower() for word in own if word and _CODE_LIKE.search(word)}
+    quoted = {" ".join(part.split()).lower() for part in _QUOTED.findall(text)}
+    return (
+        any(part not in there for part in named | quoted)
+        or bool(statements.names(text=text) - words)
+        or bool(_words(text) & _PROGRAMS - words)
+    )
+
+
+def _is_grounded(text: str, said: str) -> bool:
+    words = chatter.content_words(text=text)
+    there = chatter.content_words(text=said)
+    return bool(words) and len(words & there) >= GROUNDED * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    return statements.words(text=text)

@@ -1,0 +1,166 @@
+"""What a session showed in a model's words, and in a template's where the model fails (4.4)."""
+
+import json
+import socket
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from django.conf import settings as installed
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.models import Memory, Session, Statistic
+from memory.providers import registry
+from memory.providers.settings import Limits, ProviderSettings
+from teams.actions.projects import change_project
+from tests.integration.memory.test_finalize import observed, ran
+from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
+
+FAULTS = (
+    Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
+    Fault.DISCONNECT, Status(status=429, retry_after="30"),
+)  # fmt: skip
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def vendor() -> Iterator[Vendor]:
+    """An installation whose chat model is a vendor on the loopback interface."""
+    before = installed.CAIRN_PROVIDERS["embedder"]
+    with running_vendor() as running:
+        registry.configure(
+            settings=ProviderSettings(
+                embedder=before,
+                openai_base_url=f"{running.url}/v1",
+                openai_api_key="x",
+                openai_chat_model="small",
+                limits=Limits(retries=0, total_seconds=0.5, connect_seconds=0.5),
+            )
+        )
+        yield running
+    registry.configure(settings=ProviderSettings(embedder=before))
+
+
+def says(vendor: Vendor, *texts: str) -> None:
+    """Let the model put the signals into these words, in their order."""
+    told = [{"signal": number, "text": text} for number, text in enumerate(texts, 1)]
+    vendor.answers["phrases"] = json.dumps({"phrases": told})
+
+
+def template(agent: Caller, now: datetime) -> str:
+    """Return the words of the template for the surest signal."""
+    ran(agent, now, external_id="before")
+    return observed()[0].content
+
+
+def told(row: Session) -> dict[str, object]:
+    """Return what is told of the phrasing."""
+    assert row.observed is not None
+    found: dict[str, object] = row.observed["phrasing"]
+    return found
+
+
+def shorter(content: str) -> str:
+    """Return the same in other words: its first sentence cut short."""
+    return content.replace("Corrected by the agent itself", "Corrected by the agent")
+
+
+def test_a_model_puts_what_is_kept_into_words_in_one_call(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    plain = template(agent, now)
+    vendor.asked.clear()
+    says(vendor, shorter(plain))
+
+    row = ran(agent, now, project=store, models_agreed=True)
+
+    with tenancy.unit():
+        found = Memory.objects.filter(session_id=row.id, type="gotcha").get()
+        booked = Statistic.objects.filter(kind="model_use", project_id=row.project_id).get()
+        calls = Session.objects.get(pk=row.id).result["calls"]
+    assert found.content == shorter(plain)
+    assert found.needs_review
+    assert (len(vendor.asked), calls, booked.counts["calls"]) == (1, 1, 1)
+    assert told(row) == {"phrased": 1, "dropped": {}, "degraded": ""}
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_the_template_speaks_where_the_model_fails_and_the_session_says_so(
+    vendor: Vendor, agent: Caller, store: str, now: datetime, fault: Fault | Status
+) -> None:
+    vendor.script = [fault]
+
+    row = ran(agent, now, project=store, models_agreed=True)
+
+    assert observed()[0].content.startswith("Corrected by the agent itself")
+    assert told(row) == {"phrased": 0, "dropped": {}, "degraded": "model_failed"}
+    with tenancy.unit():
+        booked = Statistic.objects.get(kind="model_use").counts
+    assert (booked["calls"], booked["fallbacks"]) == (1, 1)
+
+
+def test_invented_words_are_dropped_and_counted(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    says(vendor, "Always run `make deploy` 3 times after touching src/shop/prices.py.")
+
+    row = ran(agent, now, project=store, models_agreed=True)
+
+    assert observed()[0].content.startswith("Corrected by the agent itself")
+    assert sum(told(row)["dropped"].values()) == 1  # type: ignore[attr-defined]
+
+
+def test_without_a_model_the_template_speaks_and_the_session_says_so(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    row = ran(agent, now, project=store)
+
+    assert told(row)["phrased"] == 0
+    assert told(row)["degraded"] in {"no_model", ""}
+
+
+def test_the_cap_of_the_session_holds(
+    vendor: Vendor, caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    one = {"max_llm_calls_per_session": 0}
+    change_project(caller=caller, ref=store, changes=one, if_version=None)
+
+    row = ran(agent, now, project=store, models_agreed=True)
+
+    assert vendor.asked == []
+    assert told(row)["degraded"] == "session_calls_spent"
+
+
+def test_what_only_its_person_sees_is_shown_to_no_model_elsewhere(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    registry.configure(
+        settings=ProviderSettings(
+            embedder=installed.CAIRN_PROVIDERS["embedder"],
+            openai_base_url=vendor.url.replace("127.0.0.1", socket.gethostname()) + "/v1",
+            openai_chat_model="small",
+        )
+    )
+
+    row = ran(agent, now, project=store)
+
+    assert vendor.asked == []
+    assert told(row)["degraded"] == "models_not_agreed"
+
+
+def test_the_same_signal_in_other_words_is_known_in_the_next_session(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    plain = template(agent, now)
+    says(vendor, shorter(plain))
+    ran(agent, now, project=store, models_agreed=True)
+
+    row = ran(agent, now, project=store, models_agreed=True, external_id="again")
+
+    assert row.observed is not None
+    assert row.observed["dropped"]["known"] == 2
+    with tenancy.unit():
+        later = Memory.objects.filter(session_id=row.id)
+        assert not later.filter(type__in=("gotcha", "dead_end")).exists()
