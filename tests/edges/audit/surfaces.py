@@ -402,6 +402,7 @@ COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
     {
         "audit",
         "doctor",
+        "enrich_entities",
         "evaluate",
         "evaluate_extraction",
         "flush",
