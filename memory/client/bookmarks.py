@@ -60,7 +60,7 @@ class Shelf:
         replace(path=self._file(transcript), data=data, mode=FILE_MODE)
 
     def _file(self, transcript: Transcript) -> Path:
-        parts = "\n".join((self.url, self.project, transcript.external_id))
+        parts = "\n".join((self.url, self.project, transcript.key))
         name = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
         return self.folder / f"{name}.json"
 

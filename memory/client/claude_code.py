@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from . import transcripts
-from .transcripts import OWN_CALLS, Entry, Event, Line, Parsed, Standing, State, Turn
+from .transcripts import OWN_CALLS, About, Entry, Event, Line, Parsed, Standing, State, Turn
 
 NAME: Final = "claude-code"
 VERSION: Final = 1
@@ -33,8 +33,8 @@ def read(state: State, line: Line) -> Parsed:
     kind, at = transcripts.text_of(line, "type"), transcripts.text_of(line, "timestamp")
     if not state.root:
         state = replace(state, root=transcripts.text_of(line, "cwd").rstrip("/"))
-    if line.get("isSidechain") is True:
-        state = replace(state, agent=transcripts.text_of(line, "agentId") or "sidechain")
+    if isinstance(line.get("isSidechain"), bool):
+        state = replace(state, agent=_agent(line))
     if kind == "assistant":
         return _answer(state, line, at)
     if kind == "user":
@@ -44,14 +44,22 @@ def read(state: State, line: Line) -> Parsed:
     return transcripts.unknown(state=state, kind=kind, at=at)
 
 
-def folder(line: Line) -> str:
-    """Return the folder of the work, as a line tells it; empty where it does not."""
-    return transcripts.text_of(line, "cwd")
+def about(line: Line) -> About:
+    """Return where the work is, as a line tells it; the commit stands in none."""
+    return About(
+        cwd=transcripts.text_of(line, "cwd"), branch=transcripts.text_of(line, "gitBranch")
+    )
 
 
 def without_private(*, text: str) -> str:
     """Return a text without what its writer marked as private, and without reminders."""
     return _REMINDER.sub("", _PRIVATE.sub("", text)).strip()
+
+
+def _agent(line: Line) -> str:
+    """Return whose line it is: a subagent's by its id, empty for the main one."""
+    is_aside = line.get("isSidechain") is True
+    return transcripts.text_of(line, "agentId") or "sidechain" if is_aside else ""
 
 
 def _answer(state: State, line: Line, at: str) -> Parsed:

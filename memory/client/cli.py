@@ -11,7 +11,17 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from . import asking, bridge, configuration, keeping, pausing, replaying, setting_up, signing_in
+from . import (
+    asking,
+    bridge,
+    configuration,
+    keeping,
+    pausing,
+    replaying,
+    setting_up,
+    signing_in,
+    watching,
+)
 from .errors import ERROR, INTERRUPTED, ClientError
 from .terminal import Desk
 
@@ -50,6 +60,7 @@ def begin(
 asking.register(app=app)
 keeping.register(app=app)
 replaying.register(app=app)
+watching.register(app=app)
 pausing.register(app=app)
 bridge.register(app=app)
 signing_in.register(app=app)

@@ -13,7 +13,7 @@ from typing import Final
 
 from . import transcripts
 from .claude_code import without_private
-from .transcripts import OWN_CALLS, Entry, Event, Line, Parsed, Standing, State, Turn
+from .transcripts import OWN_CALLS, About, Entry, Event, Line, Parsed, Standing, State, Turn
 
 NAME: Final = "codex"
 VERSION: Final = 1
@@ -62,11 +62,16 @@ def read(state: State, line: Line) -> Parsed:
     return Parsed(state=after, entries=entries, at=at, standing=standing)
 
 
-def folder(line: Line) -> str:
-    """Return the folder of the work, as a line tells it; the first versions told it in words."""
+def about(line: Line) -> About:
+    """Return where the work is, as a line tells it; the first versions told the folder in words."""
     payload = transcripts.mapping_of(line, "payload") or line
     found = _FOLDER.match(transcripts.words_of(content=payload.get("content")))
-    return transcripts.text_of(payload, "cwd") or (found[1].strip() if found else "")
+    git = transcripts.mapping_of(payload, "git")
+    return About(
+        cwd=transcripts.text_of(payload, "cwd") or (found[1].strip() if found else ""),
+        branch=transcripts.text_of(git, "branch"),
+        commit=transcripts.text_of(git, "commit_hash"),
+    )
 
 
 def _message(state: State, payload: Line) -> Found:

@@ -1,25 +1,30 @@
 """Where the transcripts of agents lie, and which session each is (spec 8.3)."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from . import claude_code, codex
+from . import claude_code, codex, masking, transcripts
 from .errors import Misused
-from .transcripts import Line, Parser
+from .transcripts import About, Line, Parser
 
 LINES_LOOKED_AT: Final = 200  # for the folder of the work, ours
 BYTES_LOOKED_AT: Final = 1024 * 1024  # of each of them
 ID_MOST: Final = 200  # characters of an external id, the server's
+CWD_MOST: Final = 400  # characters, the server's
+BRANCH_MOST: Final = 200  # characters, the server's
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A program that writes transcripts: where below one's home, and how they are read.
 
-    `work` tells the folder of the work from a line, where the line does.
+    `about` tells from a line where the work is; `subagents` are files beside a transcript, below
+    the folder that is called like it, of what its subagents did.
     """
 
     name: str
@@ -27,21 +32,29 @@ class Source:
     pattern: str
     version: int
     parser: Parser
-    work: Callable[[Line], str]
+    about: Callable[[Line], About]
+    subagents: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """A file of one session."""
+    """A file of one session; `rank` counts its subagents from 1, `main` names whose they are."""
 
     path: Path
     source: Source
     size: int
+    main: str = ""
+    rank: int = 0
 
     @property
     def external_id(self) -> str:
         """The session it is, the same on every machine and in every run."""
-        return f"{self.source.name}:{self.path.stem}"[:ID_MOST]
+        return f"{self.source.name}:{self.main or self.path.stem}"[:ID_MOST]
+
+    @property
+    def key(self) -> str:
+        """What tells the file from others of its session."""
+        return f"{self.external_id}\n{self.path.stem}" if self.rank else self.external_id
 
 
 SOURCES: Final[Mapping[str, Source]] = {
@@ -51,7 +64,8 @@ SOURCES: Final[Mapping[str, Source]] = {
         pattern="*/*.jsonl",
         version=claude_code.VERSION,
         parser=claude_code.read,
-        work=claude_code.folder,
+        about=claude_code.about,
+        subagents="subagents/agent-*.jsonl",
     ),
     codex.NAME: Source(
         name=codex.NAME,
@@ -59,7 +73,7 @@ SOURCES: Final[Mapping[str, Source]] = {
         pattern="**/rollout-*.jsonl",
         version=codex.VERSION,
         parser=codex.read,
-        work=codex.folder,
+        about=codex.about,
     ),
 }
 
@@ -78,6 +92,40 @@ def of_work_in(*, folder: Path, found: Iterable[Transcript]) -> Iterator[Transcr
             yield transcript
 
 
+def subagents(*, of: Transcript) -> tuple[Transcript, ...]:
+    """Return what the subagents of a session wrote, in the order in which they began.
+
+    A later one begins later, so the rank of an earlier one stays what it is.
+    """
+    if of.rank or not of.source.subagents:
+        return ()
+    files = [path for path in of.path.with_suffix("").glob(of.source.subagents) if path.is_file()]
+    ordered = sorted(files, key=lambda path: (_began(path), path.name))
+    return tuple(
+        Transcript(
+            path=path,
+            source=of.source,
+            size=path.stat().st_size,
+            main=of.path.stem,
+            rank=rank,
+        )
+        for rank, path in enumerate(ordered, start=1)
+    )
+
+
+def about(*, transcript: Transcript) -> About:
+    """Return where the work is: the first that the file tells of each part, without secrets."""
+    told = [transcript.source.about(line) for line in _first_lines(transcript)]
+    names = ("cwd", "branch", "commit")
+    found = {name: next(filter(None, (getattr(one, name) for one in told)), "") for name in names}
+    clean = {name: masking.mask(text=text).text for name, text in found.items()}
+    return About(
+        cwd=clean["cwd"][:CWD_MOST],
+        branch=clean["branch"][:BRANCH_MOST],
+        commit=clean["commit"] if _COMMIT.fullmatch(clean["commit"]) else "",
+    )
+
+
 def named(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
     """Yield the transcripts that are named, or lie in folders that are named.
 
@@ -87,7 +135,7 @@ def named(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
         if path.is_file():
             yield Transcript(path=path, source=_source(path, name), size=path.stat().st_size)
         elif path.is_dir():
-            files = sorted(path.rglob("*.jsonl"))
+            files = sorted(one for one in path.rglob("*.jsonl") if one.parent.name != "subagents")
             yield from named(paths=tuple(files), name=name)
         else:
             raise Misused(detail=f"{path} does not exist.", command="cairn replay --help")
@@ -102,12 +150,21 @@ def _below(folder: Path, source: Source) -> Iterator[Transcript]:
 def _work(transcript: Transcript) -> str:
     """Return where the work began; a file that nobody may read tells nothing."""
     try:
-        with transcript.path.open("rb") as file:
-            lines = (file.readline(BYTES_LOOKED_AT) for _ in range(LINES_LOOKED_AT))
-            told = (transcript.source.work(_object(raw)) for raw in lines)
-            return next((folder for folder in told if folder), "")
+        lines = _first_lines(transcript)
     except OSError:
         return ""
+    return next(filter(None, (transcript.source.about(line).cwd for line in lines)), "")
+
+
+def _first_lines(transcript: Transcript) -> list[Line]:
+    with transcript.path.open("rb") as file:
+        return [_object(file.readline(BYTES_LOOKED_AT)) for _ in range(LINES_LOOKED_AT)]
+
+
+def _began(path: Path) -> str:
+    """Return the moment of a file's first line; ISO moments of one zone are ordered as texts."""
+    with path.open("rb") as file:
+        return transcripts.text_of(_object(file.readline(BYTES_LOOKED_AT)), "timestamp")
 
 
 def _object(raw: bytes) -> Line:

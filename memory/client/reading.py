@@ -18,6 +18,8 @@ from .transcripts import STRIDE, TEXT_MOST, TURN_MOST, Entry, Event, Parser, Sta
 
 LINE_MOST: Final = 16 * 1024 * 1024  # bytes of a line that is read, ours
 EARLIEST: Final = 2020  # the year of a moment that is believed, ours
+FIRST_BLOCK: Final = 2**30  # where the sequence numbers of subagents begin, of 2**31
+BLOCK: Final = 2**21  # of them for each: 16,384 lines
 _CHUNK: Final = 1024 * 1024  # bytes
 
 Row = dict[str, Any]
@@ -46,8 +48,10 @@ class Read:
     masked: tuple[str, ...] = ()
 
 
-def read(*, path: Path, parser: Parser, start: Place = START) -> Iterator[Read]:
-    """Yield what each line behind a place comes to."""
+def read(*, path: Path, parser: Parser, start: Place = START, rank: int = 0) -> Iterator[Read]:
+    """Yield what each line behind a place comes to; `rank` counts subagents, 0 is the main one."""
+    if rank and start == START:
+        start = Place(state=State(agent=path.stem))
     with path.open("rb") as file:
         _go_on(file, start.offset)
         place = start
@@ -57,7 +61,7 @@ def read(*, path: Path, parser: Parser, start: Place = START) -> Iterator[Read]:
                 is_whole, raw = _passed_over(file), b""
             if not is_whole and not _is_json(raw):
                 return
-            one = _line(raw, parser, place, file.tell())
+            one = _line(raw, parser, place, file.tell(), rank)
             yield one
             if not is_whole:
                 return
@@ -82,11 +86,11 @@ def from_json(*, told: object) -> Place:
         return START
 
 
-def _line(raw: bytes, parser: Parser, before: Place, offset: int) -> Read:
+def _line(raw: bytes, parser: Parser, before: Place, offset: int, rank: int) -> Read:
     number = before.line + 1
     place = Place(offset=offset, line=number, state=before.state)
     line = _object(raw)
-    if line is None:
+    if line is None or (rank and (number + 1) * STRIDE > BLOCK):
         blank = bool(raw) and not raw.strip()
         return Read(place=place, standing=Standing.SILENT if blank else Standing.BROKEN)
     parsed = parser(before.state, line)
@@ -94,8 +98,10 @@ def _line(raw: bytes, parser: Parser, before: Place, offset: int) -> Read:
     turns: list[Row] = []
     events: list[Row] = []
     masked: list[str] = []
-    for position, entry in enumerate(parsed.entries[: STRIDE - 1], 1):
-        row = _row(entry, number * STRIDE + position, parsed.at, after.state, masked)
+    first = number * STRIDE + (FIRST_BLOCK + (rank - 1) * BLOCK if rank else 0)
+    entries = _of_subagent(parsed.entries) if rank else parsed.entries
+    for position, entry in enumerate(entries[: STRIDE - 1], 1):
+        row = _row(entry, first + position, parsed.at, after.state, masked)
         (turns if isinstance(entry, Turn) else events).append(row)
     return Read(
         place=after,
@@ -104,6 +110,16 @@ def _line(raw: bytes, parser: Parser, before: Place, offset: int) -> Read:
         events=tuple(events),
         masked=tuple(masked),
     )
+
+
+def _of_subagent(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Return what counts of a subagent: no person speaks to it, and what it says is a thought."""
+    thoughts = (
+        Event(kind="reasoning", text=one.text) if isinstance(one, Turn) else one
+        for one in entries
+        if not (isinstance(one, Turn) and one.role == "user")
+    )
+    return tuple(one for one in thoughts if one.kind != "prompt")
 
 
 def _row(entry: Entry, sequence: int, at: str, state: State, masked: list[str]) -> Row:

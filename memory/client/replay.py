@@ -7,10 +7,10 @@ follow from lines: so a transcript that is sent twice, in whole or in part, is s
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from . import reading
+from . import finding, reading
 from .bookmarks import Bookmark, Shelf
 from .errors import ClientError, Problem
 from .finding import Transcript
@@ -98,6 +98,14 @@ class Done:
         return told if self.fault is None else {**told, "error": self.fault.detail}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """How far a file is sent now, and to which session anything was; empty for none."""
+
+    mark: Bookmark
+    sent_to: str
+
+
 Progress = Callable[[int], None]  # bytes that were read since the last call
 
 
@@ -135,11 +143,31 @@ def replay(*, run: Run, transcripts: Iterable[Transcript]) -> Iterator[Done]:
 
 
 def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
-    """Return the session's id; empty where nothing was to be sent or ended."""
+    """Return the session's id; empty where nothing was to be sent or ended.
+
+    What subagents did belongs to the session, so it ends when theirs is sent too.
+    """
+    marks = {transcript: _sent(run, transcript, tally)}
+    for one in finding.subagents(of=transcript):
+        marks[one] = _sent(replace(run, progress=lambda _: None), one, tally)
+    sent_to = next((one.sent_to for one in marks.values() if one.sent_to), "")
+    left = next((one.mark.session_id for one in marks.values() if one.mark.session_id), "")
+    if run.sink is None or not run.ends or not left:
+        return sent_to
+    _end(run.sink, left)
+    for one, sent in marks.items():
+        run.shelf.keep(transcript=one, mark=Bookmark(place=sent.mark.place))
+    return left
+
+
+def _sent(run: Run, transcript: Transcript, tally: Tally) -> Sent:
+    """Send what a file has gained; nothing where there is no sink."""
     mark = run.shelf.find(transcript=transcript) if run.goes_on else Bookmark()
     run.progress(mark.place.offset)
     start, session_id = mark.place, ""
-    lines = reading.read(path=transcript.path, parser=transcript.source.parser, start=start)
+    lines = reading.read(
+        path=transcript.path, parser=transcript.source.parser, start=start, rank=transcript.rank
+    )
     for batch, place in _batches(_counted(lines, start, tally, run.progress)):
         if run.sink is None:
             continue
@@ -148,11 +176,7 @@ def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
         _send(run.sink, session_id, batch, tally)
         mark = Bookmark(place=place, session_id=session_id or mark.session_id)
         run.shelf.keep(transcript=transcript, mark=mark)
-    if run.sink is None or not run.ends or not mark.session_id:
-        return session_id
-    _end(run.sink, mark.session_id)
-    run.shelf.keep(transcript=transcript, mark=Bookmark(place=mark.place))
-    return mark.session_id
+    return Sent(mark=mark, sent_to=session_id)
 
 
 def _end(sink: Sink, session_id: str) -> None:
@@ -197,11 +221,15 @@ def _batches(lines: Iterator[Read]) -> Iterator[tuple[tuple[Read, ...], Place]]:
 
 
 def _open(run: Run, sink: Sink, transcript: Transcript) -> str:
+    where = finding.about(transcript=transcript)
     session = sink.open_session(
         external_id=transcript.external_id,
         project=run.project,
         agent=f"{transcript.source.name} transcript",
         shared=run.is_shared,
+        cwd=where.cwd,
+        branch=where.branch,
+        commit=where.commit,
     )
     return session.id
 

@@ -49,14 +49,14 @@ def send(  # noqa: PLR0913  each is an option
     Secrets are taken out on this machine before anything is sent.
     """
     desk: Desk = context.obj
-    _check_audience(everywhere, shared, yes)
-    found = _named(paths, source) if paths else _found(desk, source, everywhere)
+    check_audience(everywhere, shared, yes)
+    found = _named(paths, source) if paths else _found_by(desk, source, everywhere)
     if dry_run:
         shelf = Shelf(folder=desk.places.state / "replays", url="", project="")
         _run(desk, found, Run(sink=None, shelf=shelf, project="", goes_on=False))
         return
-    connection = _connection(desk, project)
-    shelf = _shelf(desk, connection)
+    connection = connection_of(desk, project)
+    shelf = shelf_of(desk, connection)
     with desk.client(connection=connection) as client:
         run = Run(
             sink=client,
@@ -78,9 +78,9 @@ def sync(
 ) -> None:
     """Send what transcripts of this folder's work have gained since; their sessions stay open."""
     desk: Desk = context.obj
-    _check_audience(everywhere, shared, yes)
-    connection = _connection(desk, project)
-    shelf = _shelf(desk, connection)
+    check_audience(everywhere, shared, yes)
+    connection = connection_of(desk, project)
+    shelf = shelf_of(desk, connection)
     with desk.client(connection=connection) as client:
         run = Run(
             sink=client,
@@ -89,7 +89,7 @@ def sync(
             ends=False,
             is_shared=shared,
         )
-        _run(desk, _found(desk, source, everywhere), run)
+        _run(desk, _found_by(desk, source, everywhere), run)
 
 
 def _run(desk: Desk, found: tuple[Transcript, ...], run: Run) -> None:
@@ -108,11 +108,12 @@ def _run(desk: Desk, found: tuple[Transcript, ...], run: Run) -> None:
         )
         for one in replay.replay(run=watched, transcripts=found):
             done.append(one)
-            _told(desk, one, is_sent=run.sink is not None)
+            tell(desk, one, is_sent=run.sink is not None)
     _summed(desk, done, is_sent=run.sink is not None)
 
 
-def _told(desk: Desk, one: Done, *, is_sent: bool) -> None:
+def tell(desk: Desk, one: Done, *, is_sent: bool) -> None:
+    """Tell what became of a transcript; of one that gained nothing nothing, to people."""
     if is_sent and not one.session_id and one.fault is None and not desk.is_json:
         return
     counts = one.tally
@@ -143,7 +144,8 @@ def _summed(desk: Desk, done: list[Done], *, is_sent: bool) -> None:
         )
 
 
-def _connection(desk: Desk, project: str) -> Connection:
+def connection_of(desk: Desk, project: str) -> Connection:
+    """Return where sessions go. Raises Misused where no project is named."""
     connection = desk.connection(project=project)
     if not connection.project:
         raise Misused(
@@ -154,13 +156,14 @@ def _connection(desk: Desk, project: str) -> Connection:
     return connection
 
 
-def _shelf(desk: Desk, connection: Connection) -> Shelf:
+def shelf_of(desk: Desk, connection: Connection) -> Shelf:
+    """Return the bookmarks of that server and project."""
     return Shelf(
         folder=desk.places.state / "replays", url=connection.url, project=connection.project
     )
 
 
-def _check_audience(everywhere: bool, shared: bool, yes: bool) -> None:
+def check_audience(everywhere: bool, shared: bool, yes: bool) -> None:
     """Raise Misused where the work in every folder would be shown to a project unasked."""
     if everywhere and shared and not yes:
         raise Misused(
@@ -171,18 +174,27 @@ def _check_audience(everywhere: bool, shared: bool, yes: bool) -> None:
 
 
 def _named(paths: list[Path], source: str) -> tuple[Transcript, ...]:
-    return tuple(finding.named(paths=tuple(paths), name=_known(source)))
+    return tuple(finding.named(paths=tuple(paths), name=known(source)))
 
 
-def _found(desk: Desk, source: str, everywhere: bool) -> tuple[Transcript, ...]:
-    """Return the transcripts of the work in this folder and below, or in every folder.
-
-    Raises Misused in a folder that holds everything: it is meant by --all alone.
-    """
-    names = (source,) if _known(source) else ()
+def _found_by(desk: Desk, source: str, everywhere: bool) -> tuple[Transcript, ...]:
+    """Return the transcripts of the work in this folder and below, or in every folder."""
+    names = (source,) if known(source) else ()
     found = finding.everywhere(home=desk.places.home, names=names)
     if everywhere:
         return tuple(found)
+    here = folder_of_work(desk)
+    chosen = tuple(finding.of_work_in(folder=here, found=found))
+    if not chosen:
+        desk.note(f"No transcript tells of work in {here}; --all takes those of every folder.")
+    return chosen
+
+
+def folder_of_work(desk: Desk) -> Path:
+    """Return the folder one is in.
+
+    Raises Misused in one that holds everything: that is meant by --all alone.
+    """
     here = Path.cwd()
     if desk.places.home.resolve().is_relative_to(here.resolve()):
         raise Misused(
@@ -190,13 +202,10 @@ def _found(desk: Desk, source: str, everywhere: bool) -> tuple[Transcript, ...]:
             hint="Go to the folder of the project, name transcripts, or say --all.",
             command="cairn replay --all --dry-run",
         )
-    chosen = tuple(finding.of_work_in(folder=here, found=found))
-    if not chosen:
-        desk.note(f"No transcript tells of work in {here}; --all takes those of every folder.")
-    return chosen
+    return here
 
 
-def _known(source: str) -> str:
+def known(source: str) -> str:
     """Return the name of a program. Raises Misused for one whose transcripts are not read."""
     if source and source not in finding.SOURCES:
         raise Misused(

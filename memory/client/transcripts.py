@@ -90,6 +90,16 @@ class Parsed:
 
 Parser = Callable[[State, Line], Parsed]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """Where work was done, as far as a line tells it: folder, branch, commit."""
+
+    cwd: str = ""
+    branch: str = ""
+    commit: str = ""
+
+
 _NAMES: Final[Mapping[str, tuple[str, ...]]] = {  # ours, and what tools call the same
     "path": ("file_path", "path", "notebook_path", "filename", "file", "target_file"),
     "pattern": ("pattern", "glob", "regex", "query", "glob_pattern"),

@@ -85,4 +85,4 @@ def test_bare_items_of_the_first_version_are_read_too() -> None:
     ],
 )
 def test_folder_of_the_work_is_told_by_whoever_knows_it(line: dict[str, Any], folder: str) -> None:
-    assert codex.folder(line) == folder
+    assert codex.about(line).cwd == folder

@@ -1,0 +1,190 @@
+"""Transcripts followed while they are written: nothing lost, nothing twice (spec 8.3)."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from memory.client import finding
+from memory.client.api import Client
+from memory.client.bookmarks import Shelf
+from memory.client.configuration import Connection
+from memory.client.replay import Run
+from memory.client.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
+from tests.edges.client.conftest import Cairn
+from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+SAMPLE = Path(__file__).parents[2] / "unit/memory/client/transcripts/claude_code_2.jsonl"
+LINES = SAMPLE.read_bytes().splitlines(keepends=True)
+
+
+@pytest.fixture
+def transcript(home: Path, request: pytest.FixtureRequest) -> Path:
+    """Where Claude Code is about to write."""
+    path = home / ".claude/projects/-shop" / f"{request.node.name[5:45]}.jsonl"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def proxy(address: str) -> Iterator[FaultProxy]:
+    """A line to the server that a test breaks."""
+    with FaultProxy(target=urlsplit(address).port or 0) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def following(home: Path, proxy: FaultProxy, place: Place) -> Iterator[Watch]:
+    """What `cairn watch` does, round by round, without its pauses."""
+    url = f"http://127.0.0.1:{proxy.port}"
+    connection = Connection(url=url, token=place.token, project="shop")
+    with Client(connection=connection, pause=lambda _: None) as client:
+        shelf = Shelf(folder=home / "replays", url=url, project="shop")
+        yield Watch(
+            run=Run(sink=client, shelf=shelf, project="shop", ends=False),
+            look=lambda: finding.everywhere(home=home),
+            belongs=lambda _: True,
+            every_seconds=2.0,
+        )
+
+
+def _now(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def _kept(address: str, place: Place, transcript: Path) -> dict[str, Any]:
+    """Return the one session of a transcript."""
+    headers = {"Authorization": f"Bearer {place.token}"}
+    told = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100}).json()
+    (row,) = [
+        one for one in told["items"] if one["external_id"] == f"claude-code:{transcript.stem}"
+    ]
+    return dict(row)
+
+
+def _counts(replayed: Callable[..., Any], path: Path) -> tuple[int, int]:
+    """Return how many turns and events a whole transcript has."""
+    (row,) = replayed("replay", str(path), "--dry-run", "--json").rows()
+    return row["turns"], row["events"]
+
+
+def test_lines_are_sent_once_as_they_come(
+    following: Watch, transcript: Path, cairn: Cairn, address: str, place: Place
+) -> None:
+    sent = []
+    for count in range(1, len(LINES) + 1):
+        half = LINES[count][: len(LINES[count]) // 2] if count < len(LINES) else b""
+        transcript.write_bytes(b"".join(LINES[:count]) + half)
+        sent += following.round(now_seconds=_now(transcript)).done
+
+    assert following.round(now_seconds=_now(transcript)).done == ()
+    assert sum(one.tally.known for one in sent) == 0
+    row = _kept(address, place, transcript)
+    assert (row["turns"], row["events"]) == _counts(cairn, transcript)
+    assert row["state"] == "open"
+
+
+def test_while_the_server_is_away_it_waits_longer_and_nothing_is_lost_or_sent_twice(
+    following: Watch, proxy: FaultProxy, transcript: Path, cairn: Cairn, address: str, place: Place
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    first = following.round(now_seconds=_now(transcript))
+    proxy.set(REFUSING)
+    proxy.reset()
+    transcript.write_bytes(b"".join(LINES[:9]))
+    away = [following.round(now_seconds=_now(transcript)) for _ in range(7)]
+    proxy.set(SOUND)
+    transcript.write_bytes(b"".join(LINES))
+    back = following.round(now_seconds=_now(transcript))
+
+    assert first.fault is None
+    assert all(one.fault is not None for one in away)
+    assert [one.wait_seconds for one in away[:3]] == [4.0, 8.0, 16.0]
+    assert away[-1].wait_seconds == LONGEST_WAIT_SECONDS
+    assert (back.fault, back.wait_seconds) == (None, 2.0)
+    row = _kept(address, place, transcript)
+    assert (row["turns"], row["events"]) == _counts(cairn, transcript)
+
+
+def test_a_run_that_was_killed_is_gone_on_with_by_the_next(
+    following: Watch, transcript: Path, cairn: Cairn, address: str, place: Place
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:6]))
+    following.round(now_seconds=_now(transcript))
+    fresh = Watch(
+        run=following.run, look=following.look, belongs=following.belongs, every_seconds=2.0
+    )
+    transcript.write_bytes(b"".join(LINES))
+    late = _now(transcript) + 2 * LIVE_SECONDS  # it is not written any more, but was begun
+
+    done = fresh.round(now_seconds=late).done
+
+    assert [one.tally.known for one in done] == [0]
+    row = _kept(address, place, transcript)
+    assert (row["turns"], row["events"]) == _counts(cairn, transcript)
+
+
+def test_what_nobody_writes_any_more_is_not_followed(following: Watch, transcript: Path) -> None:
+    shutil.copy(SAMPLE, transcript)
+
+    done = following.round(now_seconds=_now(transcript) + 2 * LIVE_SECONDS).done
+
+    assert done == ()
+
+
+def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:
+    shutil.copy(SAMPLE, transcript)
+    os.utime(transcript)
+
+    first = here("watch", "--all", "--once", "--json")
+    second = here("watch", "--all", "--once", "--json")
+
+    assert first.code == second.code == 0, first.err
+    (row,) = first.rows()
+    assert row["stored"] == row["turns"] + row["events"] > 0
+    assert [one["lines"] for one in second.rows()] == [0]
+
+
+def test_once_says_that_the_server_is_away(cairn: Cairn, transcript: Path) -> None:
+    shutil.copy(SAMPLE, transcript)
+    os.utime(transcript)
+    nowhere = ("--url", "http://127.0.0.1:9", "--token", "x")
+
+    done = cairn(*nowhere, "watch", "--all", "--once", "--project", "shop")
+
+    assert done.code == 5
+    assert "watch --once" in done.err
+
+
+def test_a_running_watch_tells_what_it_sends_and_ends_cleanly(
+    home: Path, transcript: Path, here: Cairn, cairn: Cairn, address: str, place: Place
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:7]))
+    command = [sys.executable, "-m", "memory.client", "--json", "watch", "--all", "--every", "0.2"]
+    environment = {**os.environ, "HOME": str(home)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    ) as running:
+        assert running.stdout is not None
+        first = json.loads(running.stdout.readline())
+        transcript.write_bytes(b"".join(LINES))
+        second = json.loads(running.stdout.readline())
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=20)
+
+    assert (running.returncode, told) == (0, "")
+    assert (first["lines"], second["known"]) == (7, 0)
+    row = _kept(address, place, transcript)
+    assert (row["turns"], row["events"]) == _counts(cairn, transcript)

@@ -1,0 +1,132 @@
+"""Where transcripts lie, what stands beside them, and where the work was (spec 8.3)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.client import claude_code, finding, reading
+from memory.client.finding import SOURCES, Transcript
+from memory.client.reading import BLOCK, FIRST_BLOCK, Read
+from memory.client.transcripts import Standing
+
+MAIN = "5f1c8f0e"
+
+
+def _line(text: str, *, at: str = "2026-11-20T12:00:00Z", **more: Any) -> str:
+    message = {"role": "assistant", "id": text, "content": [{"type": "text", "text": text}]}
+    told = {"type": "assistant", "timestamp": at, "sessionId": MAIN, "message": message, **more}
+    return json.dumps(told) + "\n"
+
+
+@pytest.fixture
+def main(tmp_path: Path) -> Transcript:
+    """A session of Claude Code with two subagents, the second called before the first by name."""
+    path = tmp_path / f"{MAIN}.jsonl"
+    where = {"cwd": "/home/mia/shop", "gitBranch": "prices", "isSidechain": False}
+    path.write_text(_line("Look at the cart.", **where))
+    folder = tmp_path / MAIN / "subagents"
+    folder.mkdir(parents=True)
+    for name, at in (("agent-b2", "2026-11-20T12:01:00Z"), ("agent-a1", "2026-11-20T12:02:00Z")):
+        aside = {"isSidechain": True, "agentId": name[6:], "cwd": "/home/mia/shop"}
+        user = {"type": "user", "message": {"role": "user", "content": "Look into it."}}
+        (folder / f"{name}.jsonl").write_text(
+            _line("I was wrong about the cache.", at=at, **aside)
+            + _line("", at=at, **aside, **user)
+        )
+    return Transcript(path=path, source=SOURCES["claude-code"], size=path.stat().st_size)
+
+
+def _read(transcript: Transcript) -> tuple[Read, ...]:
+    lines = reading.read(path=transcript.path, parser=claude_code.read, rank=transcript.rank)
+    return tuple(lines)
+
+
+def test_subagents_are_of_the_same_session_in_the_order_in_which_they_began(
+    main: Transcript,
+) -> None:
+    found = finding.subagents(of=main)
+
+    assert [(one.path.stem, one.rank) for one in found] == [("agent-b2", 1), ("agent-a1", 2)]
+    assert {one.external_id for one in found} == {main.external_id} == {f"claude-code:{MAIN}"}
+    assert len({one.key for one in (main, *found)}) == 3
+    assert finding.subagents(of=found[0]) == ()
+
+
+def test_rank_of_a_subagent_stays_when_another_one_begins(main: Transcript) -> None:
+    before = {one.path.stem: one.rank for one in finding.subagents(of=main)}
+    later = main.path.with_suffix("") / "subagents" / "agent-00.jsonl"
+    later.write_text(_line("Later.", at="2026-11-20T12:03:00Z"))
+
+    after = {one.path.stem: one.rank for one in finding.subagents(of=main)}
+
+    assert after == {**before, "agent-00": 3}
+
+
+def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
+    main: Transcript,
+) -> None:
+    lines = [_read(one) for one in finding.subagents(of=main)]
+
+    rows = [[row for read in one for row in read.events] for one in lines]
+    assert [[row["kind"] for row in one] for one in rows] == [["reasoning"], ["reasoning"]]
+    assert [one[0]["agent"] for one in rows] == ["b2", "a1"]
+    numbers = [one[0]["sequence"] for one in rows]
+    assert [number // BLOCK - FIRST_BLOCK // BLOCK for number in numbers] == [0, 1]
+    assert max(numbers) < 2**31
+    assert not any(read.turns for one in lines for read in one)
+
+
+def test_lines_behind_the_numbers_of_a_subagent_are_counted_as_broken(tmp_path: Path) -> None:
+    path = tmp_path / "agent-1.jsonl"
+    path.write_text(_line("x") * 3)
+    place = reading.Place(offset=len(_line("x")), line=BLOCK // 128 - 2)
+
+    found = list(reading.read(path=path, parser=claude_code.read, start=place, rank=1))
+
+    assert [one.standing for one in found] == [Standing.READ, Standing.BROKEN]
+
+
+def test_main_agent_goes_on_after_a_subagent_in_the_same_file(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    call = [{"type": "tool_use", "id": "1", "name": "Read", "input": {"file_path": "a.py"}}]
+    lines = (
+        _line("x", isSidechain=side, message={"content": call, "id": "m"})
+        for side in (False, True, False)
+    )
+    path.write_text("".join(lines))
+
+    rows = [row for one in reading.read(path=path, parser=claude_code.read) for row in one.events]
+
+    called = [row.get("agent", "") for row in rows if row["kind"] == "tool_call"]
+    assert called == ["", "sidechain", ""]
+
+
+def test_folder_named_by_hand_yields_subagents_with_their_session_alone(main: Transcript) -> None:
+    found = tuple(finding.named(paths=(main.path.parent,), name="claude-code"))
+
+    assert [one.path for one in found] == [main.path]
+
+
+def test_folder_and_branch_are_told_without_secrets(main: Transcript) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    path = main.path.with_name("other.jsonl")
+    path.write_text(_line("x") + _line("y", cwd="/work/shop", gitBranch=f"mine-{secret}"))
+
+    plain = finding.about(transcript=main)
+    masked = finding.about(transcript=Transcript(path=path, source=main.source, size=1))
+
+    assert (plain.cwd, plain.branch, plain.commit) == ("/home/mia/shop", "prices", "")
+    assert masked.cwd == "/work/shop"
+    assert secret not in masked.branch
+
+
+def test_codex_tells_the_commit_it_began_from(tmp_path: Path) -> None:
+    path = tmp_path / "rollout-1.jsonl"
+    git = {"branch": "prices", "commit_hash": "4f0e" * 10, "repository_url": "x"}
+    path.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": "/w", "git": git}}))
+
+    told = finding.about(transcript=Transcript(path=path, source=SOURCES["codex"], size=1))
+
+    assert (told.cwd, told.branch, told.commit) == ("/w", "prices", "4f0e" * 10)
