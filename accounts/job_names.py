@@ -20,5 +20,6 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.sort_topics": "maintenance",
     "memory.read_names": "maintenance",
     "memory.join_names": "maintenance",
+    "memory.prove": "maintenance",
     "memory.enrich_entities": "maintenance",
 }

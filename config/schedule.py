@@ -53,5 +53,6 @@ BEAT: Final = {
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "enrich-entities": _row("cairn.enrich_entities", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "join-names": _row("cairn.join_names", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
+    "prove": _row("cairn.prove", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "find-pairs": _row("cairn.find_pairs", LOOK_SECONDS, slot_seconds=WEEK_SECONDS),
 }

@@ -63,6 +63,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.unpinned": gettext_lazy("unpinned a memory"),
     "memory.archived": gettext_lazy("archived a memory"),
     "memory.restored": gettext_lazy("restored a memory"),
+    "memory.demoted": gettext_lazy("set a memory aside that harmed"),
     "entity.merged": gettext_lazy("said that two names are one thing"),
     "entity.unmerged": gettext_lazy("took two names apart again"),
     "memory.kept": gettext_lazy("kept a memory"),

@@ -30,6 +30,7 @@ VERBS: Final[Mapping[str, words.Name]] = {
     "memory.conflict_settled": gettext_lazy("settled a conflict about"),
     "memory.conflict_reopened": gettext_lazy("opened a conflict again about"),
     "memory.restored": gettext_lazy("restored"),
+    "memory.demoted": gettext_lazy("set aside, because sessions did better without it,"),
     "memory.merged": gettext_lazy("merged"),
     "project.created": gettext_lazy("created the project"),
     "project.changed": gettext_lazy("changed the project"),

@@ -141,6 +141,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.index_search": _("Make the indexes of searches"),
     "memory.sort_topics": _("Sort memories into topics"),
     "memory.join_names": _("Join names that are one thing"),
+    "memory.prove": _("Set memories aside that harm"),
     "memory.enrich_entities": _("Read names of people, organizations and places"),
     "memory.read_names": _("Read again what memories name"),
 }
@@ -163,6 +164,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "sort-topics": _("Sort memories into topics"),
     "join-names": _("Join names that are one thing"),
     "enrich-entities": _("Read names of people, organizations and places"),
+    "prove": _("Set memories aside that harm"),
     "find-pairs": _("Look for modules that go together"),
     "tend-sessions": _("End idle sessions, forget old turns"),
     "forget-actions": _("Forget what became of old candidates"),

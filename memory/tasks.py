@@ -26,6 +26,7 @@ from memory.actions import (
     enrich_entities,
     indexing,
     join_names,
+    proving,
     read_names,
     reembedding,
     session_upkeep,
@@ -158,6 +159,13 @@ def sort_topics(claim: Claim) -> Mapping[str, Any]:
     return asdict(sorting.sort_topics(now=timezone.now(), tell=tell))
 
 
+@jobs.handler("memory.prove")
+def prove_memories(claim: Claim) -> Mapping[str, Any]:
+    """Set memories aside that surely harm."""
+    del claim
+    return asdict(proving.prove(now=timezone.now()))
+
+
 @jobs.handler("memory.join_names")
 def join_names_of(claim: Claim) -> Mapping[str, Any]:
     """Say that names are one thing which surely are."""
@@ -200,6 +208,12 @@ def queue_sorting(interval_seconds: int) -> None:
 def queue_enriching(interval_seconds: int) -> None:
     """Queue the reading of names in every organization, once a night."""
     _in_each("enrich-entities", interval_seconds, enrich_entities.queue)
+
+
+@shared_task(name="cairn.prove", ignore_result=True)  # type: ignore[untyped-decorator]
+def queue_proving(interval_seconds: int) -> None:
+    """Queue the look at what every organization's memories are worth, once a night."""
+    _in_each("prove", interval_seconds, proving.queue)
 
 
 @shared_task(name="cairn.join_names", ignore_result=True)  # type: ignore[untyped-decorator]

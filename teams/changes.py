@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import connection, transaction
 
 from accounts import tenancy
+from accounts.audit import Actor
 from accounts.backend import bell, rows
 from accounts.caller import Caller
 from teams.models import Change
@@ -47,7 +48,7 @@ def append(
     )
 
 
-def append_all(*, caller: Caller, entries: tuple[Change, ...]) -> None:
+def append_all(*, caller: Actor, entries: tuple[Change, ...]) -> None:
     """Append several entries by one caller at the end of the unit; announce them once."""
     for entry in entries:
         entry.actor_user = caller.user_id

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
+from accounts.audit import Actor
 from accounts.backend import rows as table_rows
 from accounts.caller import Caller
 from accounts.errors import Conflict
@@ -124,7 +125,7 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
 
 
 def announce(
-    *, caller: Caller, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
+    *, caller: Actor, kind: str, rows: tuple[Memory, ...], audience: UUID | None = None
 ) -> None:
     """Tell the change feed what happened to memories: who sees each, or one audience. In a unit."""
     entries = tuple(_entry(kind, row, audience or row.audience) for row in rows)

@@ -388,6 +388,7 @@ JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, mad
 )
 JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
     {
+        "memory.prove",
         "memory.consolidate",
         "memory.embed",
         "memory.embed_bulk",

@@ -27,6 +27,7 @@ def page_of(client: Client, shop: str, query: str = "") -> str:
 def sessions(caller: Caller, group: str, figures: dict[str, Any], count: int) -> list[UUID]:
     """Store measured sessions of a person; return their ids."""
     now = datetime.now(UTC)
+    assert caller.user_id is not None
     with entered(caller), tenancy.unit():
         project = Project.objects.get(slug="shop")
         rows = Session.objects.bulk_create(
