@@ -12,13 +12,13 @@ from django.apps import apps
 from django.core.cache import cache
 from django.db.models.signals import post_migrate
 from django.utils import translation
-from pytest_django.plugin import DjangoDbBlocker
+from pytest_django.plugin import DjangoDbBlocker, blocking_manager_key
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization, SchemaStep, User
 from config import translations
-from tests.support import operator, people
+from tests.support import operator, people, prepared
 from tests.support.goals import figure, pytest_terminal_summary, scale
 from tests.support.sharing import pytest_collection_modifyitems
 
@@ -38,11 +38,19 @@ def pytest_configure() -> None:
     operator.install()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give back what the tests before this one took, while no test's transaction is open."""
+    with item.config.stash[blocking_manager_key].unblock():
+        prepared.tidy()
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """Put the steps of the tenant schema back whenever a test that commits has emptied tables."""
     with django_db_blocker.unblock():
         steps = tuple(SchemaStep.objects.all())
+        prepared.prepare()
 
     def put_back(**_: object) -> None:
         SchemaStep.objects.bulk_create(steps, ignore_conflicts=True)
