@@ -1,5 +1,8 @@
 """Words for what stands in the steps of a session (spec 9.2)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import template
 
 from frontend import words
@@ -23,3 +26,15 @@ def point_name(point: str) -> words.Name:
 def mark_name(mark: str) -> words.Name:
     """Return what a column of the ribbon's table counts, in words."""
     return words.RIBBON_MARKS.get(mark, mark)
+
+
+@register.filter
+def outcome_name(outcome: str) -> words.Name:
+    """Return how a session ended, in words; empty where nobody said."""
+    return words.OUTCOMES.get(outcome, "")
+
+
+@register.filter
+def remembered(result: Mapping[str, Any]) -> int:
+    """Return how many memories came of a session's turns and of what its agent did."""
+    return int(result.get("added", 0)) + int(result.get("observed_added", 0))

@@ -16,7 +16,7 @@ from frontend.views.base import Frame
 from memory.actions import ending
 from memory.actions.delete_session import Fate, delete_session, may_delete
 from memory.actions.end_session import end_session
-from memory.queries import learned, overview, sessions
+from memory.queries import learned, overview, session_figures, sessions
 from memory.queries import turns as said
 from memory.queries.sessions import STATES, SessionPlace, SessionView
 
@@ -41,6 +41,9 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
     context = {
         "section": "sessions",
         "sessions": page.items,
+        "figures": session_figures.figures(
+            caller=frame.caller, session_ids=tuple(one.id for one in page.items)
+        ),
         "people": _people(frame, *page.items),
         "states": tuple((name, words.SESSION_STATES[name]) for name in STATES),
         "state": state if state in STATES else "",
@@ -70,7 +73,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "people": _people(frame, session),
         "is_own": is_own(frame, session),
         "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
-        "result": tuple((name, int(session.result.get(name, 0))) for name in COUNTS),
+        "result": tuple((name, _count(session, name)) for name in COUNTS),
         "steps": ribbon.of(
             caller=frame.caller,
             session_id=session_id,
@@ -114,6 +117,11 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
         failed = {**context, "error": error}
         return base.dialog(request, "partials/session_delete.html", failed, status=error.status)
     return base.moved(request, to=base.address("sessions", frame))
+
+
+def _count(session: SessionView, name: str) -> int:
+    """Count what came of its turns and of what its agent did."""
+    return sum(int(session.result.get(key, 0)) for key in (name, f"observed_{name}"))
 
 
 def _delete(request: HttpRequest, frame: Frame, session: SessionView) -> None:

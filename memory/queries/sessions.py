@@ -137,6 +137,11 @@ def hold(*, caller: Caller, session_id: UUID) -> Session:
     return row
 
 
+def visible(*, caller: Caller) -> QuerySet[Session]:
+    """Return the sessions that the caller may see, wherever they are. In a unit."""
+    return _visible(caller)
+
+
 def of_project(*, caller: Caller, project_id: UUID | None) -> QuerySet[Session]:
     """Return the sessions of a project, or of none, that the caller may see. In a unit."""
     return _visible(caller).filter(project=project_id)

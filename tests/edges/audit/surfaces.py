@@ -204,6 +204,10 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         page("p/shop/sessions/{session}/decide", "session.decided", verdict="all", count="0"),
     ),
             act="memory.bulk_review_undone",
+    "session_undo": (
+        page("p/shop/sessions/{session}/undo/{verdict}", "memory.review_undone"),
+        page("p/shop/sessions/{session}/undo/{verdict}?together", "memory.bulk_review_undone"),
+    ),
             send={"verb": "take_back", "review": "{verdict}"},
             wrong={"verb": "take_back", "review": "nonsense"},
         ),
