@@ -9,6 +9,7 @@ NAMES: Final[Mapping[str, str]] = {
     "accounts.tell_leak": "interactive",
     "memory.embed": "interactive",
     "memory.consolidate": "extraction",
+    "memory.judge_added": "extraction",
     "memory.observe": "extraction",
     "memory.synthesize": "maintenance",
     "memory.embed_bulk": "bulk",

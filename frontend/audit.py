@@ -69,6 +69,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.kept": gettext_lazy("kept a memory"),
     "memory.rejected": gettext_lazy("rejected a memory"),
     "memory.merged": gettext_lazy("merged a memory into another"),
+    "memory.unlinked": gettext_lazy("took a link between two memories back"),
     "memory.snoozed": gettext_lazy("snoozed a memory"),
     "memory.review_undone": gettext_lazy("took a verdict back"),
     "memory.bulk_kept": gettext_lazy("kept memories together"),

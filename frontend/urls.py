@@ -23,6 +23,7 @@ from frontend.views import (
     invitations,
     jobs,
     landing,
+    links,
     live,
     memories,
     notes,
@@ -34,10 +35,10 @@ from frontend.views import (
     settings,
     steps,
     styles,
+    summary,
     teach,
     topics,
     trust,
-    summary,
     usage,
     verbs,
 )
@@ -51,6 +52,8 @@ memory: list[URLPattern | URLResolver] = [  # of a project, and of none
     path("memories/<uuid:memory_id>/archive", editing.archive, name="archive"),
     path("memories/<uuid:memory_id>/versions/<int:number>", editing.restore_version,
          name="restore_version"),
+    path("memories/<uuid:memory_id>/unlink", links.take_back, name="unlink"),
+    path("memories/<uuid:memory_id>/unlink/<uuid:review_id>", links.put_back, name="relink"),
     path("memories/<uuid:memory_id>/<str:verb>", verbs.verb, name="verb"),
 ]  # fmt: skip
 
@@ -91,15 +94,15 @@ project: list[URLPattern | URLResolver] = [
     path("sessions/<uuid:session_id>/delete", sessions.delete, name="session_delete"),
     path("sessions/<uuid:session_id>/end", sessions.end, name="session_end"),
     path("sessions/<uuid:session_id>/steps", steps.steps, name="session_steps"),
+    path("sessions/<uuid:session_id>/decide", summary.decide, name="session_decide"),
+    path(
+        "sessions/<uuid:session_id>/undo/<uuid:review_id>", summary.take_back, name="session_undo"
+    ),
     path("teach", teach.teach, name="teach"),
     path("teach/look", teach.look, name="look"),
     path("teach/known/<uuid:memory_id>", teach.known, name="known"),
     path("imports", imports.imports, name="imports"),
     path("notes", notes.notes, name="notes"),
-    path("sessions/<uuid:session_id>/decide", summary.decide, name="session_decide"),
-    path(
-        "sessions/<uuid:session_id>/undo/<uuid:review_id>", summary.take_back, name="session_undo"
-    ),
     path("notes/<uuid:note_id>", notes.note, name="note"),
     path("imports/look", imports.look, name="import_look"),
     path("imports/<uuid:import_id>", imports.one, name="import"),

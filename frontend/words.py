@@ -134,6 +134,7 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.consolidate": _("Take memories from a session"),
     "memory.observe": _("Look at what an agent does"),
     "memory.synthesize": _("Say what many sessions show"),
+    "memory.judge_added": _("Compare what was added"),
     "memory.run_import": _("Take an import in"),
     "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),
@@ -238,6 +239,7 @@ REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
     "reject": _("Reject"),
     "merge": _("Merge"),
     "snooze": _("Snooze"),
+    "unlink": _("Take a link back"),
 }
 
 REVIEW_WHYS: Final[Mapping[str, Name]] = {
@@ -359,8 +361,6 @@ SESSION_STATES: Final[Mapping[str, Name]] = {
     "ended": _("Ended"),
     "consolidated": _("Read through"),
 }
-SESSION_COUNTS: Final[Mapping[str, Name]] = {
-    "added": _("remembered"),
 RIBBON_MARKS: Final[Mapping[str, Name]] = {  # in the order of a ribbon's table
     "read": _("Reads"),
     "search": _("Searches"),
@@ -388,6 +388,7 @@ INJECTION_POINTS: Final[Mapping[str, Name]] = {
     "tool_result": _("after a tool"),
     "step": _("between steps"),
     "planner": _("before a plan"),
+}
 OUTCOMES: Final[Mapping[str, Name]] = {
     "success": _("It went well"),
     "failure": _("It failed"),
@@ -421,7 +422,6 @@ WHY_NOTHING: Final[Mapping[str, Name]] = {
 }
 SESSION_COUNTS: Final[Mapping[str, Name]] = {
     "added": _("remembered"),
-}
     "known": _("known already"),
     "confirmed": _("confirmed again"),
     "candidates": _("found worth a look"),

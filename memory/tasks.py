@@ -36,7 +36,9 @@ from memory.actions import (
 from memory.actions.consolidate import consolidate
 from memory.actions.finalize import finalize
 from memory.actions.integrate_stored import integrate_stored, share_of
+from memory.actions.judge_added import judge_added
 from memory.actions.observe import observe
+from memory.actions.promote_piece import promote_piece
 from memory.actions.run_import import fail_import, run_import
 from memory.actions.synthesize import queue_weekly, synthesize
 from memory.queries import imports
@@ -83,6 +85,7 @@ def observe_session(claim: Claim) -> Mapping[str, Any]:
     counts: dict[str, Any] = {}
     for item in claim.payload["ids"]:  # one, the job's
         counts |= observe(session_id=UUID(item), now=timezone.now())
+        counts |= promote_piece(session_id=UUID(item), now=timezone.now())
     return counts
 
 
@@ -101,6 +104,13 @@ def switch_model(claim: Claim) -> Mapping[str, Any]:
     """Do one part of a switch to another embedding model."""
     tell = partial(_progress, claim)
     return asdict(reembedding.work(key=claim.payload["key"], tell=tell))
+
+
+@jobs.handler("memory.judge_added")
+def judge_what_was_added(claim: Claim) -> Mapping[str, Any]:
+    """Compare with a model what somebody has added, one memory a job."""
+    (memory_id,) = (UUID(item) for item in claim.payload["ids"])
+    return judge_added(memory_id=memory_id, now=timezone.now())
 
 
 @jobs.handler("memory.run_import")

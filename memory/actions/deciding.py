@@ -4,8 +4,10 @@ Before a verdict changes a memory, the fields it may change are put down as they
 undoing restores them exactly. Undoing is refused once anybody has changed one of the memories.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 from uuid import UUID
 
@@ -102,6 +104,7 @@ def note(
     now: datetime,
     until: datetime | None = None,
     conflict: ConflictRow | None = None,
+    extra: Mapping[str, Any] = MappingProxyType({}),
 ) -> UUID:
     """Write down what was decided about a memory, or a conflict of it. In a unit."""
     made = ReviewVerdict.objects.create(
@@ -112,7 +115,7 @@ def note(
         decided_agent=caller.agent,
         decided_at=now,
         until=until,
-        before=traces.as_json(),
+        before={**traces.as_json(), **extra},
     )
     return made.id
 

@@ -19,9 +19,10 @@ from memory.actions import action_log, integrating, neighbors, store
 from memory.actions.action_log import Entry
 from memory.actions.drafts import Place
 from memory.actions.heard import merely_repeated
+from memory.actions.integrating import Integrated
 from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
-from memory.intake.integrate import Cause, Decision, Known, Operation, Statement
+from memory.intake.integrate import Cause, Decision, Judged, Known, Operation, Statement
 from memory.models import Conflict, Memory, MemoryLink, MemoryVersion
 from memory.sql import neighbors as rows_near
 from memory.sql.neighbors import KnownRow
@@ -49,6 +50,15 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Comparable:
+    """A stored memory as integration sees it, and what stands near it."""
+
+    statement: Statement
+    known: tuple[Known, ...]
+    conflict_cosine: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     """A memory of the batch, what is known around it, and what was decided."""
 
@@ -72,8 +82,33 @@ def share_of(*, memory_ids: tuple[UUID, ...]) -> Share:
     return Share(ids=frozenset(memory_ids), left={})
 
 
-def integrate_stored(*, memory_ids: tuple[UUID, ...], share: Share, now: datetime) -> int:
-    """Integrate memories that have vectors; return how many changed what is known."""
+def comparable(*, row: Memory) -> Comparable | None:
+    """Return what a memory with a vector is compared with, None for nothing. In a unit."""
+    ids = (row.id,)
+    near = rows_near.nearest_of_many(memory_ids=ids, limit=neighbors.NEAREST, least=LEAST_COSINE)
+    close = near.get(row.id, {})
+    texts = {one.id: one for one in rows_near.known(memory_ids=(row.id, *close))}
+    if row.id not in texts:
+        return None
+    thresholds = neighbors.thresholds_of(project=row.project)
+    return Comparable(
+        statement=_statement(row, texts[row.id], share_of(memory_ids=ids)),
+        known=_known(row, texts, close, thresholds),
+        conflict_cosine=thresholds.conflict_cosine,
+    )
+
+
+def integrate_stored(
+    *,
+    memory_ids: tuple[UUID, ...],
+    share: Share,
+    now: datetime,
+    judged: tuple[Judged, ...] = (),
+) -> int:
+    """Integrate memories that have vectors; return how many changed what is known.
+
+    `judged` is what a model said they are to what is known; else words decide.
+    """
     with tenancy.unit():
         close = rows_near.nearest_of_many(
             memory_ids=memory_ids, limit=neighbors.NEAREST, least=LEAST_COSINE
@@ -83,29 +118,40 @@ def integrate_stored(*, memory_ids: tuple[UUID, ...], share: Share, now: datetim
         rows = Memory.objects.filter(pk__in=close).select_related("project").order_by("id")
         done = []
         for row in rows:
-            found = _look(row, texts, close[row.id], share) if row.id in texts else None
+            found = _look(row, texts, close[row.id], share, judged) if row.id in texts else None
             done += [] if found is None else _do(found, share, now)
         _tell(done, now)
     return len(done)
 
 
-def _look(
-    row: Memory, texts: dict[UUID, KnownRow], close: dict[UUID, float], share: Share
-) -> _Found | None:
-    """Decide about one memory; only a changed one is compared with what came later."""
-    thresholds = neighbors.thresholds_of(project=row.project)
+def _known(
+    row: Memory, texts: dict[UUID, KnownRow], close: dict[UUID, float], thresholds: Thresholds
+) -> tuple[Known, ...]:
+    """Return what a memory is compared with; only a changed one with what came later."""
     least = min(thresholds.near_duplicate_cosine, thresholds.conflict_cosine)
     near = {
         id: cosine
         for id, cosine in close.items()
         if cosine >= least and id in texts and (id < row.id or row.version > 1)
     }
-    known = neighbors.known_of(
+    return neighbors.known_of(
         rows=tuple(texts[id] for id in near),
         cosines=near,
         audience=row.audience,
         type=MemoryType(row.type),
     )
+
+
+def _look(
+    row: Memory,
+    texts: dict[UUID, KnownRow],
+    close: dict[UUID, float],
+    share: Share,
+    judged: tuple[Judged, ...],
+) -> _Found | None:
+    """Decide about one memory."""
+    thresholds = neighbors.thresholds_of(project=row.project)
+    known = _known(row, texts, close, thresholds)
     if not known:
         return None
     return _Found(
@@ -115,7 +161,7 @@ def _look(
         ),
         decision=integrate.decide(
             candidate=_statement(row, texts[row.id], share),
-            known=known,
+            known=integrate.with_judgments(known=known, judged=judged),
             conflict_cosine=thresholds.conflict_cosine,
         ),
     )
@@ -152,6 +198,7 @@ def _statement(row: Memory, text: KnownRow, share: Share) -> Statement:
         since=row.valid_from,
         is_reviewed=not row.needs_review,
         has_share=share.of(row.project_id) > 0,
+        trusts_judgments=False,
     )
 
 
@@ -183,11 +230,18 @@ def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
         return []  # fewer people see one of the two: no log of others hints at it
     if done.replaced:
         share.left[row.project_id] = share.of(row.project_id) - 1
-    verb = "superseded" if done.replaced else "contradicted"
+    verb = _verb(done)
     cause = "" if decision.cause is None else decision.cause.value
     entry = _entry(row, verb, memory_id=row.id, other_id=done.other_id)
     entry = replace(entry, cause=cause)
     return [_Done(caller=caller, verb=verb, memory_id=done.other_id, entry=entry)]
+
+
+def _verb(done: Integrated) -> str:
+    """Name what became of the other memory; a model alone finds what stands beside it."""
+    if done.replaced:
+        return "superseded"
+    return "extended" if done.conflict_id is None else "contradicted"
 
 
 def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_Done]:

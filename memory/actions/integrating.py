@@ -145,6 +145,19 @@ def unlink(*, source_id: UUID, target_id: UUID, kind: LinkKind) -> None:
     MemoryLink.objects.filter(source_id=source_id, target_id=target_id, kind=kind.value).delete()
 
 
+def take_edge(*, ends: tuple[UUID, UUID], kind: LinkKind) -> dict[str, Any] | None:
+    """Take one edge away; return what `put_edges` needs, None where there is none. In a unit."""
+    rows = MemoryLink.objects.select_for_update().filter(
+        source_id=ends[0], target_id=ends[1], kind=kind.value
+    )
+    row = rows.first()
+    if row is None:
+        return None
+    taken = {name: plain(getattr(row, name)) for name in EDGE}
+    row.delete()
+    return taken
+
+
 def take_edges(*, between: tuple[UUID, UUID], kind: LinkKind) -> list[dict[str, Any]]:
     """Take the edges of a kind between two memories away; return what `put_edges` needs."""
     rows = MemoryLink.objects.filter(source__in=between, target__in=between, kind=kind.value)

@@ -55,10 +55,17 @@ def judge(
     if allowance.mode is Mode.HEURISTIC or not news:
         return Judgment()
     tenant = tenancy.current().schema_name
-    missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
+    missing, _ = extraction.model_for(allowance=allowance, tenant=tenant)
     pairs = () if missing is Degraded.NO_MODEL else _pairs(caller, news, now)
-    if not pairs:
+    return ask(pairs=pairs, allowance=allowance)
+
+
+def ask(*, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment:
+    """Judge pairs with at most one call of a model. Outside of a unit."""
+    if allowance.mode is Mode.HEURISTIC or not pairs:
         return Judgment()
+    tenant = tenancy.current().schema_name
+    missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
     if model is None:
         return Judgment(pairs=len(pairs), degraded="" if missing is None else missing.value)
     try:

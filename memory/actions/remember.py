@@ -15,7 +15,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput
 from accounts.sentences import sentence
-from memory.actions import action_log, confirm, embedding, integrating, revise, store
+from memory.actions import action_log, adds, confirm, embedding, integrating, revise, store
 from memory.actions.action_log import Entry
 from memory.actions.drafts import Draft, NewMemory, Place, draft, place, place_if_any
 from memory.actions.embedding import Embedded
@@ -335,6 +335,7 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)
     found = integrating.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
+    adds.queue(caller=caller, row=row, project=case.where.project)
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",

@@ -16,7 +16,7 @@ from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
 from accounts.queries import credentials
 from accounts.sentences import sentence
-from memory.actions import archive, deciding, store
+from memory.actions import archive, deciding, store, unlink
 from memory.actions.deciding import Decided
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
@@ -70,6 +70,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
         _put_away(caller, UUID(one), now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
         _restore(caller, kept)
+    unlink.put_back(caller=caller, before=made.before)
     MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
     made.undone_at = now

@@ -43,6 +43,7 @@ class Verdict(StrEnum):
     REJECT = "reject"
     MERGE = "merge"
     SNOOZE = "snooze"
+    UNLINK = "unlink"  # of a link, where its memory is shown; never suggested
 
 
 class Why(StrEnum):

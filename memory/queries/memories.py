@@ -70,6 +70,13 @@ class LinkView:
     citation: str
     type: str
     confidence: float
+    automatic: bool
+    description: str
+
+    @property
+    def may_end(self) -> bool:
+        """Say whether it can be taken back by itself."""
+        return self.kind not in relations.BOUND
 
 
 def get(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
@@ -313,4 +320,6 @@ def _link(link: MemoryLink, outgoing: bool, seen: Mapping[UUID, Memory]) -> Link
         citation=other.citation,
         type=other.type,
         confidence=link.confidence,
+        automatic=link.automatic,
+        description=link.description,
     )

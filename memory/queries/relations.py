@@ -16,6 +16,7 @@ from teams.visibility import Sight, parameters
 FILE: Final = "ways.sql"
 PARTS: Final = {"visible": visibility.as_sql(alias="m")}
 DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ SPENDING_SAYS: Final = {
     "max_llm_calls_per_turn": "Calls of a model that a turn may cost; 0: none; null: 1",
     "max_llm_calls_per_session": "Calls that a session may cost; null: 20",
     "max_llm_tokens_per_month": "Tokens of its calls in a month; 0 or null: no bound of its own",
+    "max_llm_adds_per_day": "Explicit adds a day that a model compares; 0 or null: none",
 }
 
 
@@ -106,6 +107,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "max_llm_calls_per_turn": None,
     "max_llm_calls_per_session": None,
     "max_llm_tokens_per_month": None,
+    "max_llm_adds_per_day": None,
     "created_at": "2026-11-20T12:00:00Z",
     "version": 1,
 }

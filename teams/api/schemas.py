@@ -36,6 +36,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         max_llm_calls_per_turn=maybe(WHOLE),
         max_llm_calls_per_session=maybe(WHOLE),
         max_llm_tokens_per_month=maybe(WHOLE),
+        max_llm_adds_per_day=maybe(WHOLE),
         created_at=MOMENT,
         version=WHOLE,
     ),

@@ -32,6 +32,7 @@ SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may as
     "max_llm_calls_per_turn": (0, 5),
     "max_llm_calls_per_session": (0, 500),
     "max_llm_tokens_per_month": (0, 1_000_000_000),
+    "max_llm_adds_per_day": (0, 10_000),
 }
 SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING)
 
@@ -61,6 +62,7 @@ class ProjectView:
     max_llm_calls_per_turn: int | None
     max_llm_calls_per_session: int | None
     max_llm_tokens_per_month: int | None
+    max_llm_adds_per_day: int | None
     created_at: datetime
     version: int
 
@@ -69,13 +71,15 @@ class ProjectView:
 class Extraction:
     """How a project's conversations are read, and what models may be asked for it (spec 2.3).
 
-    `tokens_per_month` None: no bound of the project's own.
+    `tokens_per_month` None: no bound of the project's own. `adds_per_day`: how many explicit adds a
+    model may compare with what is known, none as usual.
     """
 
     mode: str = "hybrid"
     calls_per_turn: int = 1
     calls_per_session: int = 20  # ours
     tokens_per_month: int | None = None
+    adds_per_day: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,6 +107,9 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "settle_conflict": rest(
         "conflicts/{conflict}/settle", "memory.conflict_settled", verdict="both", reason="Both."
     ),
+    "unlink_memory": rest(
+        "memories/{linked}/unlink", "memory.unlinked", other="{memory}", kind="extend"
+    ),
     "snooze_conflict": rest(
         "conflicts/{conflict}/snooze", "memory.conflict_snoozed", until="{tomorrow}"
     ),
@@ -148,6 +151,16 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             version="1",
         ),
     ),
+    "unlink": (
+        page(
+            "p/shop/memories/{linked}/unlink",
+            "memory.unlinked",
+            other="{memory}",
+            kind="extend",
+            outgoing="1",
+        ),
+    ),
+    "relink": (page("p/shop/memories/{linked}/unlink/{unlinked}", "memory.review_undone"),),
     "inbox_conflict_snooze": (
         Write(
             path="/o/acme/p/shop/inbox/conflicts/{conflict}/snooze",
@@ -187,7 +200,14 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "session_delete": (
         page("p/shop/sessions/{session}/delete", "session.deleted", typed="{session_short}"),
     ),
+    "session_decide": (
+        page("p/shop/sessions/{session}/decide", "session.decided", verdict="all", count="0"),
+    ),
     "session_end": (page("p/shop/sessions/{session}/end", "session.ended"),),
+    "session_undo": (
+        page("p/shop/sessions/{session}/undo/{verdict}", "memory.review_undone"),
+        page("p/shop/sessions/{session}/undo/{verdict}?together", "memory.bulk_review_undone"),
+    ),
     "unmerge": (page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
     "known": (page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
@@ -200,14 +220,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         page("p/shop/imports/{import}/change", "memory.bulk_rejected", verb="reject", count="1"),
         Write(
             path="/o/acme/p/shop/imports/{import}/change",
-    "session_decide": (
-        page("p/shop/sessions/{session}/decide", "session.decided", verdict="all", count="0"),
-    ),
             act="memory.bulk_review_undone",
-    "session_undo": (
-        page("p/shop/sessions/{session}/undo/{verdict}", "memory.review_undone"),
-        page("p/shop/sessions/{session}/undo/{verdict}?together", "memory.bulk_review_undone"),
-    ),
             send={"verb": "take_back", "review": "{verdict}"},
             wrong={"verb": "take_back", "review": "nonsense"},
         ),
@@ -396,6 +409,7 @@ JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
         "memory.consolidate",
         "memory.embed",
         "memory.embed_bulk",
+        "memory.judge_added",
         "memory.run_import",
         "memory.synthesize",
     }

@@ -28,12 +28,14 @@ from memory.actions.run_import import run_import
 from memory.actions.settle import Settlement, settle
 from memory.actions.snooze import snooze
 from memory.actions.styles import put_style
+from memory.actions.unlink import Edge, unlink
 from memory.lifecycle.settling import Verdict
-from memory.models import EmbeddingModel, Memory
+from memory.models import EmbeddingModel, Memory, MemoryLink
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
 from memory.queries.views import MemoryView
 from memory.retrieval.style import NewStyle
+from memory.taxonomy import LinkKind
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
 from teams.actions.teams import create_team
@@ -83,6 +85,8 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
         "operator": User.objects.create_superuser("ops@cairn.test", people.PASSWORD),
     }
     writer = _issued(caller, frozenset(TokenScope), now)
+    names = _names(caller, people_here, now)
+    with_token = replace(caller, token_id=writer.token.id)
     return World(
         caller=caller,
         browsers={name: _browser(user) for name, user in people_here.items()},
@@ -91,8 +95,9 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
             "reader": Api(token=_issued(caller, frozenset({TokenScope.READ}), now).text),
         },
         names={
-            **_names(caller, people_here, now),
-            **_review(replace(caller, token_id=writer.token.id), people_here["member"], now),
+            **names,
+            **_review(with_token, people_here["member"], now),
+            **_linked(with_token, now, names["memory"]),
         },
     )
 
@@ -154,6 +159,19 @@ def _review(caller: Caller, member: User, now: datetime) -> dict[str, str]:
         "verdict": str(made.review_id),
         "tomorrow": tomorrow.isoformat(),
     }
+
+
+def _linked(caller: Caller, now: datetime, memory_id: str) -> dict[str, str]:
+    """Link one memory to another; of a second link, the caller has taken it back already."""
+    with entered(caller):
+        linked = _memory(caller, now, "The reminder of a cart names what it holds, without prices.")
+        ends = {"source_id": linked.id, "target_id": UUID(memory_id)}
+        with tenancy.unit():
+            for kind in (LinkKind.EXTEND, LinkKind.DERIVE):
+                MemoryLink.objects.create(kind=kind.value, automatic=True, **ends)
+        edge = Edge(other_id=UUID(memory_id), kind=LinkKind.DERIVE, outgoing=True)
+        made = unlink(caller=caller, memory_id=linked.id, edge=edge, now=now)
+    return {"linked": str(linked.id), "unlinked": str(made.review_id)}
 
 
 def _browser(user: User) -> Client:

@@ -1,0 +1,29 @@
+"""Queue a look of a model at what somebody has just added, where a project wishes it (spec 2.4).
+
+The answer to the add does not wait for it, and its work is a job of the same transaction.
+"""
+
+from typing import Final
+
+from accounts import jobs
+from accounts.caller import Caller, principal
+from memory.actions.neighbors import is_passing
+from memory.models import Memory
+from memory.taxonomy import MemoryType, Source
+from teams.models import Project
+from teams.queries.places import extraction_of
+
+EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
+
+
+def queue(*, caller: Caller, row: Memory, project: Project | None) -> None:
+    """Queue the look at one memory that was added. In a unit."""
+    is_off = project is None or not extraction_of(row=project).adds_per_day
+    if is_off or row.source not in EXPLICIT or is_passing(type=MemoryType(row.type)):
+        return
+    jobs.enqueue(
+        "memory.judge_added",
+        payload={"ids": [str(row.id)]},
+        key=row.id.hex,
+        created_by=principal(caller=caller),
+    )
