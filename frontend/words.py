@@ -413,6 +413,7 @@ SIGNALS: Final[Mapping[str, Name]] = {
     "parallel_conflict": _("Two agents in the way of each other"),
     "context_spike": _("A costly step"),
     "dead_end": _("A dead end"),
+    "end_to_end": _("Seen in the running product"),
 }
 WHY_NOTHING: Final[Mapping[str, Name]] = {
     "gate_shut": _("the work was not accepted"),

@@ -96,6 +96,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
     progress = _progress(scratchpad)
     with tenancy.unit():
         before = learned.seen_before(row=row, seen=seen)
+        results = scratchpads.of_the_product(row=row)
     return _Shown(
         row=row,
         who=Proposing(caller=caller, level=level),
@@ -103,7 +104,11 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         seen=seen,
         before=before,
         proposed=promotion.propose(
-            scratchpads=(scratchpad,), seen=seen, seen_before=before, progress=progress
+            scratchpads=(scratchpad,),
+            seen=seen,
+            seen_before=before,
+            progress=progress,
+            results=results,
         ),
         is_open=gates.is_open(scratchpad=scratchpad, progress=progress),
     )

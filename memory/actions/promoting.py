@@ -121,6 +121,7 @@ def chosen(
         scratchpad=scratchpad,
         proposed=tuple(one.candidate for one in fresh),
         nearest=nearest,
+        before=_pieces(row),
     )
     dropped["known"] += known
     dropped["over_bound"] += len(fresh) - known - len(kept)
@@ -167,6 +168,12 @@ def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> 
         taint_reason=candidate.reason[:LONGEST_REASON],
         session_id=row.id,
     )
+
+
+def _pieces(row: Session) -> int:
+    """Return how many memories a long build has come to before its end."""
+    observed = row.observed or {}
+    return len(observed.get("promoted", ())) if observed.get("piece") else 0
 
 
 def _said_anew(who: Proposing, row: Session, offer: Offer, text: str) -> Offer:

@@ -10,14 +10,18 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Q
+
 from memory.models import Session, Stream, Turn
-from memory.observer import checkpoint, fold, stored
-from memory.observer.events import Event
+from memory.observer import checkpoint, end_to_end, fold, stored
+from memory.observer.events import Event, EventKind
 from memory.observer.scratchpad import Scratchpad, SessionType, Setting, begin
 
 log = logging.getLogger(__name__)
 
 CHUNK: Final = 2_000  # events of one read
+PRODUCT_MOST: Final = 500  # results of tools that drive the product, the first; ours
+DRIVES: Final = rf"(^|__)({'|'.join(sorted(end_to_end.TOOLS))})$"
 _TYPES: Final = {one.value: one for one in SessionType}
 
 
@@ -51,6 +55,24 @@ def read(*, row: Session, most: int | None = None) -> Opened:
         if sequence not in start.pending
     )
     return Opened(session_id=row.id, scratchpad=start, events=events)
+
+
+def of_the_product(*, row: Session) -> tuple[Event, ...]:
+    """Return the results of tools that drive the running product, the first of them. In a unit.
+
+    A result that does not say its tool is that of its call.
+    """
+    done = Turn.done.filter(session_id=row.id)
+    driven = done.filter(body__name__regex=DRIVES)
+    calls = driven.filter(body__kind=EventKind.TOOL_CALL.value).exclude(body__call=None)
+    names = dict(calls.order_by().values_list("body__call", "body__name")[:PRODUCT_MOST])
+    is_result = Q(body__name__regex=DRIVES) | Q(body__call__in=list(names))
+    rows = done.filter(is_result, body__kind=EventKind.TOOL_RESULT.value).order_by("sequence")
+    found = (
+        stored.from_row(sequence=sequence, row=body or {})
+        for sequence, body in rows.values_list("sequence", "body")[:PRODUCT_MOST]
+    )
+    return tuple(one if one.name else replace(one, name=names[one.call]) for one in found)
 
 
 def folded(*, opened: Opened) -> Scratchpad:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from memory.observer.events import Outcome
-from memory.observer.scratchpad import Scratchpad, SessionType
+from memory.observer.scratchpad import Scratchpad, SessionType, Setting
 from memory.taxonomy import MemoryType
 
 PIECEWISE_ABOVE: Final = 5  # subtasks of a build, spec 4.4
@@ -75,6 +75,17 @@ def is_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
         Gate.REVIEW_DONE: progress.review_done,
         Gate.NEVER: False,
     }[gate]
+
+
+def is_piecewise(*, setting: Setting) -> bool:
+    """Say whether a session is a build of so many subtasks that it is promoted piece by piece."""
+    is_build = GATES[setting.type].gate is Gate.QA_PASSED
+    return is_build and setting.planned_steps > PIECEWISE_ABOVE
+
+
+def validated(*, scratchpad: Scratchpad) -> int:
+    """Return the sequence of the report that validated the last subtask; 0 where none did."""
+    return scratchpad.reports[-1].sequence if qa_passed(scratchpad=scratchpad) else 0
 
 
 def qa_passed(*, scratchpad: Scratchpad) -> bool:

@@ -1,9 +1,9 @@
 """From what a session showed to what is worth keeping, as decisions (spec 4.4).
 
 validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
-is to what is stored, novelty and the cap of the session's type. Dead ends and failures of QA come
-in beside the signals: they need one session. A model may phrase them better later; nothing waits
-for it.
+is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA and what
+the running product showed come in beside the signals: they need one session. A model may phrase
+them better later; nothing waits for it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +12,7 @@ from typing import Final
 
 from memory.observer import (
     dead_ends,
+    end_to_end,
     gates,
     payloads,
     quorum,
@@ -20,7 +21,7 @@ from memory.observer import (
     trust_gate,
     wording,
 )
-from memory.observer.events import Outcome
+from memory.observer.events import Event, Outcome
 from memory.observer.gates import GATES, Progress
 from memory.observer.quorum import Seen, Witnessed
 from memory.observer.scratchpad import Scratchpad
@@ -56,11 +57,12 @@ class Candidate:
     sessions: int
     evidence: tuple[Evidence, ...]
     attributes: Mapping[str, object] = field(default_factory=dict)
+    is_unsure: bool = False
 
     @property
     def needs_review(self) -> bool:
-        """Whether a person must look first."""
-        return bool(self.reason)
+        """Whether a person must look first, however far they trust memory."""
+        return bool(self.reason) or self.is_unsure
 
 
 def confidence(*, value: float, sessions: int, needed: int, trust: float) -> float:
@@ -81,12 +83,13 @@ def propose(
     seen: tuple[Witnessed, ...],
     seen_before: SeenBefore,
     progress: Progress,
+    results: tuple[Event, ...] = (),
 ) -> tuple[Candidate, ...]:
     """Return what a session offers, surest first; nothing while its gate is shut.
 
     The first scratchpad is the session's own, whose type and end decide; others are those of its
     parallel agents. `seen_before` counts earlier sessions that showed the same signal with the same
-    key.
+    key. `results` are those of tools that drive the running product.
     """
     own = scratchpads[0]
     if not gates.is_open(scratchpad=own, progress=progress):
@@ -95,6 +98,7 @@ def propose(
         *_from_signals(own, seen, seen_before),
         *(draft for one in scratchpads for draft in _from_dead_ends(one)),
         *(draft for one in scratchpads for draft in _from_reports(one)),
+        *_from_the_product(own, results),
     )
     allowed = GATES[own.setting.type].types
     fitting = {
@@ -104,14 +108,19 @@ def propose(
 
 
 def choose(
-    *, scratchpad: Scratchpad, proposed: tuple[Candidate, ...], nearest: Mapping[str, float]
+    *,
+    scratchpad: Scratchpad,
+    proposed: tuple[Candidate, ...],
+    nearest: Mapping[str, float],
+    before: int = 0,
 ) -> tuple[Candidate, ...]:
     """Return what is promoted: novel, and no more than the type of session allows.
 
     `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel.
+    `before` counts what was promoted from it piece by piece.
     """
     novel = tuple(one for one in proposed if nearest.get(one.key, 0.0) <= SAME_COSINE)
-    return novel[: GATES[scratchpad.setting.type].most]
+    return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
 
 
 def alone(*, scratchpad: Scratchpad, found: tuple[Sighting, ...]) -> tuple[Witnessed, ...]:
@@ -132,6 +141,7 @@ class _Draft:
     sessions: int = 1
     needed: int = 1
     attributes: Mapping[str, object] = field(default_factory=dict)
+    is_unsure: bool = False
 
 
 def _from_signals(
@@ -218,6 +228,26 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
             )
 
 
+def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Iterator[_Draft]:
+    """Yield what tools that drive the running product showed; a person looks at all of it (4.4)."""
+    for result in results:
+        observed = end_to_end.sort(tool=result.name, result=result.text)
+        if observed is not None:
+            evidence = (Evidence(sequence=result.sequence, step=result.step),)
+            yield _Draft(
+                key=f"end_to_end:{observed.observation.value}:{observed.content}",
+                type=MemoryType.E2E_OBSERVATION,
+                content=observed.content,
+                files=(),
+                evidence=evidence,
+                value=observed.confidence,
+                source=Source.TOOL_AUTO,
+                reason=_taint(evidence, scratchpad),
+                attributes=observed.attributes,
+                is_unsure=True,
+            )
+
+
 def _taint(evidence: tuple[Evidence, ...], scratchpad: Scratchpad) -> str:
     last = max((each.sequence for each in evidence), default=0)
     return trust_gate.taint_of(last_sequence=last, scratchpad=scratchpad)
@@ -244,4 +274,5 @@ def _candidate(draft: _Draft) -> Candidate:
         sessions=draft.sessions,
         evidence=draft.evidence,
         attributes=draft.attributes,
+        is_unsure=draft.is_unsure,
     )

@@ -29,7 +29,12 @@ from teams.trust import START, Evidence, NextLevel, Standing, TrustLevel
 
 LOOKED_AT: Final = 200  # sessions, the last ones; ours
 WRONG_IN: Final = 20  # sessions that are looked at for what was wrong, the last ones; ours
-PROPOSED: Final = (Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value, Source.QA_AUTO.value)
+PROPOSED: Final = (
+    Source.OBSERVER_INFERRED.value,
+    Source.EXTRACTED.value,
+    Source.QA_AUTO.value,
+    Source.TOOL_AUTO.value,
+)
 CORRECTED: Final = (Verdict.EDIT.value, Verdict.REJECT.value)
 FOUND_WRONG: Final = Q(status=Status.SUPERSEDED.value) & (  # by a correction outside of the inbox
     Q(archived_reason__startswith="wrong")
