@@ -69,7 +69,8 @@ class Profile:
     """What is known about a thing: it, what is named beside it, and memories that name it.
 
     `merges` are those of its names that the caller sees both of; `quotes` its summary, in the words
-    of its memories; `sides` what contradicts one of them, by its id.
+    of its memories; `sides` what contradicts one of them, by its id; `is_only_read` says that a
+    reader of the night alone found it.
 
     `thing` is None, and the rest empty, where no memory that the caller may see names it.
     """
@@ -80,6 +81,7 @@ class Profile:
     quotes: tuple[Quote, ...] = ()
     memories: tuple[MemoryView, ...] = ()
     sides: Sides = field(default_factory=dict)
+    is_only_read: bool = False
     took_ms: float = 0.0
 
 
@@ -161,6 +163,7 @@ def _profile(
         quotes=_quotes(thing, memories),
         memories=memories,
         sides=sides,
+        is_only_read=entities.is_only_read(thing=thing, sight=sight),
     )
 
 

@@ -75,10 +75,14 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
     keep_version(caller=caller, row=row, reason=reason, now=now)
+    is_same_text = drafted.new.content == row.content
     _bring_to(caller, row, drafted)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
-    entities.rewrite(rows=(row,))
+    if is_same_text:
+        entities.move(row=row)
+    else:
+        entities.rewrite(rows=(row,))
     topics.leave(memory_ids=(row.id,))
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
@@ -172,6 +176,10 @@ def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> 
 
 def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     new, seen = drafted.new, drafted.classification
+    if new.content != row.content:
+        row.names = names.names_of(spans=seen.entities)
+        row.names_version = names.VERSION
+        row.enriched_by = accurate.enriched_by(named=row.names)
     if new.scope != row.scope or new.team != _team_of(row):
         _move(caller, row, drafts.place(caller=caller, new=new))
     row.content, row.content_hash, row.citation = new.content, drafted.content_hash, seen.citation
@@ -180,9 +188,6 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.related_files, row.related_modules = list(seen.files), list(seen.modules)
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
-    row.names = names.names_of(spans=seen.entities)
-    row.names_version = names.VERSION
-    row.enriched_by = accurate.enriched_by(named=row.names)
 
 
 def _move(caller: Caller, row: Memory, where: Place) -> None:

@@ -52,6 +52,7 @@ SAME: Final = Record(
         ),
     ),
 )
+READ_BY: Final = {False: "patterns", True: "model"}
 _BESIDE: Final[Mapping[str, Any]] = {"kind": "system", "name": "kubernetes", "memories": 3}
 _THING: Final[Mapping[str, Any]] = {
     "kind": "system",
@@ -70,6 +71,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         merges=several(record(id=ID, names=several(TEXT), scope=TEXT)),
         neighbors=several(record(kind=TEXT, name=TEXT, memories=WHOLE)),
         items=several(ref("Memory")),
+        read_by=maybe({"type": "string", "enum": list(READ_BY.values())}),
         took_ms=NUMBER,
     ),
 }
@@ -137,6 +139,7 @@ def _profile(found: Profile, caller: Caller) -> dict[str, Any]:
         ],
         "neighbors": [_beside(one) for one in found.neighbors],
         "items": [output.together(one, found.sides.get(one.id, ())) for one in found.memories],
+        "read_by": None if found.thing is None else READ_BY[found.is_only_read],
         "took_ms": found.took_ms,
     }
 
@@ -204,6 +207,7 @@ ENDPOINTS: Final = (
                     "merges": [],
                     "neighbors": [_BESIDE],
                     "items": [examples.MEMORY],
+                    "read_by": "patterns",
                     "took_ms": 3.1,
                 },
             ),

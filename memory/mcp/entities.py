@@ -28,6 +28,7 @@ def profile(call: Call) -> dict[str, Any]:
             "name": thing.name,
             "aliases": list(thing.spellings),
             "memories": thing.memories,
+            "read_by": "model" if found.is_only_read else "patterns",
         },
         "neighbors": [one.name for one in found.neighbors],
         "results": [shown(view=one, sides=found.sides.get(one.id, ())) for one in found.memories],
@@ -58,7 +59,9 @@ GET_ENTITY_INFO: Final = Tool(
     ),
     gives=record(
         notice=TEXT,
-        entity=maybe(record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE)),
+        entity=maybe(
+            record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE, read_by=TEXT)
+        ),
         neighbors=several(TEXT),
         results=several(MEMORY),
     ),

@@ -88,6 +88,25 @@ def rewrite(*, rows: tuple[Memory, ...]) -> None:
     write(rows=rows)
 
 
+def move(*, row: Memory) -> None:
+    """Take along what a memory of the same text names to its place of now. In a unit."""
+    named.execute("move", file=FILE, id=row.id, audience=row.audience, project=row.project_id)
+
+
+def is_only_read(*, thing: Thing, sight: Sight) -> bool:
+    """Say whether nothing but a reader of the night found a thing in what is visible. In a unit."""
+    types, keys = columns(names=thing.names)
+    (row,) = named.filled(
+        "only_read",
+        file=FILE,
+        parts={"visible": PARTS["visible"]},
+        types=types,
+        keys=keys,
+        **parameters(sight=sight),
+    )
+    return bool(row[0])
+
+
 def write_read(*, rows: tuple[Memory, ...], read_by: int) -> None:
     """Store what a reader of the night found, in place of what one found before. In a unit."""
     named.execute("forget_read", file=FILE, ids=[row.id for row in rows])

@@ -20,6 +20,19 @@ ON CONFLICT DO NOTHING
 -- Forget what readers of the night found in some memories, by primary key.
 DELETE FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by > 0
 
+-- name: move
+-- Take along what a memory names to the place where it is now, by primary key.
+UPDATE memory_mention SET audience = %(audience)s::uuid, project_id = %(project)s::uuid
+WHERE memory_id = %(id)s::uuid
+
+-- name: only_read
+-- Whether a thing is named in what one may see by nothing but a reader of the night; by index
+-- memory_mention_named.
+SELECT NOT EXISTS (
+    SELECT FROM unnest(%(types)s::smallint[], %(keys)s::text[]) AS thing(type_code, key)
+    JOIN memory_mention AS n ON n.key = thing.key AND n.type_code = thing.type_code
+    WHERE n.read_by = 0 AND {visible})
+
 -- name: counts
 -- How many things the patterns found in some memories, by primary key.
 SELECT memory_id, count(*) FROM memory_mention WHERE memory_id = ANY (%(ids)s::uuid[]) AND read_by = 0

@@ -298,3 +298,34 @@ def test_the_command_says_what_is_not_installed_and_takes_back(
             call_command("enrich_entities", tenant="nobody")
     finally:
         registry.reset()
+
+
+def test_another_tag_or_place_of_the_same_text_keeps_what_was_read(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+    enrich(marking())
+    before = person(member_caller, "Priya Raman", now)
+
+    for changes in ({"tags": ["reports"]}, {"scope": "personal"}):
+        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
+    assert (before, person(member_caller, "Priya Raman", now)) == (1, 0)
+    assert person(caller, "Priya Raman", now) == 1
+
+
+def test_who_found_a_name_is_told_by_what_one_may_see(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, "Marco wants short names.", project=store)
+    stored(caller, now, "Ask @Marco about the reports of a month.", project=store, scope="personal")
+    enrich(marking())
+
+    told = [
+        about(caller=one, name="Marco", type=None, narrowing=Narrowing(limit=9), now=now)
+        for one in (caller, member_caller)
+    ]
+
+    assert [one.is_only_read for one in told] == [False, True]
+    assert [one.thing and one.thing.memories for one in told] == [2, 1]
