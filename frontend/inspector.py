@@ -3,16 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller, may
 from accounts.caller import TokenScope as Scope
 from accounts.queries import people
 from frontend import figures
-from memory.queries import memories
+from memory.queries import memories, reentries
 from memory.queries.memories import LinkView, VersionView
+from memory.queries.reentries import Reentered
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
+from memory.taxonomy import MemoryType
+
+NONE: Final = Reentered()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,7 @@ class Inspected:
     author: str
     active: bool
     may_change: bool
+    reentered: Reentered = NONE
 
 
 def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
@@ -60,7 +66,14 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
         author=_who(memory.author_agent, memory.author_user, names),
         active=memory.status == "active",
         may_change=may(caller=caller, scope=Scope.WRITE),
+        reentered=_reentered(memory, caller),
     )
+
+
+def _reentered(memory: MemoryView, caller: Caller) -> Reentered:
+    """Return how often a dead end was entered again; other memories cannot be."""
+    is_one = memory.type == MemoryType.DEAD_END
+    return reentries.of_memory(caller=caller, memory_id=memory.id) if is_one else NONE
 
 
 def _versions(history: tuple[VersionView, ...], names: Mapping[UUID, str]) -> tuple[Version, ...]:

@@ -10,6 +10,7 @@ from accounts.caller import Caller
 from frontend import inbox, words
 from frontend.words import Name
 from memory.queries import learned, session_summary
+from memory.queries.reentries import Again
 from memory.queries.session_summary import Came, Summary
 
 
@@ -44,6 +45,7 @@ class Card:
     shown: Mapping[str, Any]
     outcome: Name
     may_decide: bool
+    again: tuple[Again, ...] = ()
 
 
 def of(*, caller: Caller, session_id: UUID, now: datetime) -> Card:
@@ -64,6 +66,7 @@ def card(*, caller: Caller, summary: Summary) -> Card:
         shown=shown,
         outcome=words.OUTCOMES.get(str(shown["outcome"]), ""),
         may_decide=inbox.may_decide(caller=caller),
+        again=summary.again,
     )
 
 

@@ -21,7 +21,16 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.errors import Conflict
-from memory.actions import learned, measuring, promoting, scratchpads, show_steps, synthesize
+from memory.actions import (
+    entering,
+    learned,
+    measuring,
+    promoting,
+    scratchpads,
+    show_steps,
+    synthesize,
+)
+from memory.actions.entering import Entered
 from memory.actions.opener import opener_of
 from memory.actions.phrase_signals import Phrased, phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
@@ -32,7 +41,7 @@ from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.observer.quorum import Witnessed
 from memory.observer.scratchpad import Scratchpad
-from memory.queries import trust
+from memory.queries import reentries, trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +55,7 @@ class _Shown:
     before: SeenBefore
     proposed: tuple[Candidate, ...]
     is_open: bool
+    entered: tuple[Entered, ...] = ()
     phrased: Phrased = field(default_factory=Phrased)
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -91,12 +101,14 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         level = trust.level_of(caller=caller, project_id=row.project_id)
         opened = scratchpads.read(row=row)
         said = learned.verdicts(row=row)
+        ends = entering.known(caller=caller, row=row)
     scratchpad = _ended(scratchpads.settled(opened=opened))
     seen = agents.witnessed(scratchpad=scratchpad, verdicts=said)
     progress = _progress(scratchpad)
     with tenancy.unit():
         before = learned.seen_before(row=row, seen=seen)
         results = scratchpads.of_the_product(row=row)
+        entered = entering.entered(row=row, scratchpad=scratchpad, known=ends)
     return _Shown(
         row=row,
         who=Proposing(caller=caller, level=level),
@@ -111,6 +123,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
             results=results,
         ),
         is_open=gates.is_open(scratchpad=scratchpad, progress=progress),
+        entered=entered,
     )
 
 
@@ -158,7 +171,8 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
 def _count(shown: _Shown, row: Session, now: datetime) -> None:
     """Add a session to the sums, and queue the syntheses that it makes due. In a unit."""
     facts = statistics.of_session(scratchpad=shown.scratchpad, task_type=row.type)
-    counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen))
+    again = entering.counts(entered=shown.entered)
+    counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen), *again)
     learned.add(row=row, counts=counts, now=now)
     synthesize.queue(row=row, modules=tuple(one.module for one in facts.modules))
 
@@ -187,6 +201,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         ),
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
+        reentries.KEPT: [dict(one.as_json()) for one in shown.entered],
         "early": earlier.get("early", []),
         "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],

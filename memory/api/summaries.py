@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
-from accounts.api.schemas import FREE, TEXT, TRUTH, WHOLE, record, ref
+from accounts.api.schemas import FREE, ID, TEXT, TRUTH, WHOLE, record, ref
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Identifier, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
@@ -94,6 +94,15 @@ SUMMARY: Final[Mapping[str, Any]] = {
     ],
     "waiting": 1,
     "asking": "each",
+    "dead_ends_entered": [
+        {
+            "memory_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
+            "citation": "Caching prices in the browser failed…",
+            "sequence": 7,
+            "how": "ran",
+            "told": False,
+        }
+    ],
 }
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "SessionSummary": record(
@@ -112,6 +121,9 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         ),
         waiting=WHOLE,
         asking=TEXT,
+        dead_ends_entered=list_of(
+            record(memory_id=ID, citation=TEXT, sequence=WHOLE, how=TEXT, told=TRUTH)
+        ),
     ),
     "SessionDecided": record(decided=FREE, summary=ref("SessionSummary")),
 }
@@ -143,6 +155,16 @@ def told(summary: Summary) -> dict[str, Any]:
         "candidates": [_candidate(one) for one in summary.candidates],
         "waiting": summary.waiting,
         "asking": summary.asking.value,
+        "dead_ends_entered": [
+            {
+                "memory_id": one.memory.id,
+                "citation": one.memory.citation,
+                "sequence": one.sequence,
+                "how": one.how,
+                "told": one.told,
+            }
+            for one in summary.again
+        ],
     }
 
 
@@ -160,7 +182,8 @@ ENDPOINTS: Final = (
         summary="Look at what a session came to",
         says=(
             "The signals that its agent showed, with the events they rest on and, of those that "
-            "became nothing, why; and the memories that wait because of it."
+            "became nothing, why; the memories that wait because of it; and known dead ends that "
+            "it entered, with whether it had been told of them."
         ),
         scope=TokenScope.READ,
         run=look,

@@ -174,6 +174,11 @@ def verdict_of(*, findings: Iterable[Finding]) -> Verdict:
     return Verdict.CAUTION if Level.CAUTION in levels else Verdict.CLEAR
 
 
+def names_only_a_file(*, approach: str) -> bool:
+    """Say whether what was tried says no more than which file: every later change would be one."""
+    return _ONLY_A_FILE.match(approach) is not None
+
+
 def is_about(*, one: str, other: str) -> bool:
     """Say whether two paths are the same file, one of them perhaps named from further in.
 
@@ -192,7 +197,7 @@ def _read(known: Known) -> _Read:
     stems = words.stems(text=known.content)
     if known.type is MemoryType.DEAD_END:
         tried = known.approach or clauses.approach(content=known.content)
-        tried = "" if _ONLY_A_FILE.match(tried) else tried  # every later change of it would be one
+        tried = "" if names_only_a_file(approach=tried) else tried
         rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
             (words.stems(text=tried), frozenset()),
         )

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     MODULE = "observed_module"
     SIGNAL = "observed_signal"
     SYNTHESIS = "synthesis"
+    REENTRY = "observed_reentry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

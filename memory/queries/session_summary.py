@@ -14,7 +14,8 @@ from django.db.models import QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import Memory, Session
-from memory.queries import reviews, sessions, trust, waiting
+from memory.queries import reentries, reviews, sessions, trust, waiting
+from memory.queries.reentries import Again
 from memory.queries.sessions import SessionView
 from memory.queries.views import MemoryView, to_view, visible
 from teams.permissions import require
@@ -22,7 +23,7 @@ from teams.roles import Act
 from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
-INNER: Final = frozenset({"promoted", "counted_at", "ribbon"})  # told elsewhere, or of no use
+INNER: Final = frozenset({"promoted", "counted_at", "ribbon", reentries.KEPT})  # told elsewhere
 EMPTY: Final[Mapping[str, Any]] = {
     "signals": {},
     "seen": [],
@@ -59,7 +60,8 @@ class Summary:
     """A session, what it showed, and what came of it.
 
     `waiting` counts what nobody has decided; what the caller has put off until later is left out.
-    `asking` is how the caller wants to be asked about it, by their trust in the project.
+    `asking` is how the caller wants to be asked about it, by their trust in the project; `again`
+    are the known dead ends that the session entered.
     """
 
     session: SessionView
@@ -67,6 +69,7 @@ class Summary:
     candidates: tuple[Came, ...]
     waiting: int
     asking: Asking
+    again: tuple[Again, ...] = ()
 
 
 def summary(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
@@ -93,6 +96,7 @@ def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
         candidates=candidates,
         waiting=sum(one.waits for one in candidates),
         asking=level_row(level=trust.level_of(caller=caller, project_id=row.project_id)).asking,
+        again=reentries.told_of(caller=caller, observed=observed, now=now),
     )
 
 

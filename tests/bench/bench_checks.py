@@ -44,7 +44,7 @@ def _print(kind: str, results: tuple[Result, ...]) -> None:
 
 
 def _tell(one: Result) -> None:
-    due = (set(one.case["stop"]), set(one.case["caution"]))
+    due = (frozenset(one.case["stop"]), frozenset(one.case["caution"]))
     if (one.stop, one.caution) != due:
         print(
             f"{one.case['id']}: to stop {sorted(due[0])}, stopped {sorted(one.stop)};"

@@ -1,5 +1,6 @@
 """What is known meets a part by its own words, anchored; nothing else is said."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -23,9 +24,14 @@ def _changes(path: str, *lines: str) -> tuple[Part, ...]:
     return parts.of_file(file=file)
 
 
-def _known(content: str, type: str = "decision", **given: object) -> Known:
-    made = {"id": ID, "type": MemoryType(type), "content": content, "confidence": 0.8}
-    return Known(**{**made, **given})  # type: ignore[arg-type]
+def _known(content: str, type: str = "decision", **given: Any) -> Known:
+    made: dict[str, Any] = {
+        "id": ID,
+        "type": MemoryType(type),
+        "content": content,
+        "confidence": 0.8,
+    }
+    return Known(**{**made, **given})
 
 
 def _judged(known: Known, work: tuple[Part, ...], *, is_relevant: bool = True) -> Judged:
@@ -85,7 +91,7 @@ def test_a_dead_end_that_names_only_a_file_stops_no_later_change_of_it() -> None
 
 
 @pytest.mark.parametrize("given", [{"confidence": 0.4}, {"is_doubtful": True}])
-def test_what_may_be_wrong_stops_nothing(given: dict[str, object]) -> None:
+def test_what_may_be_wrong_stops_nothing(given: dict[str, Any]) -> None:
     known = _known("Amounts are integers, never floats.", **given)
 
     assert _judged(known, _steps("Store amounts as floats")).verdict == "caution"
