@@ -187,6 +187,17 @@ def key(*parts: str) -> str:
     return ":".join(("t", current().organization_id.hex, *parts))
 
 
+def holds(*, space: int) -> bool:
+    """Take a lock of the entered organization until the transaction ends, unless another has it.
+
+    In a unit. `space` names the lock. It is gone with the connection, also when its process dies.
+    """
+    lock = current().organization_id.int & 0x7FFF_FFFF
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [space, lock])
+        return bool(cursor.fetchone()[0])
+
+
 def group(*parts: str) -> str:
     """Return a channel group name inside the entered organization (ASCII, under 100 characters)."""
     return ".".join(("t", current().organization_id.hex, *parts))

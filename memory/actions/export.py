@@ -53,7 +53,10 @@ class Exported:
 
 
 def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported:
-    """Write a file and tell the audit log. Raises InvalidInput, NotFound, TooLarge."""
+    """Write a file and tell the audit log. Raises InvalidInput, NotFound, TooLarge.
+
+    RateLimited where the organization writes as many as it may at once.
+    """
     require(caller=caller, act=Act.READ)
     filters = filters_of(request=request)
     found = exports.count(caller=caller, filters=filters)

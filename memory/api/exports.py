@@ -52,7 +52,8 @@ ENDPOINTS: Final = (
         summary="Export memories",
         says=(
             "A file of what you may see and the filters let through, with versions, links, "
-            "provenance and times. What an import of it brings back is the same."
+            "provenance and times. What an import of it brings back is the same. An organization "
+            "writes three at once; 429 says when to ask again."
         ),
         scope=TokenScope.READ,
         run=create,

@@ -15,6 +15,8 @@ from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import RateLimited
+from accounts.sentences import sentence
 from memory.exchange import own
 from memory.exchange.own import Fate
 from memory.models import Memory, MemoryLink, MemoryVersion, TopicMember
@@ -26,6 +28,9 @@ from memory.retrieval.filters import Filters
 from teams import visibility
 
 PAGE: Final = 500
+AT_ONCE: Final = 3  # exports that an organization may write at once, each a connection; ours
+AGAIN_SECONDS: Final = 30  # until one of them may be done: 20,000 memories; ours
+LOCK_SPACE: Final = 0x0CA2  # of advisory locks, one a place; 0x0CA1 is the feed's
 TOPICS: Final = 200  # names of topics looked up
 WRITTEN: Final = tuple(name for name, (fate, _) in own.FIELDS.items() if fate is not Fate.LEFT)
 OF_USAGE: Final = frozenset({"access_count", "last_accessed_at"})
@@ -42,9 +47,11 @@ def records(*, caller: Caller, filters: Filters) -> Generator[Record, None, None
     """Yield the records of what a filter lets through, oldest first, without secrets.
 
     All of them are of one moment; a transaction is open from the first until the last, or until
-    the iterator is closed. Raises NotFound for a hidden project.
+    the iterator is closed. Raises NotFound for a hidden project, and RateLimited where as many as
+    an organization may write at once are being written.
     """
     with tenancy.snapshot():
+        _take_place()
         rows = matching(caller=caller, filters=filters).order_by("created_at", "id")
         labels = _labels(caller, filters.project)
         places = rows.values_list("created_at", "id")
@@ -55,6 +62,19 @@ def records(*, caller: Caller, filters: Filters) -> Generator[Record, None, None
             created_at, id = page[-1]
             same = Q(created_at=created_at, id__gt=id)
             page = tuple(places.filter(Q(created_at__gt=created_at) | same)[:PAGE])
+
+
+def _take_place() -> None:
+    """Hold one of the places until the transaction ends, however it does. Raises RateLimited.
+
+    The lock is the database's, so an export whose process died holds none.
+    """
+    if any(tenancy.holds(space=LOCK_SPACE + place) for place in range(AT_ONCE)):
+        return
+    raise RateLimited(
+        detail=sentence("{count} exports of this organization are being written.", count=AT_ONCE),
+        retry_after_seconds=AGAIN_SECONDS,
+    )
 
 
 def _page(caller: Caller, ids: tuple[UUID, ...], labels: Mapping[UUID, str]) -> tuple[Record, ...]:
