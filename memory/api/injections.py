@@ -42,7 +42,13 @@ _GIVEN: Final[Mapping[str, Any]] = {
 }
 _LEDGER: Final[Mapping[str, Any]] = {
     "items": [
-        {"memory_id": _MEMORY, "point": "step", "tokens": 61, "at": "2026-11-20T12:00:00Z"},
+        {
+            "memory_id": _MEMORY,
+            "point": "step",
+            "tokens": 61,
+            "at": "2026-11-20T12:00:00Z",
+            "outcome": "used",
+        },
     ],
     "memories": 1,
     "tokens": 61,
@@ -86,7 +92,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     ),
     "ContextAnswer": {"anyOf": [ref("Context"), ref("GivenAtPoint")]},
     "Ledger": record(
-        items=list_of(record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT)),
+        items=list_of(record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT, outcome=TEXT)),
         memories=WHOLE,
         tokens=WHOLE,
     ),
@@ -164,7 +170,10 @@ ENDPOINTS: Final = (
         name="list_injections",
         tag="sessions",
         summary="List what a session was given back",
-        says="In its order, with the tokens that each memory took; only memories that you may see.",
+        says=(
+            "In its order, with the tokens that each memory took and, from the session's end on, "
+            "what came of it; only memories that you may see."
+        ),
         scope=TokenScope.READ,
         run=ledger,
         replies=(Reply(status=200, says="The ledger.", schema="Ledger", example=_LEDGER),),

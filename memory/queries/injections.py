@@ -19,12 +19,16 @@ from teams.roles import Act
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One memory that was given to a session: at which point, for how many tokens, and when."""
+    """One memory that was given to a session: at which point, for how many tokens, and when.
+
+    `outcome` is what came of it (`memory.observer.injection.outcomes`); empty before the end.
+    """
 
     memory_id: UUID
     point: str
     tokens: int
     at: datetime
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +59,13 @@ def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
         seen = countable(caller=caller).values("id")
         found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen).order_by("at", "id")
         return tuple(
-            Entry(memory_id=one.memory_id, point=one.point, tokens=one.tokens, at=one.at)
+            Entry(
+                memory_id=one.memory_id,
+                point=one.point,
+                tokens=one.tokens,
+                at=one.at,
+                outcome=one.outcome,
+            )
             for one in found
         )
 
