@@ -17,6 +17,7 @@ MERGE_SECONDS: Final = 60
 MISSING_SECONDS: Final = 600
 NAMES_SECONDS: Final = 600
 SESSIONS_SECONDS: Final = 600
+ALARMS_SECONDS: Final = 600
 EVICT_SECONDS: Final = 3_600
 NIGHT_SECONDS: Final = 24 * 3_600  # its slots begin at midnight, UTC
 WEEK_SECONDS: Final = 7 * NIGHT_SECONDS  # its slots begin on Thursdays, as the count of days does
@@ -48,6 +49,7 @@ BEAT: Final = {
     "embed-missing": _row("cairn.embed_missing", MISSING_SECONDS),
     "read-names": _row("cairn.read_names", NAMES_SECONDS),
     "tend-sessions": _row("cairn.tend_sessions", SESSIONS_SECONDS),
+    "raise-alarms": _row("cairn.raise_alarms", ALARMS_SECONDS),
     "evict": _row("cairn.evict", EVICT_SECONDS),
     "forget-actions": _row("cairn.forget_actions", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),
     "sort-topics": _row("cairn.sort_topics", LOOK_SECONDS, slot_seconds=NIGHT_SECONDS),

@@ -55,6 +55,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.changed": gettext_lazy("changed a memory"),
     "memory.confirmed": gettext_lazy("confirmed a memory"),
     "memory.corrected": gettext_lazy("corrected a memory"),
+    "memory.bulk_alarmed": gettext_lazy("raised alarms about memories"),
     "memory.bulk_integrated": gettext_lazy("replaced or contradicted memories by new ones"),
     "memory.conflict_settled": gettext_lazy("settled a conflict"),
     "memory.conflict_snoozed": gettext_lazy("snoozed a conflict"),

@@ -167,6 +167,7 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "enrich-entities": _("Read names of people, organizations and places"),
     "prove": _("Set memories aside that harm"),
     "find-pairs": _("Look for modules that go together"),
+    "raise-alarms": _("Look for attempts to plant a memory"),
     "tend-sessions": _("End idle sessions, forget old turns"),
     "forget-actions": _("Forget what became of old candidates"),
 }
@@ -414,6 +415,13 @@ SIGNALS: Final[Mapping[str, Name]] = {
     "context_spike": _("A costly step"),
     "dead_end": _("A dead end"),
     "end_to_end": _("Seen in the running product"),
+}
+ALARMS: Final[Mapping[str, Name]] = {
+    "orders": _("Reads like an order"),
+    "command": _("Names a command"),
+    "burst": _("One of many alike at once"),
+    "dominant": _("Given more than all others"),
+    "address": _("Names an address"),
 }
 WHY_NOTHING: Final[Mapping[str, Name]] = {
     "gate_shut": _("the work was not accepted"),

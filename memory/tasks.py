@@ -39,6 +39,7 @@ from memory.actions.integrate_stored import integrate_stored, share_of
 from memory.actions.judge_added import judge_added
 from memory.actions.observe import observe
 from memory.actions.promote_piece import promote_piece
+from memory.actions.raise_alarms import raise_alarms
 from memory.actions.run_import import fail_import, run_import
 from memory.actions.synthesize import queue_weekly, synthesize
 from memory.queries import imports
@@ -249,6 +250,12 @@ def read_names_where_old(interval_seconds: int) -> None:
 def tend_sessions(interval_seconds: int) -> None:
     """End every organization's silent sessions, and forget turns past their time."""
     _in_each("tend-sessions", interval_seconds, partial(session_upkeep.tend, now=timezone.now()))
+
+
+@shared_task(name="cairn.raise_alarms", ignore_result=True)  # type: ignore[untyped-decorator]
+def look_for_plants(interval_seconds: int) -> None:
+    """Look at what machines wrote into every organization for attempts to plant a memory."""
+    _in_each("raise-alarms", interval_seconds, partial(raise_alarms, now=timezone.now()))
 
 
 @shared_task(name="cairn.find_pairs", ignore_result=True)  # type: ignore[untyped-decorator]

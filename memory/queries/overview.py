@@ -25,7 +25,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink, MemoryUsage
-from memory.queries import conflicts, memories
+from memory.queries import alarms, conflicts, memories
+from memory.queries.alarms import Alarmed
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.taxonomy import LinkKind, Status, Verification
@@ -76,11 +77,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewView:
-    """What the first page of a project says."""
+    """What the first page of a project says; alarms only to who settles things."""
 
     tally: Tally
     health: Health | None
     attention: tuple[Attention, ...]
+    alarms: tuple[Alarmed, ...]
     places: tuple[Place, ...]
 
 
@@ -104,6 +106,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
             tally=tally,
             health=health(counts=_health_counts(tally)),
             attention=_attention(rows, caller, now),
+            alarms=alarms.of_project(caller=caller, project_id=place.id, rows=rows, now=now),
             places=_places(rows),
         )
 

@@ -1,0 +1,61 @@
+"""Alarms about memories, told to who settles things and sees the memory (spec 4.3, 9.2)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts.caller import Caller
+from memory.models import Memory, Statistic
+from memory.queries import memories
+from memory.queries.views import MemoryView
+from teams.roles import Act, allows
+
+KIND: Final = "alarm"  # of statistics; its key is the memory's id, its counts the alarms
+BURST: Final = "burst"
+DOMINANT: Final = "dominant"
+KEPT: Final = timedelta(days=30)  # that an alarm is told, ours
+LOOKED_AT: Final = 100  # alarms, the newest; ours
+MOST: Final = 5  # that a page tells, spec 9.2
+URGENT: Final = ("orders", "command", BURST, DOMINANT, "address")  # the most urgent first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alarmed:
+    """A memory with what rang, the most urgent first."""
+
+    memory: MemoryView
+    alarms: tuple[str, ...]
+
+
+def of_project(
+    *, caller: Caller, project_id: UUID, rows: QuerySet[Memory], now: datetime
+) -> tuple[Alarmed, ...]:
+    """Return the alarms about some active memories that the caller sees. In a unit.
+
+    Nothing for who settles nothing; what a person has vouched for meanwhile rings no more.
+    """
+    if not allows(role=caller.role, act=Act.SETTLE):
+        return ()
+    kept = Statistic.objects.filter(
+        kind=KIND, project_id=project_id, updated_at__gte=now - KEPT
+    ).order_by("-updated_at", "key")
+    rang = {UUID(key): _ordered(counts) for key, counts in _newest(kept)}
+    if not rang:
+        return ()
+    seen = rows.filter(pk__in=rang, user_verified=False).order_by("id")
+    ids = sorted(
+        seen.values_list("id", flat=True), key=lambda one: (URGENT.index(rang[one][0]), one)
+    )
+    views = memories.by_ids(caller=caller, memory_ids=tuple(ids[:MOST]), now=now) if ids else {}
+    return tuple(Alarmed(memory=views[one], alarms=rang[one]) for one in ids[:MOST] if one in views)
+
+
+def _newest(kept: QuerySet[Statistic]) -> list[tuple[str, dict[str, int]]]:
+    return [(key, dict(counts)) for key, counts in kept.values_list("key", "counts")[:LOOKED_AT]]
+
+
+def _ordered(counts: dict[str, int]) -> tuple[str, ...]:
+    return tuple(alarm for alarm in URGENT if alarm in counts)
