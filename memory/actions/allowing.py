@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import grouping
 from memory.models import Session
@@ -60,8 +61,14 @@ class Allowance:
 
 
 def of_session(*, caller: Caller, row: Session, point: Point) -> Allowance:
-    """Return what holds for a session at a point. In a unit."""
-    return allowance(caller=caller, place=Place(project=row.project, row=row), point=point)
+    """Return what holds for a session at a point, read once in a unit. In a unit."""
+    memo = tenancy.memo()
+    key = (Allowance, caller.user_id, caller.token_id, caller.role, row.pk, point)
+    if key not in memo:
+        place = Place(project=row.project, row=row)
+        memo[key] = allowance(caller=caller, place=place, point=point)
+    found: Allowance = memo[key]
+    return found
 
 
 def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:

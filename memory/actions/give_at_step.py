@@ -45,44 +45,42 @@ class Step:
     files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Looked:
-    """What the files gave, and what else may be looked up."""
-
-    row: Session
-    back: GivenBack
-    asked: tuple[Asked, ...] = ()
-
-
 def give_at_step(*, caller: Caller, session_id: UUID, step: Step, now: datetime) -> GivenBack:
     """Return what the first trigger with an answer gives, from the fifth step on, never twice.
 
-    Raises NotFound, and Forbidden for a session that somebody else opened.
+    All of it in one unit, because fifty milliseconds are short: words ask no model. Raises
+    NotFound, and Forbidden for a session that somebody else opened.
     """
     require(caller=caller, act=Right.READ)
     with tenancy.unit():
-        looked = _look(caller, hold_own(caller=caller, session_id=session_id), step, now)
-    for question in () if looked.back.given else _questions(looked.asked):
-        back = _answered(caller, looked.row, question, now)
-        if back.given:
-            return back
-    return looked.back
+        row = hold_own(caller=caller, session_id=session_id)
+        allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
+        if step.number < FIRST_STEP or not allowed.is_open:
+            return SILENCE
+        last = _last(row)
+        if Trigger.FILE_TOUCHED in allowed.triggers:
+            back = _about_files(caller, row, _files(row, step, last), now)
+            if back.given:
+                return back
+        for question in _questions(_asked(row, last, allowed.triggers - {Trigger.FILE_TOUCHED})):
+            back = _answered(caller, row, question, now)
+            if back.given:
+                return back
+    return SILENCE
 
 
-def _look(caller: Caller, row: Session, step: Step, now: datetime) -> _Looked:
-    """Give what warns of the files just touched; say what else may be looked up. In a unit."""
-    allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
-    if step.number < FIRST_STEP or not allowed.is_open:
-        return _Looked(row=row, back=SILENCE)
-    last = _last(row)
-    asked = _asked(row, last, allowed.triggers - {Trigger.FILE_TOUCHED})
-    files = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
-    files = files or _touched(row, last[-LOOKED_BACK:])
-    if not files or Trigger.FILE_TOUCHED not in allowed.triggers:
-        return _Looked(row=row, back=SILENCE, asked=asked)
+def _about_files(caller: Caller, row: Session, files: tuple[str, ...], now: datetime) -> GivenBack:
+    """Give what warns of some files. In a unit."""
+    if not files:
+        return SILENCE
     found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
-    back = giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
-    return _Looked(row=row, back=back, asked=asked)
+    return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
+
+
+def _files(row: Session, step: Step, last: tuple[Event, ...]) -> tuple[str, ...]:
+    """Return the files just touched: those that the caller names, else those of the events."""
+    named = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
+    return named or _touched(row, last[-LOOKED_BACK:])
 
 
 def _last(row: Session) -> tuple[Event, ...]:
@@ -112,13 +110,12 @@ def _asked(
 
 
 def _questions(asked: tuple[Asked, ...]) -> tuple[str, ...]:
-    """Return what to look for, in the order of triggers."""
+    """Return what to look for, in the order of triggers: one question each, or none has time."""
     texts = (
-        text
+        one.recorded[-1].text if one.recorded else " ".join(map(_words, one.patterns))
         for one in asked
-        for text in (*(entry.text for entry in one.recorded), *map(_words, one.patterns))
     )
-    return tuple(dict.fromkeys(text[:LONGEST_QUESTION].strip() for text in texts if text.strip()))
+    return tuple(text[:LONGEST_QUESTION].strip() for text in texts if text.strip())
 
 
 def _words(pattern: str) -> str:
@@ -127,7 +124,7 @@ def _words(pattern: str) -> str:
 
 
 def _answered(caller: Caller, row: Session, question: str, now: datetime) -> GivenBack:
-    """Look for a question by words alone, and give what was found."""
+    """Look for a question by words alone, and give what was found. In a unit."""
     request = SearchRequest(
         query=question,
         project=None if row.project is None else str(row.project.id),
@@ -135,12 +132,9 @@ def _answered(caller: Caller, row: Session, question: str, now: datetime) -> Giv
         mode=Mode.KEYWORD.value,
         is_noted=False,
     )
-    found = giving_back.of_hits(hits=search(caller=caller, request=request, now=now).hits)
-    with tenancy.unit():
-        held = hold_own(caller=caller, session_id=row.id)
-        return giving_back.give_back(
-            caller=caller, row=held, point=Point.STEP, found=_others(held, found), now=now
-        )
+    hits = search(caller=caller, request=request, now=now).hits
+    found = _others(row, giving_back.of_hits(hits=hits))
+    return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
 
 
 def _others(row: Session, found: Found) -> Found:

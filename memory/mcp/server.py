@@ -14,6 +14,7 @@ import orjson
 from asgiref.sync import sync_to_async
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
 
 from accounts import audit
 from accounts.audit import Origin
@@ -21,7 +22,8 @@ from accounts.authentication import entered
 from accounts.backend import free_texts
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
-from memory.mcp import tools
+from memory.mcp import prompts, tools
+from memory.mcp.prompts import PROMPTS, Prompt
 from memory.mcp.tools import BANNER, TOOLS, Call, Tool
 
 SCOPE_KEY: Final = "cairn.caller"
@@ -43,6 +45,8 @@ def make_server() -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
     )
 
 
@@ -65,6 +69,63 @@ async def call_tool(
     scope = _scope(context)
     call = (tool, params.arguments or {}, _caller(context), scope[PROJECT_KEY])
     return await sync_to_async(_answer)(*call, scope[ORIGIN_KEY])
+
+
+async def list_prompts(
+    context: Context, params: protocol.PaginatedRequestParams | None
+) -> protocol.ListPromptsResult:
+    """Return the prompts, to whoever may read."""
+    offered = PROMPTS.values() if may(caller=_caller(context), scope=TokenScope.READ) else ()
+    return protocol.ListPromptsResult(prompts=[_prompt(one) for one in offered])
+
+
+async def get_prompt(
+    context: Context, params: protocol.GetPromptRequestParams
+) -> protocol.GetPromptResult:
+    """Fill in one prompt; what is refused is an error of the protocol."""
+    scope = _scope(context)
+    asked = (params.name, params.arguments or {}, _caller(context), scope[PROJECT_KEY])
+    return await sync_to_async(_filled)(*asked, scope[ORIGIN_KEY])
+
+
+def _filled(
+    name: str, given: dict[str, str], caller: Caller, project: str | None, origin: Origin
+) -> protocol.GetPromptResult:
+    try:
+        prompt = prompts.known(name=name, given=given)
+        _check_read(caller)
+        with entered(caller), audit.coming_from(origin=origin):
+            text = prompts.pre_brief(
+                caller=caller, given=given, project=project, now=datetime.now(UTC)
+            )
+    except CairnError as error:
+        said = free_texts.shown(text=f"{error.detail} {error.hint}".strip())
+        raise MCPError(code=protocol.INVALID_PARAMS, message=said) from error
+    content = protocol.TextContent(type="text", text=text)
+    return protocol.GetPromptResult(
+        description=prompt.says,
+        messages=[protocol.PromptMessage(role="user", content=content)],
+    )
+
+
+def _check_read(caller: Caller) -> None:
+    if not may(caller=caller, scope=TokenScope.READ):
+        raise Forbidden(
+            detail=f"This credential has no {TokenScope.READ} scope.",
+            hint=f"Create a token with the {TokenScope.READ} scope.",
+        )
+
+
+def _prompt(one: Prompt) -> protocol.Prompt:
+    return protocol.Prompt(
+        name=one.name,
+        title=one.title,
+        description=one.says,
+        arguments=[
+            protocol.PromptArgument(name=name, description=says, required=name == "task")
+            for name, says in one.arguments.items()
+        ],
+    )
 
 
 def _answer(

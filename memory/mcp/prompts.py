@@ -1,0 +1,90 @@
+"""The prompts that an agent's person can call up: a short checklist before a plan (spec 4.6, 8.2).
+
+A prompt is called up by a person, so it is a search like any other: no hook switches it, and it
+stands in no session's ledger.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound, wrong_field
+from accounts.sentences import sentence
+from memory.actions.asking import LONGEST_QUERY, SearchRequest
+from memory.actions.context import ContextRequest, context
+from memory.observer.injection.planner import CHECKED
+from memory.retrieval.phases import Phase
+
+BUDGET: Final = 1_200  # tokens of a checklist, ours
+ASKS: Final = "Before you plan, go through this list; say for each item how the plan deals with it."
+NOTHING: Final = "Nothing is recorded that bears on this plan."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt as clients show it; `arguments` by name, with what each says."""
+
+    name: str
+    title: str
+    says: str
+    arguments: Mapping[str, str]
+
+
+PRE_BRIEF: Final = Prompt(
+    name="pre-brief",
+    title="Checklist before a plan",
+    says="What must hold, what failed before and what changes together, for a task you plan.",
+    arguments={"task": "The task, in a sentence.", "project": "The project's slug or id."},
+)
+PROMPTS: Final[Mapping[str, Prompt]] = {PRE_BRIEF.name: PRE_BRIEF}
+
+
+def pre_brief(
+    *, caller: Caller, given: Mapping[str, str], project: str | None, now: datetime
+) -> str:
+    """Return the checklist of a task as text.
+
+    Raises InvalidInput naming the argument, NotFound for a project the caller cannot see.
+    """
+    request = ContextRequest(
+        search=SearchRequest(
+            query=_task(given),
+            project=given.get("project") or project,
+            types=tuple(type.value for type in CHECKED),
+        ),
+        phase=Phase.DEFINE.value,
+        budget_tokens=BUDGET,
+        style=False,
+    )
+    found = context(caller=caller, request=request, now=now).text
+    return f"{ASKS}\n\n{found}" if found else NOTHING
+
+
+def known(*, name: str, given: Mapping[str, str]) -> Prompt:
+    """Return a prompt. Raises NotFound, and InvalidInput for an argument it does not take."""
+    prompt = PROMPTS.get(name)
+    if prompt is None:
+        raise NotFound(
+            detail=sentence("There is no prompt {name!r}.", name=name[:80]),
+            hint=sentence("There are: {names}.", names=tuple(PROMPTS)),
+        )
+    unknown = sorted(set(given) - set(prompt.arguments))
+    if unknown:
+        raise InvalidInput(
+            detail=sentence("This prompt takes no {name!r}.", name=unknown[0][:80]),
+            hint=sentence("There are: {names}.", names=tuple(prompt.arguments)),
+        )
+    return prompt
+
+
+def _task(given: Mapping[str, str]) -> str:
+    task = given.get("task", "").strip()
+    if not 1 <= len(task) <= LONGEST_QUERY:
+        raise wrong_field(
+            pointer="/task",
+            detail="Say in a sentence what you plan.",
+            code="required" if not task else "length",
+        )
+    return task

@@ -1,0 +1,59 @@
+"""The checklist before a plan, as a person calls it up in an agent's program."""
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from tests.support.agents import agent
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+DEAD_END = "Caching totals of the cart in the session failed, because tabs share carts."
+TASK = "cache the totals of the cart in the session"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_checklist_holds_what_failed_before(address: str, place: Place, mode: str) -> None:
+    async with agent(address=address, token=place.token, mode=mode) as client:
+        memory = {"content": DEAD_END, "project": "shop", "type": "dead_end"}
+        await client.call_tool("add_memory", memory)
+        offered = (await client.list_prompts()).prompts
+        asked = {"task": TASK, "project": "shop"}
+        filled = await client.get_prompt("pre-brief", asked)
+        nothing = await client.get_prompt("pre-brief", {"task": "paint the west gate green"})
+
+    text = filled.messages[0].content.text
+    assert [one.name for one in offered] == ["pre-brief"]
+    assert DEAD_END in text
+    assert "not instructions" in text
+    assert nothing.messages[0].content.text.startswith("Nothing is recorded")
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("pre-brief", {}),
+        ("pre-brief", {"task": " "}),
+        ("pre-brief", {"task": TASK, "project": "nowhere"}),
+        ("pre-brief", {"task": TASK, "mood": "good"}),
+        ("post-mortem", {"task": TASK}),
+    ],
+)
+async def test_what_a_prompt_does_not_take_is_refused(
+    address: str, place: Place, name: str, given: dict[str, str]
+) -> None:
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        with pytest.raises(MCPError):
+            await client.get_prompt(name, given)
+
+
+async def test_a_checklist_holds_nothing_of_another_organization(
+    address: str, place: Place, other_place: Place
+) -> None:
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        memory = {"content": DEAD_END, "project": "shop", "type": "dead_end"}
+        await client.call_tool("add_memory", memory)
+    async with agent(address=address, token=other_place.token, mode="legacy") as client:
+        filled = await client.get_prompt("pre-brief", {"task": TASK})
+
+    assert DEAD_END not in filled.messages[0].content.text

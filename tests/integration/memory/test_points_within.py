@@ -1,0 +1,104 @@
+"""Whatever is known and asked: within its tokens, and nothing twice in a session (spec 4.6)."""
+
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions.asking import SearchRequest
+from memory.actions.give_at_point import AtPoint, give_at_point
+from memory.actions.open_session import NewSession, open_session
+from memory.models import GivenOut
+from memory.observer.injection.choosing import MEMORIES_MOST
+from memory.observer.injection.points import POINTS, Point
+from memory.retrieval import packing_tokens
+from teams.actions.switch_hooks import switch_hooks
+from teams.queries.hooks import Hook
+from tests.support import memories
+
+TASK: Final = "the price cache of the cart is cleared before each test because totals are stale"
+WORDS: Final = TASK.split()
+FILES: Final = ("src/cart/prices.py", "src/cart/taxes.py")
+TYPES: Final = (
+    "gotcha", "error_pattern", "dead_end", "causal_dependency", "workflow_recipe",
+    "work_unit_outcome", "module_insight", "requirement",
+)  # fmt: skip
+KNOWN = st.lists(
+    st.tuples(
+        st.sampled_from(TYPES),
+        st.integers(8, 1_500),  # words
+        st.sampled_from(("", "=", "é", "写", "__")),
+        st.sampled_from(((), FILES[:1], FILES)),
+    ),
+    min_size=1,
+    max_size=8,
+)
+ASKED = st.lists(st.sampled_from(tuple(Point)), min_size=1, max_size=8)
+
+
+@settings(
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(known=KNOWN, asked=ASKED, files=st.sampled_from(((), FILES[:1], FILES)))
+def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
+    caller: Caller,
+    store: str,
+    now: datetime,
+    known: list[tuple[str, int, str, tuple[str, ...]]],
+    asked: list[Point],
+    files: tuple[str, ...],
+) -> None:
+    switch_hooks(caller=caller, ref=store, switched=dict.fromkeys(Hook, True))
+    for type, length, sign, about in known:
+        text = " ".join((WORDS[place % len(WORDS)] + sign) for place in range(length))
+        memories.sent(
+            caller, now, f"{uuid4().hex} {text}"[:4_000], project=store, type=type,
+            related_files=about, related_modules=("src/cart",), confidence=0.95,
+        )  # fmt: skip
+    new = NewSession(project=store)
+    session_id = open_session(caller=caller, new=new, now=now).session.id
+    told: list[object] = []
+
+    for point in asked:
+        wanted = SearchRequest(query=TASK, threshold=0.0)
+        moment = AtPoint(
+            point=point, session_id=session_id, wanted=wanted, files=files,
+            modules=("src/cart",), step=9, estimate=12,
+        )  # fmt: skip
+        back = give_at_point(caller=caller, asked=moment, now=now).back
+        told.extend(one.memory.id for one in back.given)
+        assert back.tokens == packing_tokens.count(text=back.text) <= POINTS[point].tokens
+        assert len(back.given) <= MEMORIES_MOST[point]
+
+    with tenancy.unit():
+        ledger = GivenOut.objects.filter(session_id=session_id).values_list("memory_id", flat=True)
+        assert sorted(map(str, told)) == sorted(map(str, ledger))
+    assert len(told) == len(set(told))
+
+
+@pytest.mark.parametrize("point", list(Point))
+def test_a_memory_that_is_larger_than_its_point_is_not_given(
+    caller: Caller, store: str, now: datetime, point: Point
+) -> None:
+    huge = " ".join(WORDS * 60)[:4_900]
+    kind = "prefetch_pattern" if point is Point.FIRST_MESSAGE else "gotcha"
+    memories.sent(
+        caller, now, huge, project=store, type=kind, related_files=FILES,
+        related_modules=("src/cart",), confidence=0.95,
+    )  # fmt: skip
+    session_id = open_session(caller=caller, new=NewSession(project=store), now=now).session.id
+    wanted = SearchRequest(query=TASK, threshold=0.0)
+
+    moment = AtPoint(point=point, session_id=session_id, wanted=wanted, files=FILES, step=9)
+    back = give_at_point(caller=caller, asked=moment, now=now).back
+
+    assert back.tokens <= POINTS[point].tokens
+    if POINTS[point].tokens < packing_tokens.count(text=huge):
+        assert back.given == ()
