@@ -79,6 +79,10 @@ class Client:
         body = {"query": query, "project": project or None, **narrowing}
         return values.found(told=self._post("search", _given(body)))
 
+    def check(self, *, kind: str, text: str, project: str) -> Mapping[str, Any]:
+        """Hold a `plan` or a `diff` against what a project knows; return verdict and findings."""
+        return self._post(f"checks/{kind}", {"project": project, kind: text})
+
     def add(self, *, content: str, project: str = "", **fields: object) -> Outcome:
         """Hand in one memory; `fields` are those of `POST /memories`."""
         body = {"content": content, "project": project or None, **fields}

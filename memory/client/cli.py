@@ -1,7 +1,7 @@
 """The command line `cairn`: its options, its commands, its exit codes (spec 8.3).
 
-Exit codes: 0 done, 1 a fault, 2 used wrongly, 3 the token, 4 not found, 5 done in part. Options
-that say how to tell (`--json`, `--quiet`) may stand anywhere.
+Exit codes: 0 done, 1 a fault, 2 used wrongly, 3 the token, 4 not found, 5 done in part, 6 a check
+says stop. Options that say how to tell (`--json`, `--quiet`) may stand anywhere.
 """
 
 import os
@@ -14,6 +14,7 @@ import typer
 from . import (
     asking,
     bridge,
+    checking,
     configuration,
     keeping,
     pausing,
@@ -59,6 +60,7 @@ def begin(
 
 asking.register(app=app)
 keeping.register(app=app)
+checking.register(app=app)
 replaying.register(app=app)
 watching.register(app=app)
 pausing.register(app=app)

@@ -1,0 +1,105 @@
+"""`cairn check`: plans and diffs for people, hooks of git and CI; exit codes that say stop."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from tests.edges.client.conftest import Cairn
+
+pytestmark = pytest.mark.django_db
+
+TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
+DIFF = """\
+--- a/shop/prices.ts
++++ b/shop/prices.ts
+@@ -1 +1,2 @@
++// cached prices in the browser, localStorage
+ return all
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path, here: Cairn) -> Path:
+    """A plan that a known dead end speaks against."""
+    added = here("add", TRIED, "--type", "dead_end", "--files", "shop/prices.ts")
+    assert added.code == 0, added.err
+    file = tmp_path / "plan.md"
+    file.write_text("1. Measure.\n2. Cache prices in the browser, in localStorage.\n")
+    return file
+
+
+def test_a_plan_that_is_to_stop_ends_with_6_and_says_where(here: Cairn, plan: Path) -> None:
+    done = here("check", "--plan", str(plan))
+
+    assert done.code == 6
+    assert done.out.startswith("stop     step 2 (line 2): was tried and did not work. dead_end ")
+    assert TRIED[:60] in done.out
+    assert "verdict: stop" in done.err
+
+
+def test_a_diff_is_read_from_stdin(
+    here: Cairn, plan: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(DIFF.encode())))
+
+    done = here("--json", "check", "--diff", "-")
+
+    (told,) = done.rows()
+    assert (done.code, told["verdict"]) == (6, "stop")
+    assert told["findings"][0]["places"][0]["file"] == "shop/prices.ts"
+
+
+def test_what_is_clear_is_done(here: Cairn, tmp_path: Path) -> None:
+    file = tmp_path / "clear.md"
+    file.write_text("Translate the mails to French.")
+
+    done = here("check", "--plan", str(file))
+
+    assert (done.code, done.out) == (0, "")
+    assert "verdict: clear" in done.err
+
+
+def test_what_calls_for_caution_fails_only_when_asked_to(here: Cairn, tmp_path: Path) -> None:
+    here("add", "Stored sessions are kept for 72 hours.", "--type", "requirement")
+    file = tmp_path / "plan.md"
+    file.write_text("Keep stored sessions for 24 hours.")
+
+    usual, strict = (here("check", "--plan", str(file), *more) for more in ((), ("--strict",)))
+
+    assert (usual.code, strict.code) == (0, 6)
+    assert usual.out.startswith("caution  step 1 (line 1): names another number. requirement ")
+
+
+def test_an_empty_diff_asks_no_server(cairn: Cairn, tmp_path: Path) -> None:
+    file = tmp_path / "empty.diff"
+    file.write_text("\n")
+
+    done = cairn("check", "--diff", str(file))
+
+    assert (done.code, done.out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("check",), "one of the two"),
+        (("check", "--plan", "a", "--diff", "b"), "one of the two"),
+        (("check", "--diff", "/nowhere/at.diff"), "cannot be read"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(here: Cairn, arguments: tuple[str, ...], says: str) -> None:
+    done = here(*arguments)
+
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_what_is_no_diff_is_a_fault_with_its_hint(here: Cairn, tmp_path: Path) -> None:
+    file = tmp_path / "no.diff"
+    file.write_text("This is a letter.")
+
+    done = here("check", "--diff", str(file))
+
+    assert done.code == 1
+    assert "/diff: This is no unified diff" in done.err
