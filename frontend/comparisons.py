@@ -21,6 +21,7 @@ FIGURES: Final[Mapping[Figure, Name]] = {
     Figure.REREADS: gettext_lazy("Files read again"),
     Figure.QA: gettext_lazy("QA passed at first"),
     Figure.CORRECTIONS: gettext_lazy("Corrections by people"),
+    Figure.DEAD_ENDS: gettext_lazy("Sessions in a dead end again"),
     Figure.TOKENS: gettext_lazy("Tokens in a session"),
 }
 VERDICTS: Final[Mapping[str, tuple[Name, str]]] = {

@@ -12,10 +12,12 @@ from typing import Any, Final
 from memory.intake.turns import Speaker
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.observer import figures
+from memory.observer.figures import Figure
 from memory.observer.injection import outcomes
 from memory.observer.injection.outcomes import Given
 from memory.observer.scratchpad import Scratchpad
-from memory.taxonomy import Status
+from memory.queries import reentries
+from memory.taxonomy import Scope, Status
 
 SIGN: Final = outcomes.CITED.format(citation="")
 
@@ -33,9 +35,12 @@ class _Told:
 def measure(*, row: Session, scratchpad: Scratchpad) -> None:
     """Put a locked session's figures into its row, which the caller saves, and settle its ledger.
 
-    In a unit.
+    `row.observed` says what it has shown. In a unit.
     """
-    row.figures = figures.of_session(scratchpad=scratchpad)
+    row.figures = {
+        **figures.of_session(scratchpad=scratchpad),
+        Figure.DEAD_ENDS.value: int(_entered(row)),
+    }
     given = tuple(GivenOut.objects.filter(session_id=row.id).order_by("at", "id"))
     if not given:
         return
@@ -44,6 +49,18 @@ def measure(*, row: Session, scratchpad: Scratchpad) -> None:
         came = outcomes.outcome(given=_given(one, told), scratchpad=scratchpad)
         one.outcome = came.value
     GivenOut.objects.bulk_update(given, ["outcome"])
+
+
+def _entered(row: Session) -> bool:
+    """Say whether the session entered a dead end that all who see the session may see.
+
+    One that its opener knows and not everybody is not counted of a session that others see as well.
+    """
+    kept = (row.observed or {}).get(reentries.KEPT, ())
+    known = Memory.objects.filter(pk__in=[one["memory_id"] for one in kept])
+    if row.scope != Scope.PERSONAL:
+        known = known.filter(scope__in=(Scope.PROJECT.value, Scope.ORGANIZATION.value))
+    return bool(kept) and known.exists()
 
 
 def _told(row: Session, given: tuple[GivenOut, ...]) -> _Told:

@@ -14,7 +14,7 @@ from memory.evaluation import differences
 from memory.evaluation.differences import Difference, Side
 from memory.observer.figures import Figure
 
-SHARES: Final = frozenset({Figure.QA})  # of sessions; the others are means
+SHARES: Final = frozenset({Figure.QA, Figure.DEAD_ENDS})  # of sessions; the others are means
 MORE_IS_BETTER: Final = frozenset({Figure.QA})
 GOALS: Final[Mapping[Figure, float]] = {  # relative change, spec 10.4
     Figure.TOOLS: -0.20,

@@ -1,7 +1,8 @@
 """The few numbers of a session by which groups of sessions are compared (spec 10.4, 11.6).
 
-They are taken from the whole scratchpad at the session's end. What nobody told stays unknown and is
-left out, so it counts on no side: an agent whose program does not report tokens has none, not zero.
+They are taken from the whole scratchpad at the session's end; whether it entered a dead end that
+was known before is put beside them by `memory.actions.measuring`. What nobody told stays unknown
+and is left out, so it counts on no side: an agent whose program reports no tokens has none.
 """
 
 from enum import StrEnum
@@ -18,6 +19,7 @@ class Figure(StrEnum):
     REREADS = "rereads"
     QA = "qa"
     CORRECTIONS = "corrections"
+    DEAD_ENDS = "dead_ends"
     TOKENS = "tokens"
 
 

@@ -63,7 +63,29 @@ def test_figures_are_stored_with_the_session(agent: Caller, store: str, now: dat
 
     row, _ = ended(agent, session, now)
 
-    assert row.figures == {"tools": 2, "rereads": 1, "qa": 1}
+    assert row.figures == {"tools": 2, "rereads": 1, "qa": 1, "dead_ends": 0}
+
+
+@pytest.mark.parametrize(
+    ("scope", "shared", "figure"),
+    [("project", True, 1), ("personal", False, 1), ("personal", True, 0)],
+)
+def test_a_dead_end_entered_again_counts_where_all_who_see_the_session_may_see_it(
+    agent: Caller, store: str, now: datetime, scope: str, shared: bool, figure: int
+) -> None:
+    memories.stored(
+        agent, now - timedelta(days=1), "Running `npm audit fix --force` broke the lock file.",
+        project=store, type="dead_end", scope=scope,
+        attributes={"approach": "running `npm audit fix --force`", "why_it_failed": "It breaks."},
+    )  # fmt: skip
+    new = NewSession(project=store, shared=shared)
+    session = open_session(caller=agent, new=new, now=now).session
+    ran = {"kind": "tool_call", "name": "Bash", "args": {"command": "npm audit fix --force"}}
+    happens(agent, session, now, (ran,))
+
+    row, _ = ended(agent, session, now)
+
+    assert (row.figures or {})["dead_ends"] == figure
 
 
 def test_a_warning_before_its_file_was_changed_was_used(
