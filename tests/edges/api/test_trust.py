@@ -1,15 +1,20 @@
 """Trust over REST: one's own, nobody else's; an agent never raises it."""
 
 from datetime import datetime
+from uuid import UUID, uuid4
 
 import pytest
 
+from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from memory.models import Memory
+from memory.sql import retrieval
 from teams.trust import TrustLevel
 from tests.support.api import Api
 from tests.support.trusting import stand
 
+SAID = "Rounding in the cart is half to even, so totals differ from invoices by a cent."
 GONE = "01936f2e-7a10-7c3e-9a53-2f8f2f3c1b11"
 
 
@@ -70,3 +75,52 @@ def test_what_is_no_level_is_refused(api: Api, body: dict[str, object]) -> None:
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["pointer"].startswith("/level")
+
+
+@pytest.mark.parametrize(
+    ("level", "least"),
+    [
+        (TrustLevel.CAUTIOUS, 0.80),
+        (TrustLevel.STANDARD, 0.65),
+        (TrustLevel.CONFIDENT, 0.55),
+        (TrustLevel.AUTONOMOUS, 0.45),
+    ],
+)
+def test_a_brief_gives_from_the_confidence_of_the_level(
+    api: Api, caller: Caller, now: datetime, level: TrustLevel, least: float
+) -> None:
+    memory = api.remember(SAID)
+    with entered(caller):
+        stand(caller, "shop", level, now)
+
+    less = briefed(api, caller, memory["id"], confidence=least - 0.01)
+    enough = briefed(api, caller, memory["id"], confidence=least)
+
+    assert SAID not in less
+    assert SAID in enough
+
+
+@pytest.mark.parametrize("level", list(TrustLevel))
+def test_no_level_gives_what_is_tainted_or_waits(
+    api: Api, caller: Caller, now: datetime, level: TrustLevel
+) -> None:
+    memory = api.remember(SAID)
+    with entered(caller):
+        stand(caller, "shop", level, now)
+
+    tainted = briefed(api, caller, memory["id"], confidence=0.99, taint_reason="web: evil.example")
+    waiting = briefed(
+        api, caller, memory["id"], confidence=0.99, taint_reason="", needs_review=True
+    )
+
+    assert SAID not in tainted + waiting
+
+
+def briefed(api: Api, caller: Caller, memory_id: str, **fields: object) -> str:
+    """Change a memory, begin a session about it, and return what its agent is given."""
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory_id).update(**fields)
+        retrieval.sync_filters(memory_ids=(UUID(memory_id),))
+    asked = {"event": "prompt", "prompt": SAID, "project": "shop", "session": str(uuid4())}
+    text: str = api.post("hooks/generic", asked).json().get("context", "")
+    return text
