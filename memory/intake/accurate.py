@@ -18,7 +18,7 @@ from memory.intake import names
 from memory.intake import text as texts
 from memory.intake.entities import EntityKind, EntitySpan
 from memory.intake.names import Name
-from memory.intake.software import SOFTWARE
+from memory.intake.software import COMMON, SOFTWARE
 from memory.intake.tools import CANONICAL, WORDS
 
 FEW: Final = 2  # names: memories with fewer are read (spec 2.6)
@@ -40,6 +40,7 @@ _PARTICLE: Final = r"(?:of|the|and|de|da|del|di|du|la|van|von|der|den|al|bin|ibn
 _WORD: Final = r"[^\W\d_a-z][^\W\d_]*(?:['’\-][^\W\d_]+)*\.?"
 _NAME: Final = re.compile(rf"(?:al-)?{_WORD}(?: (?:{_PARTICLE} )*(?:al-)?{_WORD})*\Z")
 _ABBREVIATION: Final = re.compile(r"[A-Z]{1,5}s?\Z")
+_HUMPED: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")  # as in ETag
 _PERIOD: Final = re.compile(
     r"(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
     r"(?: \d{1,2},?)? (?:19|20)\d\d\Z|Q[1-4] (?:19|20)\d\d\Z"
@@ -59,11 +60,15 @@ _AFTER: Final = re.compile(r"['’]s?\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadSpan:
-    """What a reader marks: its label, from which character of the text to before which."""
+    """What a reader marks: its label, from which character of the text to before which.
+
+    `is_everyday`: its one word stands in a dictionary, so its capital may be a sentence's.
+    """
 
     label: str
     start: int
     end: int
+    is_everyday: bool = False
 
 
 Reader = Callable[[tuple[str, ...]], tuple[tuple[ReadSpan, ...], ...]]
@@ -92,9 +97,9 @@ def enriched_by(*, named: tuple[Name, ...]) -> int:
 
 
 def _span(prose: str, read: ReadSpan) -> EntitySpan | None:
-    """Return a mark as a span of ours, without article and genitive; None for other labels."""
+    """Return a mark as a span of ours, without article and genitive; None for what is no name."""
     kind = KINDS.get(read.label)
-    if kind is None:
+    if kind is None or read.is_everyday:
         return None
     marked = prose[read.start : read.end]
     before = _BEFORE.match(marked)
@@ -110,9 +115,12 @@ def _is_name(span: EntitySpan) -> bool:
         return _PERIOD.match(span.text) is not None
     if len(span.text) > LONGEST or _NAME.match(span.text) is None:
         return False
-    if _ABBREVIATION.match(span.text):
+    written = span.text.split()
+    if _ABBREVIATION.match(span.text) or any(_HUMPED.search(word) for word in written):
         return False
-    words = span.text.casefold().split()
+    if span.kind is EntityKind.PERSON and any(_ABBREVIATION.match(word) for word in written):
+        return False
+    words = [word.casefold() for word in written]
     return len(words) <= MOST_WORDS and not _is_software(span.kind, words)
 
 
@@ -121,4 +129,6 @@ def _is_software(kind: EntityKind, words: list[str]) -> bool:
     if " ".join(words) in CANONICAL or not WORDS.isdisjoint(words):
         return True
     asked = words[1:] if kind is EntityKind.PERSON and len(words) > 1 else words
+    if len(words) == 1 and (words[0] in COMMON or words[0].removesuffix("s") in COMMON):
+        return True
     return not SOFTWARE.isdisjoint(asked)

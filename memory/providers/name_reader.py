@@ -20,6 +20,8 @@ from memory.providers.pins import NAME_READER
 
 NUMBER: Final = 1  # of this reader; grows with the model and with what is believed of it
 LIBRARY: Final = "spacy"
+DICTIONARY: Final = "lemmatizer/lookups"  # its words by part of speech, in small letters
+EVERYDAY: Final = ("verb", "adj")  # nouns there are names of people and places too
 LEFT_OUT: Final = (  # parts of the pipeline that names do not need; their files are not fetched
     "tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer",
 )  # fmt: skip
@@ -68,7 +70,7 @@ def load(*, models_dir: Path) -> Reader:
             provider=Provider.LOCAL,
         )
     pipeline = importlib.import_module(LIBRARY).load(folder, exclude=LEFT_OUT)
-    return _reader(pipeline)
+    return _reader(pipeline, _everyday(folder))
 
 
 def _altered(folder: Path) -> tuple[str, ...]:
@@ -79,14 +81,33 @@ def _altered(folder: Path) -> tuple[str, ...]:
     )
 
 
-def _reader(pipeline: Any) -> Reader:
+def _everyday(folder: Path) -> frozenset[str]:
+    lookups = importlib.import_module(f"{LIBRARY}.lookups").Lookups()
+    index = lookups.from_disk(folder / DICTIONARY).get_table("lemma_index")
+    return frozenset(word for part in EVERYDAY for word in index[part])
+
+
+def _reader(pipeline: Any, everyday: frozenset[str]) -> Reader:
     def read(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
         return tuple(
             tuple(
-                ReadSpan(label=mark.label_, start=mark.start_char, end=mark.end_char)
+                ReadSpan(
+                    label=mark.label_,
+                    start=mark.start_char,
+                    end=mark.end_char,
+                    is_everyday=_is_everyday(mark.text, everyday),
+                )
                 for mark in marked.ents
             )
             for marked in pipeline.pipe(texts)
         )
 
     return read
+
+
+def _is_everyday(text: str, everyday: frozenset[str]) -> bool:
+    """Say whether a single word, or a part of one with hyphens, is a verb or an adjective."""
+    if " " in text:
+        return False
+    parts = text.casefold().split("-")
+    return any(part in everyday or part.removesuffix("s") in everyday for part in parts)

@@ -105,6 +105,11 @@ NAME_READER = PinnedModel(
             sha256="b014e8bba4958b120af2d0c1c63eabb7c00379f2bacaf10df7c5325efd2ea467",
         ),
         PinnedFile(
+            name="lemmatizer/lookups/lookups.bin",
+            size_bytes=972_893,
+            sha256="eb64f40c0f8396d1762730c0ddf4dad2a52d138f5a389f71a1a1d088173b7737",
+        ),
+        PinnedFile(
             name="ner/cfg",
             size_bytes=221,
             sha256="a7172edadafba9f472e9ac0f2660eec04b6405e471be9e20267b79c67288d22d",

@@ -5,6 +5,7 @@ from typing import Final
 from tests.tenancy.mutations.switching import guard
 
 READS: Final = "tests/tenancy/test_reads.py::"
+POINTS: Final = "tests/integration/memory/test_points.py::"
 GUARDS: Final = "tests/tenancy/test_guards.py::"
 STYLES: Final = "tests/integration/memory/test_styles.py::"
 
@@ -123,6 +124,12 @@ VISIBILITY: Final = (
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
     guard(
+        "who found a name is told of what one may see", "memory/sql/entities.sql",
+        "WHERE n.read_by = 0 AND {visible})", "WHERE n.read_by = 0)",
+        "tests/integration/memory/test_enrich_entities.py"
+        "::test_who_found_a_name_is_told_by_what_one_may_see",
+    ),
+    guard(
         "what memories are about is told of places one may see", "memory/sql/topics.sql",
         "WHERE {visible}\n  AND (%(within)s::uuid[] IS NULL", "WHERE (%(within)s::uuid[] IS NULL",
         "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
@@ -188,6 +195,23 @@ VISIBILITY: Final = (
         "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
         "GivenOut.objects.filter(session_id__isnull=False)",
         "tests/edges/pages/test_connections.py::test_sessions_of_others_are_not_counted",
+    ),
+    guard(
+        "files are planned from sessions that one may see", "memory/actions/prefetching.py",
+        "visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),",
+        "visible=visibility.Q(),",
+        f"{POINTS}test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else",
+    ),
+    guard(
+        "unfinished work after outside content stays its person's", "memory/actions/resuming.py",
+        "if not _is_own(caller, before):", "if before is None:",
+        f"{POINTS}test_unfinished_work_after_outside_content_is_offered_to_nobody_else",
+    ),
+    guard(
+        "work goes on from sessions that one may see", "memory/queries/sessions.py",
+        "rows = of_project(caller=caller, project_id=row.project_id)",
+        "rows = Session.objects.filter(project=row.project_id)",
+        f"{POINTS}test_unfinished_work_of_others_is_offered_only_where_it_is_shared",
     ),
     guard(
         "agents are given memories of their project alone", "memory/actions/giving_back.py",

@@ -51,6 +51,8 @@ def test_a_mark_that_looks_like_a_name_is_one(
         ("ORG", "Redis Cluster"), ("DATE", "yesterday"), ("DATE", "two weeks"), ("DATE", "2024"),
         ("DATE", "MySQL 8 to PostgreSQL 16"), ("CARDINAL", "Twelve"), ("PRODUCT", "Globex"),
         ("ORG", "A B C D E F"), ("PERSON", ""),
+        ("ORG", "ETag"), ("ORG", "MiB"), ("PERSON", "JSON Schema"), ("PERSON", "Swagger UI"),
+        ("ORG", "Settings"), ("PERSON", "Formulas"), ("GPE", "Tokens"), ("ORG", "Markdown"),
     ],
 )  # fmt: skip
 def test_other_marks_are_not_believed(label: str, words: str) -> None:
@@ -73,6 +75,16 @@ def test_a_name_is_told_once_in_its_first_spelling() -> None:
     found = accurate.names_of(prose=text, read=spans)
 
     assert [one.written for one in found] == ["Acme Corp"]
+
+
+def test_a_word_of_the_dictionary_is_no_name() -> None:
+    text = "Teach it; ask Marco."
+    spans = (
+        ReadSpan(label="ORG", start=0, end=5, is_everyday=True),
+        ReadSpan(label="PERSON", start=14, end=19),
+    )
+
+    assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Marco"]
 
 
 def test_blocks_of_code_are_not_read() -> None:

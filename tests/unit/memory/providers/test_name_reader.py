@@ -1,0 +1,37 @@
+"""Which reader of names has read a memory is a number that grows with what it finds (spec 2.6)."""
+
+import hashlib
+
+import pytest
+
+from memory.intake import accurate
+from memory.intake.software import COMMON, SOFTWARE
+from memory.providers import name_reader
+from memory.providers.pins import NAME_READER
+
+
+def test_a_reader_that_reads_otherwise_has_another_number() -> None:
+    patterns = (accurate._NAME, accurate._ABBREVIATION, accurate._HUMPED, accurate._PERIOD)
+    tables = (accurate.KINDS, sorted(SOFTWARE), sorted(COMMON), sorted(accurate._COMPANY))
+    files = tuple(file.sha256 for file in NAME_READER.files)
+    parts = (tables, [one.pattern for one in patterns], files, name_reader.EVERYDAY)
+
+    digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+    assert (name_reader.NUMBER, digest) == (
+        1,
+        "960d3e413fd4",
+    )  # what reads otherwise has another number
+
+
+@pytest.mark.parametrize(
+    ("text", "is_everyday"),
+    [
+        ("Teach", True), ("Keys", True), ("Idempotency-Key", True), ("Marco", False),
+        ("Jean-Luc", False), ("Teach Key", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_single_word_of_the_dictionary_is_everyday(text: str, is_everyday: bool) -> None:
+    everyday = frozenset({"teach", "key"})
+
+    assert name_reader._is_everyday(text, everyday) is is_everyday
