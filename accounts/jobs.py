@@ -30,6 +30,7 @@ from accounts import tenancy
 from accounts.backend import resting
 from accounts.job_names import NAMES
 from accounts.models import Job, Slot
+from accounts.sentences import of_parts, parts_of, sentence, together
 from accounts.sql import doors
 
 log = logging.getLogger(__name__)
@@ -49,6 +50,15 @@ SELECT id FROM accounts_job
 WHERE organization_id = %(organization)s AND name = %(name)s AND key = %(key)s AND state = 'queued'
 FOR SHARE
 """
+GONE: Final = sentence(
+    "Its worker stopped without finishing it: it crashed, ran out of memory or was killed; tried "
+    "again."
+)
+GONE_FOR_GOOD: Final = sentence(
+    "Its worker stopped without finishing it: it crashed, ran out of memory or was killed "
+    "({times} times).",
+    times=MAX_CLAIMS,
+)
 KEEP_JOBS_DAYS: Final = 14
 KEEP_SLOTS_DAYS: Final = 2
 WAKE_TASK: Final = "cairn.wake"
@@ -58,7 +68,12 @@ _handlers: dict[str, Handler] = {}
 
 
 class PermanentFailure(Exception):
-    """A job that can never succeed; it is not tried again. The text is shown to people."""
+    """A job that can never succeed; it is not tried again. Its sentences are shown to people."""
+
+    def __init__(self, *reason: str) -> None:
+        """Keep why, in one sentence or several."""
+        self.reason = together(*reason)
+        super().__init__(self.reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +192,7 @@ def progress(*, held: Claim, done: int, total: int) -> None:
 
 def finish(*, held: Claim, result: Mapping[str, Any]) -> bool:
     """Mark a job done with its counts; False when another attempt has taken over."""
-    done = {"state": Job.State.DONE, "result": dict(result), "error": ""}
+    done = {"state": Job.State.DONE, "result": dict(result), **_because("")}
     with _held(held) as row:
         return row.update(**done, finished_at=Now(), lease_until=None) == 1
 
@@ -187,10 +202,10 @@ def fail(*, held: Claim, reason: str, permanent: bool) -> None:
     with _held(held) as row:
         if permanent or held.attempt >= MAX_CLAIMS:
             state = Job.State.FAILED if permanent else Job.State.QUARANTINED
-            row.update(state=state, error=reason, finished_at=Now(), lease_until=None)
+            row.update(state=state, **_because(reason), finished_at=Now(), lease_until=None)
             return
         delay = FIRST_RETRY_SECONDS * 2 ** (held.attempt - 1)
-        _queue_again(row, error=reason, run_after=Now() + timedelta(seconds=delay))
+        _queue_again(row, **_because(reason), run_after=Now() + timedelta(seconds=delay))
 
 
 def postpone(*, held: Claim, reason: str) -> None:
@@ -204,7 +219,7 @@ def postpone(*, held: Claim, reason: str) -> None:
         wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(waits, MAX_DOUBLINGS))
         _queue_again(
             row,
-            error=reason,
+            **_because(reason),
             attempts=F("attempts") - 1,
             result={WAITS: waits + 1},
             run_after=Now() + timedelta(seconds=wait),
@@ -233,7 +248,9 @@ def retry(*, job_id: UUID) -> bool:
         queue = ended.values_list("queue", flat=True).first()
         if queue is None:
             return False
-        _queue_again(ended, attempts=0, run_after=Now(), finished_at=None, error="", result={})
+        _queue_again(
+            ended, attempts=0, run_after=Now(), finished_at=None, result={}, **_because("")
+        )
         transaction.on_commit(lambda: wake(queue=queue))
     return True
 
@@ -255,7 +272,8 @@ def last_error(*, name: str) -> str:
         state__in=(Job.State.DONE, Job.State.CANCELLED)
     )
     with tenancy.walled(organization_id=organization_id):
-        return not_done.order_by("-created_at", "-id").values_list("error", flat=True).first() or ""
+        newest = not_done.order_by("-created_at", "-id").values_list("error", "error_parts").first()
+    return "" if newest is None else of_parts(text=newest[0], parts=newest[1])
 
 
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
@@ -307,18 +325,22 @@ def _held(held: Claim) -> Iterator[QuerySet[Job]]:
 
 def _take_back(job_id: UUID, organization_id: UUID) -> Job.State | None:
     """End the attempt of a lost job; return how it went on, None when it was not lost after all."""
-    gone = "Its worker stopped without finishing it: it crashed, ran out of memory or was killed"
     lost = Job.objects.filter(pk=job_id, state=Job.State.RUNNING, lease_until__lt=Now())
     with tenancy.walled(organization_id=organization_id):
         ended = lost.filter(attempts__gte=MAX_CLAIMS).update(
-            state=Job.State.QUARANTINED, error=f"{gone} ({MAX_CLAIMS} times).", finished_at=Now()
+            state=Job.State.QUARANTINED, **_because(GONE_FOR_GOOD), finished_at=Now()
         )
         if ended:
             return Job.State.QUARANTINED
         if not lost.exists():
             return None
-        _queue_again(lost, error=f"{gone}; tried again.", run_after=Now())
+        _queue_again(lost, **_because(GONE), run_after=Now())
         return Job.State.QUEUED
+
+
+def _because(reason: str) -> dict[str, Any]:
+    """Return the columns that say why: the text, and what it is made of."""
+    return {"error": str(reason), "error_parts": parts_of(text=reason) if reason else None}
 
 
 def _insert(job: Job) -> bool:
@@ -342,7 +364,7 @@ def _queue_again(rows: QuerySet[Job], **changes: Any) -> None:
     except IntegrityError:
         rows.update(
             state=Job.State.CANCELLED,
-            error="A job that does the same waits already.",
+            **_because(sentence("A job that does the same waits already.")),
             finished_at=Now(),
             lease_until=None,
         )

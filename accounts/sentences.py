@@ -4,9 +4,13 @@ A refusal is written in English where it is raised, by code that knows no langua
 reads as English wherever it goes: in JSON, in a log, in a comparison. A sentence with values in it
 keeps its template and its values beside that text, so that a page can look the template up and put
 the values in afterwards (`frontend.sentences`). One without values is a constant and needs nothing.
+
+What a job says is read in another process than it was written in. It is kept with its parts, plain
+JSON that leads back to the same sentences.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 Value = str | int | float | tuple[str, ...]
 
@@ -29,6 +33,62 @@ def sentence(template: str, /, **values: Value) -> Sentence:
     made = Sentence(template.format_map(shown) if values else template)
     made.template, made.values = template, values
     return made
+
+
+class Sentences(str):
+    """Several sentences one after the other, as a refusal's detail and its hint."""
+
+    __slots__ = ("several",)
+
+    several: tuple[str, ...]
+
+
+def together(*several: str) -> Sentences:
+    """Return sentences as one text that still knows each; empty ones are left out."""
+    told = tuple(one for one in several if one)
+    made = Sentences(" ".join(told))
+    made.several = told
+    return made
+
+
+def parts_of(*, text: str) -> list[dict[str, Any]]:
+    """Return what a text is made of, as JSON keeps it."""
+    if isinstance(text, Sentences):
+        return [part for one in text.several for part in parts_of(text=one)]
+    if isinstance(text, Sentence):
+        return [{"template": text.template, "values": _plain(text.values)}]
+    return [{"template": str(text), "values": {}}]
+
+
+def of_parts(*, parts: Any, text: str) -> str:
+    """Return the text that was kept in parts; one that was kept without them is just that."""
+    return together(*(_of_part(part) for part in parts)) if parts else text
+
+
+def _plain(values: Mapping[str, Value]) -> dict[str, Any]:
+    return {
+        name: parts_of(text=value)
+        if isinstance(value, Sentence)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in values.items()
+    }
+
+
+def _of_part(part: Mapping[str, Any]) -> str:
+    if not part["values"]:
+        return str(part["template"])
+    return sentence(part["template"], **{n: _value(v) for n, v in part["values"].items()})
+
+
+def _value(value: Any) -> Value:
+    """Return a value as it was given: a list of parts was a sentence, any other list a tuple."""
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    if value and isinstance(value[0], dict):
+        return _of_part(value[0])
+    return tuple(str(one) for one in value)
 
 
 def _shown(value: Value) -> str | int | float:

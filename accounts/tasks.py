@@ -26,6 +26,7 @@ from accounts.audit import Origin, Surface
 from accounts.backend.sessions import SessionStore
 from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
+from accounts.sentences import sentence, together
 
 log = logging.getLogger(__name__)
 
@@ -89,16 +90,20 @@ def run(*, held: Claim) -> None:
         try:
             result = jobs.run_handler(held)
         except jobs.PermanentFailure as error:
-            jobs.fail(held=held, reason=str(error), permanent=True)
+            jobs.fail(held=held, reason=error.reason, permanent=True)
         except Unavailable as error:
-            jobs.postpone(held=held, reason=f"{error.detail} {error.hint}".strip())
+            jobs.postpone(held=held, reason=together(error.detail, error.hint))
         except CairnError as error:
-            jobs.fail(held=held, reason=f"{error.detail} {error.hint}".strip(), permanent=False)
+            jobs.fail(held=held, reason=together(error.detail, error.hint), permanent=False)
         except SoftTimeLimitExceeded:
-            reason = f"It ran longer than {settings.JOB_SECONDS} s and was stopped."
+            reason = sentence(
+                "It ran longer than {seconds} s and was stopped.", seconds=settings.JOB_SECONDS
+            )
             jobs.fail(held=held, reason=reason, permanent=False)
         except MemoryError:
-            reason = f"It needed more memory than the {settings.JOB_MEMORY_MB} MB of a job."
+            reason = sentence(
+                "It needed more memory than the {most} MB of a job.", most=settings.JOB_MEMORY_MB
+            )
             jobs.fail(held=held, reason=reason, permanent=False)
         except Exception as error:  # a worker lives on, and the job says why
             log.exception("Job %s %s failed", held.name, held.id)
@@ -140,4 +145,7 @@ def _is_held(held: Claim) -> bool:
 def _reason(error: Exception) -> str:
     """Say what kind of error it was, without its text: that may hold content."""
     kind: Any = type(error)
-    return f"Unexpected {kind.__module__}.{kind.__qualname__}; the log has it under this job's id."
+    return sentence(
+        "Unexpected {kind}; the log has it under this job's id.",
+        kind=f"{kind.__module__}.{kind.__qualname__}",
+    )

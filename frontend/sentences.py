@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from accounts.backend import free_texts
 from accounts.caller import Role, TokenScope
-from accounts.sentences import Sentence, Value
+from accounts.sentences import Sentence, Sentences, Value
 from frontend import words
 from memory.actions.remember import SENT_AGAIN
 from memory.intake.secrets import SecretKind
@@ -38,6 +38,8 @@ def said(*, sentence: str) -> str:
     """
     if not sentence:
         return ""  # gettext says the head of the catalog for it
+    if isinstance(sentence, Sentences):
+        return " ".join(said(sentence=one) for one in sentence.several)
     if not isinstance(sentence, Sentence):
         return gettext(sentence)
     template = gettext(sentence.template)

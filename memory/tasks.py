@@ -76,7 +76,7 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
                 session_id=UUID(item), now=timezone.now(), tell=tell, holder=claim.id
             )
         except NotFound as error:  # asking again finds no more
-            raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+            raise jobs.PermanentFailure(error.detail, error.hint) from error
     return counts
 
 
@@ -129,9 +129,9 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
         caller = _who_began(began)
         return run_import(caller=caller, batch_id=batch_id, now=timezone.now(), tell=tell)
     except (NotFound, Forbidden, InvalidInput) as error:
-        reason = f"{error.detail} {error.hint}"
-        fail_import(batch_id=batch_id, reason=reason, now=timezone.now())
-        raise jobs.PermanentFailure(reason) from error
+        failure = jobs.PermanentFailure(error.detail, error.hint)
+        fail_import(batch_id=batch_id, reason=failure.reason, now=timezone.now())
+        raise failure from error
 
 
 def _who_began(began: Beginner) -> Caller:

@@ -37,7 +37,7 @@ class Job(models.Model):
     progress_total = models.PositiveIntegerField(default=0)
     result = models.JSONField(default=dict)
     error = models.TextField(blank=True)
-    error_parts = models.JSONField(null=True, blank=True)  # accounts.sentences.parts_of it
+    error_parts = models.JSONField(null=True, blank=True)  # of `error`, by `sentences`
     created_by = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)

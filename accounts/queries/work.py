@@ -16,7 +16,7 @@ from accounts import rights, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job, Slot
-from accounts.sentences import sentence
+from accounts.sentences import of_parts, sentence
 
 MAXIMUM_PAGE: Final = 200  # spec 10.5
 STATES: Final = tuple(Job.State.values)
@@ -80,8 +80,11 @@ def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
         organization_id=organization_id, pk__in=job_ids, state__in=UNSUCCESSFUL
     )
     with tenancy.walled(organization_id=organization_id):
-        found = tuple(rows.order_by("id").values_list("id", "error"))
-    return {id: error or sentence("Its job was cancelled.") for id, error in found}
+        found = tuple(rows.order_by("id").values_list("id", "error", "error_parts"))
+    return {
+        id: of_parts(parts=parts, text=error) or sentence("Its job was cancelled.")
+        for id, error, parts in found
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +166,7 @@ def _job_view(row: Job) -> JobView:
         progress_done=row.progress_done,
         progress_total=row.progress_total,
         result=row.result,
-        error=row.error,
+        error=of_parts(parts=row.error_parts, text=row.error),
         created_by=row.created_by,
         created_at=row.created_at,
         run_after=row.run_after,

@@ -276,7 +276,7 @@ def _vectors(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:
         rows = embedder.embed_documents(texts=tuple(contents.values()))
     except ProviderError as error:
         if isinstance(error, ProviderRefused):
-            raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+            raise jobs.PermanentFailure(error.detail, error.hint) from error
         raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
     return dict(zip(contents, rows, strict=True))
 

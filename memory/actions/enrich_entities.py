@@ -60,7 +60,7 @@ def enrich_part(
     except ProviderUnavailable as error:
         return {"read": 0, "named": 0, "not_installed": f"{error.detail} {error.hint}"}
     except ProviderRefused as error:
-        raise jobs.PermanentFailure(f"{error.detail} {error.hint}") from error
+        raise jobs.PermanentFailure(error.detail, error.hint) from error
     most = min(left, BATCH * BATCHES)
     with tenancy.unit():
         total = _unread()[:most].count()

@@ -11,6 +11,7 @@ from typing import Final
 from django.db import connection
 
 from accounts import jobs, tenancy
+from accounts.sentences import sentence
 from memory.sql import retrieval
 
 JOB: Final = "memory.index_search"
@@ -78,7 +79,10 @@ def _make_one() -> int:
         lacked = retrieval.index_search(most=MOST_WAITED_FOR)
     if lacked is None:
         raise jobs.PermanentFailure(
-            f"There are more than {MOST_WAITED_FOR} vectors, or none; an operator makes the"
-            " indexes by manage.py index_search, which nobody waits for."
+            sentence(
+                "There are more than {most} vectors, or none; an operator makes the indexes by "
+                "manage.py index_search, which nobody waits for.",
+                most=MOST_WAITED_FOR,
+            )
         )
     return lacked

@@ -30,5 +30,5 @@ def opener_of(*, row: Session, now: datetime) -> Caller:
         if row.project_id is not None:
             places.find_project(caller=caller, ref=str(row.project_id))
     except (Forbidden, NotFound) as error:
-        raise PermanentFailure(f"{error.detail} {error.hint}".strip()) from error
+        raise PermanentFailure(error.detail, error.hint) from error
     return caller

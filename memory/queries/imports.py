@@ -208,8 +208,9 @@ def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...
 
 
 def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
-    """Return why those failed that did: what they say, or how the jobs of the others ended."""
-    waiting = {row.job_id: row.id for row in batches if row.state in BUSY and row.job_id}
+    """Return why those failed that did: how their jobs ended, or what they say themselves."""
+    told = {*BUSY, FAILED}
+    waiting = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
     found = {row.id: row.error for row in batches if row.state == FAILED}
     ended = work.failures(job_ids=tuple(waiting)) if waiting else {}
     return found | {waiting[job_id]: reason for job_id, reason in ended.items()}
