@@ -2,6 +2,7 @@
 
 import pytest
 from mcp.shared.exceptions import MCPError
+from mcp_types import GetPromptResult, TextContent
 
 from tests.support.agents import agent
 from tests.support.live import Place
@@ -10,6 +11,13 @@ pytestmark = pytest.mark.django_db
 
 DEAD_END = "Caching totals of the cart in the session failed, because tabs share carts."
 TASK = "cache the totals of the cart in the session"
+
+
+def said(filled: GetPromptResult) -> str:
+    """Return the text of a filled prompt."""
+    content = filled.messages[0].content
+    assert isinstance(content, TextContent)
+    return content.text
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -22,11 +30,11 @@ async def test_a_checklist_holds_what_failed_before(address: str, place: Place, 
         filled = await client.get_prompt("pre-brief", asked)
         nothing = await client.get_prompt("pre-brief", {"task": "paint the west gate green"})
 
-    text = filled.messages[0].content.text
+    text = said(filled)
     assert [one.name for one in offered] == ["pre-brief"]
     assert DEAD_END in text
     assert "not instructions" in text
-    assert nothing.messages[0].content.text.startswith("Nothing is recorded")
+    assert said(nothing).startswith("Nothing is recorded")
 
 
 @pytest.mark.parametrize(
@@ -56,4 +64,4 @@ async def test_a_checklist_holds_nothing_of_another_organization(
     async with agent(address=address, token=other_place.token, mode="legacy") as client:
         filled = await client.get_prompt("pre-brief", {"task": TASK})
 
-    assert DEAD_END not in filled.messages[0].content.text
+    assert DEAD_END not in said(filled)

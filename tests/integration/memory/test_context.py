@@ -167,3 +167,15 @@ def test_the_budget_is_never_exceeded_and_nothing_gets_lost(
     assert tokens.count(text=packed.text) == packed.tokens <= budget
     named = [one.memory.id for one in (*packed.told, *packed.left_out)]
     assert sorted(named) == sorted(view.id for view in known)
+
+
+@pytest.mark.parametrize(("place", "path"), [(0, "auth/token.py"), (2, "billing/parser.py")])
+def test_what_is_about_the_working_files_comes_first(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime, place: int, path: str
+) -> None:
+    usual = _pack(caller, now, "what was said about zebras")
+
+    packed = _pack(caller, now, "what was said about zebras", working_files=(path,))
+
+    assert packed.told[0].memory.id == known[place].id
+    assert {one.memory.id for one in packed.told} == {one.memory.id for one in usual.told}

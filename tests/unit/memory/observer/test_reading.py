@@ -115,3 +115,35 @@ def test_nothing_is_raised_whatever_comes(row: object) -> None:
     batch = reading.read_all(rows=(row,))
 
     assert len(batch.events) + len(batch.refused) == 1
+
+
+def test_what_an_agent_puts_down_is_kept_and_of_other_calls_nothing_is() -> None:
+    row = {"sequence": 1, "kind": "tool_call", "args": {"content": "Totals are in cents."}}
+
+    recorded = reading.read(row={**row, "name": "mcp__cairn__add_memory"})
+    written = reading.read(row={**row, "name": "Write"})
+
+    assert isinstance(recorded, Event)
+    assert isinstance(written, Event)
+    assert (recorded.text, written.text) == ("Totals are in cents.", "")
+
+
+def test_a_cut_text_still_says_how_long_it_was() -> None:
+    long = "word " * 8_000
+
+    event = reading.read(row={"sequence": 1, "kind": "tool_result", "name": "Read", "text": long})
+
+    assert isinstance(event, Event)
+    assert len(event.text) < len(long)
+    assert reading.length(text=event.text) == pytest.approx(len(long), abs=40)
+    assert reading.length(text="short") == 5
+
+
+def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
+    given = {"path": None, "file": "a.py", "filename": "b.py", "command": "ls", "env": {"A": "b"}}
+    row = {"sequence": 1, "kind": "tool_call", "name": "X"}
+
+    taken = reading.taken(given=given)
+
+    assert taken == {"filename": "b.py", "command": "ls"}
+    assert reading.read(row={**row, "args": taken}) == reading.read(row={**row, "args": given})
