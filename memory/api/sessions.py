@@ -127,6 +127,7 @@ SESSION: Final[Mapping[str, Any]] = {
     "ended_at": None,
     "consolidated_at": None,
     "finalized_at": None,
+    "group": "",
     "result": {},
 }
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -158,6 +159,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         ended_at=maybe(MOMENT),
         consolidated_at=maybe(MOMENT),
         finalized_at=maybe(MOMENT),
+        group=TEXT,
         result=FREE,
     ),
     "SessionPage": page_of("Session"),

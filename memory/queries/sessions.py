@@ -14,6 +14,7 @@ from accounts.errors import NotFound
 from memory.intake.turns import Speaker
 from memory.intake.turns import Turn as Spoken
 from memory.models import GivenOut, Session, Turn
+from memory.observer.injection.points import Group
 from teams import queries as places
 from teams import visibility
 from teams.permissions import require
@@ -24,7 +25,10 @@ STATES: Final = ("open", "ended", "consolidated")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionView:
-    """A session; `result` says what its consolidation came to, empty before."""
+    """A session; `result` says what its consolidation came to, empty before.
+
+    `group` is that of a comparison, told once the session has ended; empty: none.
+    """
 
     id: UUID
     project: str | None
@@ -53,6 +57,7 @@ class SessionView:
     ended_at: datetime | None
     consolidated_at: datetime | None
     finalized_at: datetime | None
+    group: str
     result: Mapping[str, Any]
 
 
@@ -199,6 +204,7 @@ def to_view(row: Session) -> SessionView:
         ended_at=row.ended_at,
         consolidated_at=row.consolidated_at,
         finalized_at=row.finalized_at,
+        group=_group(row),
         result=row.result,
     )
 
@@ -215,6 +221,12 @@ def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
         turn_count=Subquery(said.annotate(count=Count("pk")).values("count")),
         last_sequence=Subquery(said.annotate(last=Max("sequence")).values("last")),
     )
+
+
+def _group(row: Session) -> str:
+    """Return the group of a session that has ended; while it runs, nobody is told (spec 10.4)."""
+    is_compared = row.state != "open" and row.experiment_group in set(Group)
+    return row.experiment_group if is_compared else ""
 
 
 def missing() -> NotFound:

@@ -234,3 +234,26 @@ def test_only_who_manages_projects_compares_and_strangers_see_nothing(
     assert refused.status_code == 403
     assert (hidden.status_code, elsewhere.status_code) == (404, 404)
     assert member_api.get("projects/shop/experiments").json()["enabled"] is False
+
+
+def test_the_group_of_a_session_is_told_once_it_has_ended(
+    api: Api, in_organization: object
+) -> None:
+    known(api)
+    switched(api, enabled=True, control_percent=50, passive_percent=0)
+    session, _ = begun_in(api, "control")
+    address = f"sessions/{row_of(session).id}"
+
+    running = api.get(address).json()["group"]
+    api.post(f"{address}/end")
+    ended = api.get(address).json()["group"]
+
+    assert (running, ended) == ("", "control")
+
+
+def test_a_session_that_takes_no_part_has_no_group(api: Api, in_organization: object) -> None:
+    asked(api, "r")
+    address = f"sessions/{row_of('r').id}"
+    api.post(f"{address}/end")
+
+    assert api.get(address).json()["group"] == ""
