@@ -61,6 +61,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
         for listed in ("files", "modules", "projects", "tags")
     },
     "length@/attributes": "a schema cannot bound the size of a whole object",
+    "diff@/diff": "a unified diff has a grammar of its own",
+    "plan@/plan": "what a plan says decides whether a step of it has words",
     "unknown_model@/key": "which models there are depends on the installation",
     "invalid@/key": "which models an organization has vectors of, only the store knows",
     "unknown_methodology@/methodology": "an organization names methodologies of its own",

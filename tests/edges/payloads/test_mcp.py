@@ -30,6 +30,11 @@ GOOD: Final[dict[str, dict[str, Any]]] = {  # arguments that a tool takes
     "list_topics": {},
     "search_history": {"query": "west gate"},
     "check_conflicts": {},
+    "check_plan": {"plan": "Merge the carts.", "project": "shop"},
+    "check_diff": {
+        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n",
+        "project": "shop",
+    },
     "push_note": {"path": "a.md", "text": "Noted.", "project": "shop"},
     "extract_from_conversation": {"turns": [{"role": "user", "text": "Noted."}]},
 }

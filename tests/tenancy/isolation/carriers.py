@@ -58,6 +58,7 @@ ABOUT_A_MEMORY: Final = (
         "POST", "search", send={"query": "{text}", "threshold": 0, "explain": True}, compare="told"
     ),
     _call("POST", "search", send={"query": "{id}", "threshold": 0}, compare="told"),
+    _call("POST", "checks/plan", send={"plan": "{text}", "project": "{room}"}, compare="told"),
     _call("POST", "memories", send={"project": "{room}", "content": "{text}"}, compare="told"),
     _call(
         "POST",
@@ -115,6 +116,7 @@ ABOUT_A_PROJECT: Final = (
     _call("GET", "projects/{slug}"),
     _call("POST", "search", send={"query": "stone", "project": "{slug}"}),
     _call("POST", "context", send={"query": "stone", "project": "{slug}"}),
+    _call("POST", "checks/plan", send={"plan": "Move the stone.", "project": "{slug}"}),
     _call(
         "POST", "search", send={"query": "stone", "mode": "pattern", "projects": ["{slug}"]}
     ),
