@@ -4,8 +4,8 @@ Every few minutes what agents and imports have written since the last look is re
 names an address or a command, and what came many times in nearly the same words from one writer. A
 memory that takes most of what a week's sessions of a project were given is one more. An alarm is
 kept in the place of its memory, in the audit log, and told to stewards who see that memory; what
-orders, commands or came in a burst waits for review from then on, so agents are not given it.
-What a person has vouched for rings nothing.
+came in a burst, and a content that rings twice, as an order with an address, waits for review from
+then on, so agents are not given it. What a person has vouched for rings nothing.
 """
 
 from collections import defaultdict
@@ -37,7 +37,8 @@ FIRST_LOOK: Final = timedelta(hours=1)  # back, of the first look of all; ours
 MOST: Final = 2_000  # memories of one look, the oldest; the next one goes on there; ours
 WEEK: Final = timedelta(days=7)
 MOST_GIVEN: Final = 1_000  # memories of a week that are weighed, those given most; ours
-HELD: Final = frozenset({Alarm.ORDERS.value, Alarm.COMMAND.value, BURST})  # wait for review
+OF_CONTENT: Final = frozenset(alarm.value for alarm in Alarm)
+HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; ours
 ACTOR: Final = origins.Person(user_id=None, source_interface=INSTALLATION)
 BY_MACHINES: Final = ~Q(author_agent="") | Q(author_user=None) | Q(source=Source.IMPORT.value)
 
@@ -60,7 +61,7 @@ def raise_alarms(*, now: datetime) -> Raised:
         for memory_id in _dominant(now):
             found[memory_id].add(DOMINANT)
         fresh = _fresh(found)
-        held = _raise(fresh, now) if fresh else 0
+        held = _raise(fresh, {one for one in fresh if _must_wait(found[one])}, now) if fresh else 0
         _looked(rows[-1].created_at if len(rows) == MOST else now, since, now)
     return Raised(memories=len(rows), alarms=sum(map(len, fresh.values())), held=held)
 
@@ -79,6 +80,8 @@ def _ringing(rows: Iterable[Memory]) -> defaultdict[UUID, set[str]]:
     for row in rows:
         for alarm in alarms.of_content(content=row.content):
             found[row.id].add(alarm.value)
+        if row.source == Source.IMPORT:
+            continue  # somebody brought them together
         writer = (row.audience, row.project_id, row.author_user, row.author_agent)
         at = row.created_at.timestamp()
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
@@ -112,7 +115,12 @@ def _fresh(found: Mapping[UUID, set[str]]) -> dict[UUID, set[str]]:
     return {one: rings for one, rings in fresh.items() if rings}
 
 
-def _raise(fresh: Mapping[UUID, set[str]], now: datetime) -> int:
+def _must_wait(rings: set[str]) -> bool:
+    """Say whether agents are not given a memory any more until a person has looked at it."""
+    return BURST in rings or len(rings & OF_CONTENT) >= HELD_FROM
+
+
+def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) -> int:
     """Keep alarms, tell the log of them, hold what must wait; return how many that are."""
     rows = Memory.objects.select_for_update().filter(pk__in=fresh).order_by("id")
     held = 0
@@ -125,7 +133,7 @@ def _raise(fresh: Mapping[UUID, set[str]], now: datetime) -> int:
                 audience=row.audience, project_id=row.project_id, key=str(row.id), counts=counts
             )
         )
-        if rings & HELD and not row.needs_review:
+        if row.id in waiting and not row.needs_review:
             row.needs_review = True
             store.save(row=row, fields=("needs_review",), now=now)
             held += 1
