@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts import jobs, tenancy
+from accounts.backend.rows import insert_all
 from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
 from accounts.sentences import sentence
@@ -239,7 +240,7 @@ def _row(session: Session, event: Event, masked: int, now: datetime) -> Turn:
 
 def _write(row: Session, rows: Mapping[int, Turn], now: datetime) -> bool:
     """Write events; say whether one came so late that all have to be looked at again."""
-    Turn.done.bulk_create(rows.values())
+    insert_all(rows=tuple(rows.values()))
     late, _ = Turn.checkpoints.filter(session=row, sequence__gte=min(rows)).delete()
     if late:
         row.folded = 0  # what came late is read in its place

@@ -41,6 +41,7 @@ _URLS: Final = ("url", "uri")
 _BEFORE: Final = ("old_string", "old_str", "old_text", "before")
 _AFTER: Final = ("new_string", "new_str", "new_text", "after", "content")
 _LINES: Final = ("offset", "line", "start_line", "insert_line")
+_ARGUMENTS: Final = (_PATHS, _PATTERNS, _COMMANDS, _URLS, _BEFORE, _AFTER, _LINES)
 _OUTCOMES: Final = {
     "success": Outcome.SUCCESS,
     "succeeded": Outcome.SUCCESS,
@@ -90,6 +91,16 @@ class _Bad(Exception):
         super().__init__(field)
         self.field = field
         self.reason = reason
+
+
+def taken(*, given: Mapping[str, object]) -> dict[str, object]:
+    """Return those arguments of a call that `read` looks at, as they are."""
+    found = ((names, _first(given, names)) for names in _ARGUMENTS)
+    return {
+        next(name for name in names if given.get(name) is not None): value
+        for names, value in found
+        if value is not None
+    }
 
 
 def length(*, text: str) -> int:

@@ -6,6 +6,7 @@ files. A line that is longer than that is left out, so that no text is cut withi
 
 from typing import Final
 
+from memory.observer import reading
 from memory.observer.harnesses.adapters import Meaning
 from memory.observer.harnesses.hearing import Call, Hearing
 
@@ -32,7 +33,7 @@ def _rows(hearing: Hearing) -> list[Row]:
 def _of_call(call: Call) -> tuple[Row, Row]:
     same: Row = {"name": call.tool, "call": call.id}
     return (
-        {"kind": "tool_call", **same, "args": dict(call.arguments)},
+        {"kind": "tool_call", **same, "args": reading.taken(given=call.arguments)},
         {
             "kind": "tool_result",
             **same,

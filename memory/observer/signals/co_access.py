@@ -27,7 +27,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     together = {
         pair: met
         for pair, met in meetings.items()
-        if _is_again(met) or any(_both_edit(each) for each in met)
+        if any(_both_edit(each) for each in met) or _is_again(met)
     }
     return tuple(_sighting(pair, met) for pair, met in sightings.fullest(groups=together))
 
@@ -37,10 +37,14 @@ def _meetings(
 ) -> dict[tuple[str, str], list[tuple[Deed, Deed]]]:
     """Return for each pair of files how an edit of one met a touch of the other, each edit once."""
     met: dict[tuple[str, str], list[tuple[Deed, Deed]]] = {}
+    works = [bisect(commits, deed.sequence) for deed in touches]  # what a commit parts
+    edits = [deed.act is Act.EDIT for deed in touches]
     for place, later in enumerate(touches):
         seen: set[str] = {later.target}
-        for earlier in reversed(touches[max(0, place - TOUCHES_APART) : place]):
-            if earlier.target in seen or not _is_near(earlier, later, commits):
+        for before in range(place - 1, max(-1, place - TOUCHES_APART - 1), -1):
+            earlier = touches[before]
+            is_near = later.step - earlier.step <= STEPS_APART and works[before] == works[place]
+            if not is_near or earlier.target in seen or not (edits[before] or edits[place]):
                 continue
             seen.add(earlier.target)
             pair = (min(earlier.target, later.target), max(earlier.target, later.target))
@@ -56,14 +60,6 @@ def _commits(scratchpad: Scratchpad) -> tuple[int, ...]:
         if deed.act is Act.RUN and "git commit" in deed.target and not deed.is_error
     )
     return tuple(sorted((*run, *(commit.sequence for commit in scratchpad.commits))))
-
-
-def _is_near(earlier: Deed, later: Deed, commits: tuple[int, ...]) -> bool:
-    """Say whether an edit and a touch belong to one piece of work."""
-    one_edits = earlier.act is Act.EDIT or later.act is Act.EDIT
-    if not one_edits or later.step - earlier.step > STEPS_APART:
-        return False
-    return bisect(commits, earlier.sequence) == bisect(commits, later.sequence)
 
 
 def _is_again(met: list[tuple[Deed, Deed]]) -> bool:
