@@ -31,11 +31,14 @@ class DeadEnd:
 
 
 def find(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
-    """Find the approaches that were given up, the same words once."""
+    """Find the approaches that were given up, the same words once, and one in each text.
+
+    Who gives up in one sentence says in the next what comes instead: the first tells why.
+    """
     deeds = in_order(scratchpad=scratchpad)
-    remarks = {
-        remark.text: remark for remark in scratchpad.remarks if remark.kind is RemarkKind.DEAD_END
-    }
+    ends = [one for one in scratchpad.remarks if one.kind is RemarkKind.DEAD_END]
+    firsts = {remark.sequence: remark for remark in reversed(ends)}
+    remarks = {remark.text: remark for remark in reversed(firsts.values())}
     found = (_dead_end(remark, deeds, scratchpad.task) for remark in remarks.values())
     return tuple(each for each in found if each is not None)[-MOST:]
 

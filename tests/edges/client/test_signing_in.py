@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
 import pytest
 
 from memory.client import device
@@ -17,23 +16,17 @@ from memory.client.configuration import Connection
 from memory.client.device import Shown
 from memory.client.errors import ClientError, Problem
 from tests.edges.client.conftest import Cairn
+from tests.support.in_person import signed_in, token_of
 from tests.support.live import Place
-from tests.support.people import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
 
 def _decide(address: str, place: Place, code: str, verb: str) -> None:
     """Decide in a browser that is signed in as the owner."""
-    slug = place.caller.organization_slug
-    with httpx.Client(base_url=address, headers={"Referer": address}) as browser:
-        for path, form in (
-            ("/login/", {"login": f"owner@{slug}.test", "password": PASSWORD}),
-            ("/device", {"code": code, "org": slug, "verb": verb, "scope": "read"}),
-        ):
-            browser.get(path)
-            secret = browser.cookies["cairn-csrf"]
-            browser.post(path, data={**form, "csrfmiddlewaretoken": secret})
+    form = {"code": code, "org": place.caller.organization_slug, "verb": verb, "scope": "read"}
+    with signed_in(address=address, place=place) as browser:
+        browser.post("/device", data={**form, **token_of(browser=browser)})
 
 
 def _sign_in(address: str, decide: Callable[[str], object], pauses: list[float]) -> str:

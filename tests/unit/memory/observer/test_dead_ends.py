@@ -33,6 +33,14 @@ def test_words_after_a_try_are_one(story: Story) -> None:
     assert len(dead_ends.find(scratchpad=story.scratchpad())) == 1
 
 
+def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
+    story = Story().edit("a.py").say(f"{WONT} Let me try a different approach: a log.")
+
+    (found,) = dead_ends.find(scratchpad=story.scratchpad())
+
+    assert found.why_it_failed.startswith(WONT)
+
+
 @pytest.mark.parametrize(
     "story",
     [

@@ -1,0 +1,92 @@
+"""The script with what each program documents that it sends, under the strictest shell."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from memory.observer.harnesses.adapters import Harness
+from tests.edges.plugin.test_hook_script import ANSWER, PATIENCE, SCRIPT, TOKEN, is_silent, serving
+from tests.support.live import Place
+from tests.support.served import address, other_place, place
+
+__all__ = ["address", "other_place", "place"]
+
+PAYLOADS: Final = Path(__file__).parents[2] / "unit/memory/observer/harnesses/payloads.json"
+EVENTS: Final[dict[str, Any]] = json.loads(PAYLOADS.read_text())
+CASES: Final = [
+    (harness.value, event)
+    for harness in Harness
+    for event in EVENTS[harness.value]
+    if event != "fields"
+]
+ORDER: Final = ("open", "prompt", "read", "reply", "unknown", "end")
+
+
+def _run(
+    url: str, harness: str, event: str, *, seconds: str, run: str = "", token: str = TOKEN
+) -> subprocess.CompletedProcess[str]:
+    """Run the script as the program's hook would, with its payload of an event."""
+    told = {**EVENTS[harness]["fields"], **EVENTS[harness][event]}
+    named = {name: f"{value}{run}" for name, value in told.items() if value == "run-1"}
+    wire = told.get("hook_event_name") or told.get("hookName") or ""
+    return subprocess.run(
+        ["dash", str(SCRIPT), harness, str(wire), seconds],
+        input=json.dumps({**told, **named}),
+        env={
+            "PATH": os.environ["PATH"],
+            "CAIRN_URL": url,
+            "CAIRN_TOKEN": token,
+            "CAIRN_PROJECT": "shop",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("harness", "event"), CASES)
+def test_what_comes_back_is_printed_as_it_is(harness: str, event: str) -> None:
+    with serving() as server:
+        done = _run(server.url, harness, event, seconds="20")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
+    assert json.loads(server.bodies[0]) == {**EVENTS[harness]["fields"], **EVENTS[harness][event]}
+    assert server.headers[0]["X-Cairn-Agent"] == harness
+
+
+@pytest.mark.parametrize("harness", [one.value for one in Harness])
+def test_no_program_notices_a_server_that_is_slow_or_away(harness: str) -> None:
+    with serving(is_slow=True) as server:
+        slow = [_run(server.url, harness, event, seconds=PATIENCE) for event in ("open", "end")]
+        url = server.url
+    away = [_run(url, harness, event, seconds=PATIENCE) for event in ("open", "prompt", "end")]
+
+    assert all(is_silent(done) for done in (*slow, *away))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("harness", [one.value for one in Harness])
+def test_a_whole_session_of_each_program_is_kept_by_a_real_server(
+    harness: str, address: str, place: Place
+) -> None:
+    asked = [event for event in ORDER if event in EVENTS[harness]]
+
+    done = [
+        _run(address, harness, event, seconds="20", run="-whole", token=place.token)
+        for event in asked
+    ]
+
+    assert {(one.returncode, one.stderr) for one in done} == {(0, "")}
+    assert all(isinstance(json.loads(one.stdout), dict) for one in done)
+    headers = {"Authorization": f"Bearer {place.token}"}
+    told = httpx.get(f"{address}/api/v1/sessions", headers=headers, params={"limit": 100}).json()
+    (row,) = [one for one in told["items"] if one["external_id"] == f"{harness}/run-1-whole"]
+    assert row["turns"] >= 1
+    assert row["events"] >= 2
+    assert row["state"] != "open"
