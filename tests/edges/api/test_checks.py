@@ -1,0 +1,107 @@
+"""Plans and diffs over REST: verdicts with evidence, refusals with their place (spec 8.1, 11.8)."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.api import Api
+
+TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
+PLAN = "1. Measure first.\n2. Cache prices in the browser, in localStorage.\n"
+DIFF = """\
+diff --git a/shop/prices.ts b/shop/prices.ts
+--- a/shop/prices.ts
++++ b/shop/prices.ts
+@@ -1 +1,2 @@
++// cached prices in the browser, localStorage
+ return all
+"""
+FILES = "".join(f"diff --git a/{n} b/{n}\nnew file mode 100644\n" for n in range(10_000))
+
+
+def _plan(api: Api, **fields: Any) -> Any:
+    return api.post("checks/plan", {"project": "shop", "plan": PLAN, **fields})
+
+
+def _diff(api: Api, **fields: Any) -> Any:
+    return api.post("checks/diff", {"project": "shop", "diff": DIFF, **fields})
+
+
+def test_a_plan_is_stopped_by_the_memory_that_is_cited(api: Api) -> None:
+    memory = api.remember(TRIED, type="dead_end", related_files=["shop/prices.ts"])
+
+    told = _plan(api).json()
+
+    (finding,) = told["findings"]
+    assert (told["verdict"], finding["why"]) == ("stop", "tried_before")
+    assert finding["memory"]["id"] == memory["id"]
+    assert finding["memory"]["content"] == TRIED
+    assert finding["places"] == [{"step": 2, "file": None, "first_line": 2, "last_line": 2}]
+    assert (told["parts"], told["left_out"]) == (2, 0)
+
+
+def test_a_diff_is_stopped_in_its_lines(api: Api, reading_api: Api) -> None:
+    api.remember(TRIED, type="dead_end", related_files=["shop/prices.ts"])
+
+    told = _diff(reading_api).json()
+
+    (place,) = told["findings"][0]["places"]
+    assert told["verdict"] == "stop"
+    assert place == {"step": None, "file": "shop/prices.ts", "first_line": 1, "last_line": 2}
+
+
+def test_nobody_else_is_told(api: Api, member_api: Api, other_api: Api) -> None:
+    api.remember(TRIED, type="dead_end", scope="personal", related_files=["shop/prices.ts"])
+
+    for stranger in (member_api, other_api):
+        for told in (_plan(stranger).json(), _diff(stranger).json()):
+            assert (told["verdict"], told["findings"], told["left_out"]) == ("clear", [], 0)
+
+
+def test_a_project_that_one_does_not_see_is_not_there(api: Api, other_api: Api) -> None:
+    api.post("projects", {"slug": "cellar", "name": "Cellar"})
+
+    for project in ("cellar", "nowhere"):
+        assert _plan(other_api, project=project).status_code == 404
+        assert _diff(other_api, project=project).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "pointer"),
+    [
+        ("checks/plan", {"project": "shop"}, "/plan"),
+        ("checks/plan", {"plan": PLAN}, "/project"),
+        ("checks/plan", {"project": "shop", "plan": ""}, "/plan"),
+        ("checks/plan", {"project": "shop", "plan": "1. \n---"}, "/plan"),
+        ("checks/plan", {"project": "shop", "plan": ["a"]}, "/plan"),
+        ("checks/plan", {"project": "shop", "plan": "a" * 100_001}, "/plan"),
+        ("checks/plan", {"project": "shop", "plan": PLAN, "depth": 2}, "/depth"),
+        ("checks/diff", {"project": "shop", "diff": "a letter"}, "/diff"),
+        ("checks/diff", {"project": "shop", "diff": "diff --cc a\n"}, "/diff"),
+        ("checks/diff", {"project": "shop", "diff": DIFF[:-20]}, "/diff"),
+        ("checks/diff", {"project": "shop", "diff": FILES}, "/diff"),
+        ("checks/diff", {"project": "shop", "diff": "+" * 1_000_001}, "/diff"),
+    ],
+)
+def test_bad_input_is_refused_with_its_place(
+    api: Api, path: str, body: dict[str, Any], pointer: str
+) -> None:
+    refused = api.post(path, body)
+
+    problem = refused.json()
+    assert refused.status_code == 422, refused.content
+    assert [one["pointer"] for one in problem["errors"]] == [pointer]
+    assert problem["hint"]
+
+
+def test_what_no_text_can_hold_is_not_readable(api: Api) -> None:
+    for refused in (_plan(api, plan="a\x00b"), _diff(api, diff=f"{DIFF}\ud800")):
+        assert refused.status_code == 400
+
+
+def test_a_body_of_more_than_a_mebibyte_is_too_large(api: Api) -> None:
+    assert _diff(api, diff=DIFF + " " * 1_100_000).status_code == 413
+
+
+def test_a_token_that_may_not_read_is_refused(api: Api) -> None:
+    assert Api(token="crn_pat_" + "0" * 38).post("checks/plan", {}).status_code == 401
