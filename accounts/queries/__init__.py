@@ -1,6 +1,6 @@
 """What pages and interfaces read of people, organizations, credentials and jobs."""
 
-from accounts.queries.credentials import TokenView, state_of
+from accounts.queries.credentials import TokenView, any_silent, is_silent, state_of
 from accounts.queries.credentials import token_list as tokens
 from accounts.queries.devices import waiting as waiting_device
 from accounts.queries.directory import (
@@ -30,8 +30,10 @@ __all__ = [
     "MemberView",
     "OrganizationView",
     "TokenView",
+    "any_silent",
     "invitation_offer",
     "invitations",
+    "is_silent",
     "job",
     "jobs",
     "longest_token_days",

@@ -5,7 +5,7 @@ hash. Nothing is cached, so what is revoked, expired or removed is refused at th
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from accounts.models import Membership, Token
 from accounts.sql import doors
 from accounts.sql.doors import Presented
 
+SILENT_AFTER: Final = timedelta(hours=24)  # spec 9.2
 CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
 
 
@@ -70,6 +71,21 @@ def token_list(*, caller: Caller) -> tuple[TokenView, ...]:
     rows = Token.objects.filter(visible(caller=caller)).select_related("user")
     with tenancy.walled(organization_id=caller.organization_id):
         return tuple(token_view(row) for row in rows.order_by("-created_at", "id"))
+
+
+def any_silent(*, caller: Caller, now: datetime) -> bool:
+    """Say whether an agent of the caller's own has called before, and not for a day."""
+    mine = Token.objects.filter(
+        own(caller=caller), revoked_at=None, replaced_by=None, expires_at__gt=now
+    )
+    with tenancy.walled(organization_id=caller.organization_id):
+        return mine.filter(last_used_at__lt=now - SILENT_AFTER).exists()
+
+
+def is_silent(*, token: TokenView, now: datetime) -> bool:
+    """Say whether a token has called before, and not for a day."""
+    last = token.last_used_at
+    return token.replaced_by is None and last is not None and last < now - SILENT_AFTER
 
 
 def visible(*, caller: Caller) -> Q:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
-from accounts.queries import TokenView, state_of, tokens
+from accounts.queries import TokenView, is_silent, state_of, tokens
 from frontend import snippets
 from frontend.views import base
 from frontend.views.base import Frame
@@ -37,10 +37,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """A token that has called, and whether it is given anything here."""
+    """A token that has called, whether it is given anything here, and whether it fell silent."""
 
     token: TokenView
     is_paused: bool
+    is_silent: bool
     may_pause: bool
 
 
@@ -142,7 +143,12 @@ def _checklist(frame: Frame) -> Checklist:
     return Checklist(
         steps=steps,
         agents=tuple(
-            Agent(token=one, is_paused=one.id in paused.tokens, may_pause=_may_write(frame))
+            Agent(
+                token=one,
+                is_paused=one.id in paused.tokens,
+                is_silent=is_silent(token=one, now=frame.now),
+                may_pause=_may_write(frame),
+            )
             for one in seen
         ),
         complete=all(step.at is not None for step in steps),

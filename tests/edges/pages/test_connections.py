@@ -1,7 +1,7 @@
 """The page of connections: what agents were given, and pauses that hold."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.test import Client
 
@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
-from accounts.models import User
+from accounts.models import Token, User
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
 from tests.support.api import Api
@@ -116,3 +116,24 @@ def test_a_member_is_offered_no_pause_of_the_project(
     assert answer.status_code == 403
     assert "Pause for all agents" not in page(client, shop)
     assert settings(caller) == {}
+
+
+def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(
+    owner_pages: Client,
+    member: User,
+    shop: str,
+    caller: Caller,
+    signed_in: Callable[[User], Client],
+) -> None:
+    agent(caller).post("hooks/generic", TOUCH)
+    told = "an agent of yours has been silent for a day"
+    before = owner_pages.get(f"{shop}memories").content.decode()
+    long_ago = datetime.now(UTC) - timedelta(hours=25)
+    Token.objects.filter(user_id=caller.user_id).update(last_used_at=long_ago)
+
+    after = owner_pages.get(f"{shop}memories").content.decode()
+    listed = page(owner_pages, shop)
+    theirs = signed_in(member).get(f"{shop}memories").content.decode()
+
+    assert (told in before, told in after, told in theirs) == (False, True, False)
+    assert "Silent for a day" in listed
