@@ -12,6 +12,7 @@ from frontend.words import Name
 from memory.queries import learned, session_summary
 from memory.queries.reentries import Again
 from memory.queries.session_summary import Came, Summary
+from teams.trust import Asking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,8 @@ class Card:
     shown: Mapping[str, Any]
     outcome: Name
     may_decide: bool
+    is_all_at_once: bool
+    asked: Name
     again: tuple[Again, ...] = ()
 
 
@@ -66,6 +69,8 @@ def card(*, caller: Caller, summary: Summary) -> Card:
         shown=shown,
         outcome=words.OUTCOMES.get(str(shown["outcome"]), ""),
         may_decide=inbox.may_decide(caller=caller),
+        is_all_at_once=summary.asking is Asking.ALL_AT_ONCE,
+        asked=words.ASKED[summary.asking.value],
         again=summary.again,
     )
 

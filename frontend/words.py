@@ -416,6 +416,12 @@ SIGNALS: Final[Mapping[str, Name]] = {
     "dead_end": _("A dead end"),
     "end_to_end": _("Seen in the running product"),
 }
+ASKED: Final[Mapping[str, Name]] = {  # by what a level of trust asks of its person
+    "each": _("You decide about each new memory."),
+    "all_at_once": _("New memories wait, and you keep them all with one click."),
+    "needing_review": _("Only what is doubtful waits for you."),
+    "nothing": _("You are asked nothing; what is doubtful waits in the inbox."),
+}
 ALARMS: Final[Mapping[str, Name]] = {
     "orders": _("Reads like an order"),
     "command": _("Names a command"),

@@ -7,6 +7,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
+from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
@@ -14,19 +15,13 @@ from memory.actions.trusting import set_trust
 from memory.queries import trust as standings
 from memory.queries.trust import TrustView
 from teams.roles import Act, allows
-from teams.trust import LEVELS, Asking, LevelRow, TrustLevel
+from teams.trust import LEVELS, LevelRow, TrustLevel
 
 NAMES: Final[Mapping[TrustLevel, Name]] = {
     TrustLevel.CAUTIOUS: _("Cautious"),
     TrustLevel.STANDARD: _("Standard"),
     TrustLevel.CONFIDENT: _("Confident"),
     TrustLevel.AUTONOMOUS: _("Autonomous"),
-}
-ASKED: Final[Mapping[Asking, Name]] = {
-    Asking.EACH: _("You decide about each new memory."),
-    Asking.ALL_AT_ONCE: _("New memories wait, and you keep them all with one key."),
-    Asking.NEEDING_REVIEW: _("Only what is doubtful waits for you."),
-    Asking.NOTHING: _("You are asked nothing; what is doubtful waits in the inbox."),
 }
 
 
@@ -77,7 +72,7 @@ def _position(row: LevelRow, view: TrustView, frame: Frame) -> Position:
         value=row.level.name.lower(),
         name=NAMES[row.level],
         least=row.injects_from_confidence,
-        asked=ASKED[row.asking],
+        asked=words.ASKED[row.asking.value],
         is_here=row.level is view.level,
         is_open=row.level in view.open_to and _may_set(frame),
         is_for_owners=row.level is TrustLevel.AUTONOMOUS,

@@ -10,6 +10,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
 from teams.trust import TrustLevel
+from tests.integration.memory.test_finalize import ran
+from tests.support import memories
 from tests.support.trusting import stand
 
 
@@ -72,3 +74,30 @@ def test_it_speaks_french(member_pages: Client, member: User, shop: str) -> None
     User.objects.filter(pk=member.pk).update(language="fr")
 
     assert "encore 3 sessions" in page(member_pages, shop)
+
+
+@pytest.mark.parametrize(
+    ("level", "is_first", "says"),
+    [
+        (TrustLevel.CAUTIOUS, False, "You decide about each new memory."),
+        (TrustLevel.STANDARD, True, "you keep them all with one click"),
+    ],
+)
+def test_keeping_all_at_once_is_the_usual_way_from_the_second_level_on(
+    owner_pages: Client,
+    shop: str,
+    caller: Caller,
+    now: datetime,
+    *,
+    level: TrustLevel,
+    is_first: bool,
+    says: str,
+) -> None:
+    with entered(caller):
+        stand(caller, "shop", level, now)
+        row = ran(memories.as_agent(caller), now, project="shop")
+
+    text = owner_pages.get(f"{shop}sessions/{row.id}").content.decode()
+
+    assert ('class="btn p">Save all confirmed' in text) == is_first
+    assert says in text
