@@ -99,7 +99,7 @@ def known(
     Raises InvalidInput, NotFound for a project the caller cannot see.
     """
     require(caller=caller, act=Act.READ)
-    _check_name(begins)
+    check_name(name=begins)
     with tenancy.unit():
         question = narrowings.question(caller=caller, narrowing=narrowing)
         wanted = Wanted(
@@ -128,7 +128,7 @@ def about(
     started = time.perf_counter()
     require(caller=caller, act=Act.READ)
     narrowings.check(narrowing=narrowing)
-    _check_name(name)
+    check_name(name=name)
     with tenancy.unit():
         question = narrowings.question(caller=caller, narrowing=narrowing)
         wanted = Wanted(
@@ -199,7 +199,8 @@ def _beginnings(begins: str) -> tuple[str, ...] | None:
     return tuple(f"{key}%" for key in quoted) or None
 
 
-def _check_name(name: str) -> None:
+def check_name(*, name: str) -> None:
+    """Return for what can be a name. Raises InvalidInput."""
     if len(name) <= names.LONGEST and not check_text(text=name):
         return
     raise wrong_field(

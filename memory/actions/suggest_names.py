@@ -13,10 +13,11 @@ from typing import Final
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import narrowing as narrowings
-from memory.actions.entities import MOST_NEIGHBORS
+from memory.actions.entities import MOST_NEIGHBORS, check_name, keys_of
 from memory.actions.narrowing import Narrowing
 from memory.intake import close_names
 from memory.intake.close_names import Known, Reason
+from memory.intake.entities import EntityType
 from memory.retrieval import paths
 from memory.sql import entities
 from memory.sql.entities import Thing, Wanted
@@ -36,6 +37,37 @@ class Suggestion:
 
     thing: Thing
     reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseNames:
+    """A thing, None where no memory that one may see names it, and what is most likely it."""
+
+    thing: Thing | None
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+def close_names_of(
+    *, caller: Caller, name: str, type: str | None, narrowing: Narrowing
+) -> CloseNames:
+    """Return what is most likely the same as the thing of a name, in any spelling.
+
+    Raises InvalidInput, NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.READ)
+    check_name(name=name)
+    with tenancy.unit():
+        wanted = Wanted(
+            projects=narrowings.question(caller=caller, narrowing=narrowing).projects,
+            type=EntityType(type) if type else None,
+            keys=keys_of(name=name),
+        )
+        sight = visibility.sight_of(caller=caller)
+        thing = next(iter(entities.known(wanted=wanted, limit=1, sight=sight)), None)
+    if thing is None:
+        return CloseNames(thing=None)
+    told = suggest_names(caller=caller, thing=thing, narrowing=narrowing)
+    return CloseNames(thing=thing, suggestions=told)
 
 
 def suggest_names(*, caller: Caller, thing: Thing, narrowing: Narrowing) -> tuple[Suggestion, ...]:

@@ -11,7 +11,9 @@ from memory.actions import entities
 from memory.actions.entities import TYPES, Place, Profile, Thing
 from memory.actions.merge_names import SCOPES, Pair, merge_names, scope_of, unmerge_names
 from memory.actions.narrowing import Narrowing
+from memory.actions.suggest_names import close_names_of
 from memory.api import examples, inputs, output
+from memory.intake.close_names import Reason
 from memory.intake.entities import EntityType
 
 KIND: Final = Field(
@@ -63,6 +65,10 @@ _THING: Final[Mapping[str, Any]] = {
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Entity": record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE),
     "EntityPage": page_of("Entity"),
+    "EntityClose": record(
+        entity=maybe(ref("Entity")),
+        items=several(record(entity=ref("Entity"), reason={"type": "string", "enum": [*Reason]})),
+    ),
     "EntityMerged": record(merge_id=ID, entity=ref("Entity")),
     "EntityUnmerged": record(merge_id=ID),
     "EntityProfile": record(
@@ -102,6 +108,21 @@ def profile(ask: Ask) -> Answer:
         now=ask.now,
     )
     return Answer(body=_profile(found, ask.caller))
+
+
+def close(ask: Ask) -> Answer:
+    """Return what is most likely the same as a thing."""
+    found = close_names_of(
+        caller=ask.caller,
+        name=ask.query["name"],
+        type=ask.query["kind"],
+        narrowing=Narrowing(project=ask.query["project"]),
+    )
+    body = {
+        "entity": None if found.thing is None else _thing(found.thing),
+        "items": [{"entity": _thing(one.thing), "reason": one.reason} for one in found.suggestions],
+    }
+    return Answer(body=body)
 
 
 def merge(ask: Ask) -> Answer:
@@ -209,6 +230,32 @@ ENDPOINTS: Final = (
                     "items": [examples.MEMORY],
                     "read_by": "patterns",
                     "took_ms": 3.1,
+                },
+            ),
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="entities/close",
+        name="close_entities",
+        tag="search",
+        summary="Suggest which other names are the same thing",
+        says=(
+            "The surest first, at most five, of names that memories you may see hold; `reason` "
+            "says why. `POST entities/merges` says that two are one. It compares up to 200 names "
+            "that begin alike, so ask when somebody looks, not at each step."
+        ),
+        scope=TokenScope.READ,
+        run=close,
+        query=(NAME, KIND, inputs.PROJECT),
+        replies=(
+            Reply(
+                status=200,
+                says="The thing, null where no memory that you may see names it, and the others.",
+                schema="EntityClose",
+                example={
+                    "entity": _THING,
+                    "items": [{"entity": {**_THING, "name": "AuthServce"}, "reason": "misspelled"}],
                 },
             ),
         ),

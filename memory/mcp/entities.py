@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from accounts.api.schemas import TEXT, WHOLE, maybe, record, several
-from accounts.api.shapes import Field, Record, Text
+from accounts.api.shapes import Field, Record, Text, Truth
 from accounts.caller import TokenScope
 from memory.actions.entities import TYPES, about
+from memory.actions.suggest_names import close_names_of
 from memory.mcp.shapes import BANNER, MEMORY, NARROWING, Call, Tool, limit, narrowing, option, shown
 
 
@@ -30,9 +31,24 @@ def profile(call: Call) -> dict[str, Any]:
             "memories": thing.memories,
             "read_by": "model" if found.is_only_read else "patterns",
         },
+        "close": _close(call) if call.arguments["close"] else [],
         "neighbors": [one.name for one in found.neighbors],
         "results": [shown(view=one, sides=found.sides.get(one.id, ())) for one in found.memories],
     }
+
+
+def _close(call: Call) -> list[dict[str, Any]]:
+    """Return other names that are most likely the same thing, and why."""
+    found = close_names_of(
+        caller=call.caller,
+        name=call.arguments["name"],
+        type=call.arguments["kind"],
+        narrowing=narrowing(call=call),
+    )
+    return [
+        {"name": one.thing.name, "memories": one.thing.memories, "reason": one.reason}
+        for one in found.suggestions
+    ]
 
 
 GET_ENTITY_INFO: Final = Tool(
@@ -53,6 +69,12 @@ GET_ENTITY_INFO: Final = Tool(
                 required=True,
             ),
             option(name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is."),
+            Field(
+                name="close",
+                shape=Truth(),
+                says="Also tell other names that are most likely the same thing.",
+                default=False,
+            ),
             *NARROWING,
             limit(default=10),
         ),
@@ -62,6 +84,7 @@ GET_ENTITY_INFO: Final = Tool(
         entity=maybe(
             record(kind=TEXT, name=TEXT, aliases=several(TEXT), memories=WHOLE, read_by=TEXT)
         ),
+        close=several(record(name=TEXT, memories=WHOLE, reason=TEXT)),
         neighbors=several(TEXT),
         results=several(MEMORY),
     ),
