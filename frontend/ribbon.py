@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.caller import Caller
-from frontend import words
+from frontend import words_of_sessions
 from memory.actions.show_steps import Shown, Steps, show_steps
 from memory.observer.ribbon import CALLS, Mark
 from memory.queries import events, memories
@@ -121,7 +121,7 @@ def of(*, caller: Caller, session_id: UUID, event: str, now: datetime) -> Page:
     return Page(
         ribbon=_ribbon(steps, sequence),
         pane=None if sequence is None else _pane(caller, session_id, steps, sequence, now),
-        marks=tuple(words.RIBBON_MARKS),
+        marks=tuple(words_of_sessions.RIBBON_MARKS),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.caller import Caller
-from frontend import inbox, words
+from frontend import inbox, words_of_sessions
 from frontend.words import Name
 from memory.queries import learned, session_summary
 from memory.queries.reentries import Again
@@ -67,10 +67,10 @@ def card(*, caller: Caller, summary: Summary) -> Card:
         keepable=sum(one.came.waits and one.came.may_keep for one in items),
         seen=tuple(_seen(one) for one in shown["seen"]),
         shown=shown,
-        outcome=words.OUTCOMES.get(str(shown["outcome"]), ""),
+        outcome=words_of_sessions.OUTCOMES.get(str(shown["outcome"]), ""),
         may_decide=inbox.may_decide(caller=caller),
         is_all_at_once=summary.asking is Asking.ALL_AT_ONCE,
-        asked=words.ASKED[summary.asking.value],
+        asked=words_of_sessions.ASKED[summary.asking.value],
         again=summary.again,
     )
 
@@ -78,7 +78,7 @@ def card(*, caller: Caller, summary: Summary) -> Card:
 def _item(came: Came) -> Item:
     return Item(
         came=came,
-        signal=words.SIGNALS.get(came.why, came.why),
+        signal=words_of_sessions.SIGNALS.get(came.why, came.why),
         turn=learned.turn_of(source_uri=came.memory.source_uri),
         events=tuple(int(one["sequence"]) for one in came.evidence),
     )
@@ -86,8 +86,8 @@ def _item(came: Came) -> Item:
 
 def _seen(one: Mapping[str, Any]) -> Seen:
     return Seen(
-        name=words.SIGNALS.get(str(one["kind"]), str(one["kind"])),
+        name=words_of_sessions.SIGNALS.get(str(one["kind"]), str(one["kind"])),
         says=str(one["says"]),
         times=int(one["times"]),
-        why=words.WHY_NOTHING.get(str(one["why"]), ""),
+        why=words_of_sessions.WHY_NOTHING.get(str(one["why"]), ""),
     )

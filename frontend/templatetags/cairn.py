@@ -139,12 +139,6 @@ def status_name(value: str) -> words.Name:
 
 
 @register.filter
-def alarm_name(value: str) -> words.Name:
-    """Name what rang."""
-    return words.name_of(words.ALARMS, value)
-
-
-@register.filter
 def job_name(value: str) -> words.Name:
     """Name what background work does."""
     return words.name_of(words.JOBS, value)

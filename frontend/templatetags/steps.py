@@ -5,7 +5,7 @@ from typing import Any
 
 from django import template
 
-from frontend import words
+from frontend import words, words_of_sessions
 
 register = template.Library()
 
@@ -13,25 +13,25 @@ register = template.Library()
 @register.filter
 def event_kind_name(kind: str) -> words.Name:
     """Return what an event is, in words."""
-    return words.EVENT_KINDS.get(kind, kind)
+    return words_of_sessions.EVENT_KINDS.get(kind, kind)
 
 
 @register.filter
 def point_name(point: str) -> words.Name:
     """Return at which point a memory was given, in words."""
-    return words.INJECTION_POINTS.get(point, point)
+    return words_of_sessions.INJECTION_POINTS.get(point, point)
 
 
 @register.filter
 def mark_name(mark: str) -> words.Name:
     """Return what a column of the ribbon's table counts, in words."""
-    return words.RIBBON_MARKS.get(mark, mark)
+    return words_of_sessions.RIBBON_MARKS.get(mark, mark)
 
 
 @register.filter
 def outcome_name(outcome: str) -> words.Name:
     """Return how a session ended, in words; empty where nobody said."""
-    return words.OUTCOMES.get(outcome, "")
+    return words_of_sessions.OUTCOMES.get(outcome, "")
 
 
 @register.filter

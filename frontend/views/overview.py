@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from frontend import feed
+from frontend import feed, words_of_sessions
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import overview as queries
@@ -27,7 +27,13 @@ def figures(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _figures(frame: Frame) -> dict[str, object]:
     view = queries.overview(caller=frame.caller, project=_slug(frame), now=frame.now)
     largest = max((place.memories for place in view.places), default=0)
-    return {"view": view, "tally": view.tally, "largest": largest, "now": frame.now}
+    return {
+        "view": view,
+        "tally": view.tally,
+        "largest": largest,
+        "alarm_names": words_of_sessions.ALARMS,
+        "now": frame.now,
+    }
 
 
 def _entries(frame: Frame) -> tuple[feed.Entry, ...]:

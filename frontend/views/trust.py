@@ -7,7 +7,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from frontend import words
+from frontend import words_of_sessions
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
@@ -72,7 +72,7 @@ def _position(row: LevelRow, view: TrustView, frame: Frame) -> Position:
         value=row.level.name.lower(),
         name=NAMES[row.level],
         least=row.injects_from_confidence,
-        asked=words.ASKED[row.asking.value],
+        asked=words_of_sessions.ASKED[row.asking.value],
         is_here=row.level is view.level,
         is_open=row.level in view.open_to and _may_set(frame),
         is_for_owners=row.level is TrustLevel.AUTONOMOUS,
