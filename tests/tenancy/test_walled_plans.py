@@ -1,11 +1,17 @@
 """Filters of lists keep their indexes under row-level security."""
 
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
 import pytest
 from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.queries.views import visible
+from memory.sql.told import Hearer, told_to
+from teams import visibility
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -25,6 +31,32 @@ def test_a_list_looks_up_one_vector_a_row(caller: Caller) -> None:
 
     assert "memory_vector_once" in plan
     assert "hashed SubPlan" not in plan
+
+
+def test_who_was_told_what_is_looked_up_by_token_and_by_person(
+    caller: Caller, now: datetime
+) -> None:
+    hearer = Hearer(person=caller.user_id, token=uuid4(), since=now)
+    asked: list[tuple[str, Any]] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append((sql, params))
+        return execute(sql, params, many, context)
+
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        with connection.execute_wrapper(note):
+            told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100)
+        (question,) = (one for one in asked if "memory_givenout" in one[0])
+        plan = _plan(*question)
+
+    for index in ("memory_given_token", "memory_given_person", "memory_memory_pkey"):
+        assert index in plan
+    lines = plan.splitlines()
+    for person_or_token in ("token", "person"):
+        found = [one for one in lines if f"Index Cond: (({person_or_token} =" in one]
+        assert found != [], plan
+        assert "(at >" in found[0]  # the moment is looked up as well
 
 
 def _plan(sql: str, params: tuple[object, ...] = ()) -> str:
