@@ -164,35 +164,46 @@ def test_finished_work_is_offered_nowhere(caller: Caller, now: datetime) -> None
     assert (given.unfinished, given.back.text) == (None, "")
 
 
-@pytest.mark.usefixtures("store")
-def test_a_planner_is_told_what_follows_for_the_plan(caller: Caller, now: datetime) -> None:
+@pytest.fixture
+def lessons(caller: Caller, store: str, now: datetime) -> tuple[UUID, UUID, UUID]:
+    """A calibration, a dependency and a dead end of the module."""
     measured = {"module": "src/cart", "planned": 10, "actual": 15, "ratio": 1.5, "samples": 4}
-    calibration = known(
-        caller, now, "Work on the cart takes half as long again as it was planned to take.",
-        type="task_calibration", attributes=measured,
-    )  # fmt: skip
-    coupled = known(
-        caller, now, "A change of the prices comes with a change of the taxes of the cart.",
-        type="causal_dependency", related_files=(FILE, RARE),
-    )  # fmt: skip
-    dead = known(
-        caller, now, "Caching totals in the session failed, because carts are shared by tabs.",
-        type="dead_end",
-    )  # fmt: skip
-
-    session = opened(caller, now)
-    given = at(
-        caller, now, Point.PLANNER, session, modules=("src/cart",), files=(FILE,), estimate=10
+    told: tuple[dict[str, Any], ...] = (
+        {
+            "content": "Work on the cart takes half as long again as it was planned to take.",
+            "type": "task_calibration",
+            "attributes": measured,
+        },
+        {
+            "content": "A change of the prices comes with a change of the taxes of the cart.",
+            "type": "causal_dependency",
+            "related_files": (FILE, RARE),
+        },
+        {
+            "content": "Caching totals in the session failed, because carts are shared by tabs.",
+            "type": "dead_end",
+        },
     )
+    first, second, third = (known(caller, now, **one).id for one in told)
+    return first, second, third
+
+
+def test_a_planner_is_told_what_follows_for_the_plan(
+    caller: Caller, lessons: tuple[UUID, UUID, UUID], now: datetime
+) -> None:
+    _, coupled, dead = lessons
+    task = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
 
     assert given.advice is not None
     assert given.advice.calibration == pytest.approx(1.5)
     assert (given.advice.planned_steps, given.advice.step_limit) == (10, 15)
     assert given.advice.also_in_scope == (RARE,)
-    assert set(given.advice.rests_on) == {calibration.id, coupled.id, dead.id}
-    assert given.advice.checklist == (dead.id, coupled.id)
+    assert set(given.advice.rests_on) == set(lessons)
+    assert given.advice.checklist == (dead, coupled)
     assert "1.50 times the steps planned; allow 15 steps" in given.back.text
-    assert {one.memory.id for one in given.back.given} == {calibration.id, coupled.id, dead.id}
+    assert {one.memory.id for one in given.back.given} == set(lessons)
 
 
 @pytest.mark.usefixtures("store")
@@ -279,16 +290,15 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
     define(caller=caller, name="kanban", phases=phases, relays=(passes,), now=now)
     work = {"methodology": "kanban", "thread": "cache", "shared": True}
     before = opened(caller, now, phase="design", **work)
-    decision = known(caller, now, "Totals are kept in cents, as the ledger does.",
-                     type="decision")  # fmt: skip
-    own = known(caller, now, "I keep the notes on totals in my own folder.", type="decision",
-                scope="personal")  # fmt: skip
+    decided = {"type": "decision", "content": "Totals are kept in cents, as the ledger does."}
+    noted = {"type": "decision", "content": "I keep the notes on totals in my own folder."}
+    decision = known(caller, now, **decided)
+    own = known(caller, now, scope="personal", **noted)
     with tenancy.unit():
         Memory.objects.filter(pk__in=(decision.id, own.id)).update(session_id=before)
 
-    given = at(
-        member_caller, now, Point.SYSTEM_PROMPT, opened(member_caller, now, phase="doing", **work)
-    )
+    after = opened(member_caller, now, phase="doing", **work)
+    given = at(member_caller, now, Point.SYSTEM_PROMPT, after)
 
     assert {one.memory.id for one in given.back.given} == {decision.id}
     assert methodologies.known(caller=member_caller)[1].relays == (passes,)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from typing import Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions.asking import SearchRequest
 from memory.actions.give_at_point import AtPoint, give_at_point
+from memory.actions.giving_back import GivenBack
 from memory.actions.open_session import NewSession, open_session
 from memory.models import GivenOut
 from memory.observer.injection.choosing import MEMORIES_MOST
@@ -38,11 +39,38 @@ KNOWN = st.lists(
     min_size=1,
     max_size=8,
 )
+Drawn = tuple[str, int, str, tuple[str, ...]]
 ASKED = st.lists(st.sampled_from(tuple(Point)), min_size=1, max_size=8)
 
 
+def remember(caller: Caller, store: str, now: datetime, known: list[Drawn]) -> None:
+    """Store what was drawn."""
+    for type, length, sign, about in known:
+        text = " ".join((WORDS[place % len(WORDS)] + sign) for place in range(length))
+        memories.sent(
+            caller, now, f"{uuid4().hex} {text}"[:4_000], project=store, type=type,
+            related_files=about, related_modules=("src/cart",), confidence=0.95,
+        )  # fmt: skip
+
+
+def ask(
+    caller: Caller, now: datetime, point: Point, session_id: UUID, files: tuple[str, ...]
+) -> GivenBack:
+    """Ask what a point gives, of all that is known."""
+    asked = AtPoint(
+        point=point,
+        session_id=session_id,
+        wanted=SearchRequest(query=TASK, threshold=0.0),
+        files=files,
+        modules=("src/cart",),
+        step=9,
+        estimate=12,
+    )
+    return give_at_point(caller=caller, asked=asked, now=now).back
+
+
 @settings(
-    max_examples=15,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -51,35 +79,25 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
     caller: Caller,
     store: str,
     now: datetime,
-    known: list[tuple[str, int, str, tuple[str, ...]]],
+    known: list[Drawn],
     asked: list[Point],
     files: tuple[str, ...],
 ) -> None:
     switch_hooks(caller=caller, ref=store, switched=dict.fromkeys(Hook, True))
-    for type, length, sign, about in known:
-        text = " ".join((WORDS[place % len(WORDS)] + sign) for place in range(length))
-        memories.sent(
-            caller, now, f"{uuid4().hex} {text}"[:4_000], project=store, type=type,
-            related_files=about, related_modules=("src/cart",), confidence=0.95,
-        )  # fmt: skip
+    remember(caller, store, now, known)
     new = NewSession(project=store)
     session_id = open_session(caller=caller, new=new, now=now).session.id
-    told: list[object] = []
+    told: list[UUID] = []
 
     for point in asked:
-        wanted = SearchRequest(query=TASK, threshold=0.0)
-        moment = AtPoint(
-            point=point, session_id=session_id, wanted=wanted, files=files,
-            modules=("src/cart",), step=9, estimate=12,
-        )  # fmt: skip
-        back = give_at_point(caller=caller, asked=moment, now=now).back
+        back = ask(caller, now, point, session_id, files)
         told.extend(one.memory.id for one in back.given)
         assert back.tokens == packing_tokens.count(text=back.text) <= POINTS[point].tokens
         assert len(back.given) <= MEMORIES_MOST[point]
 
     with tenancy.unit():
         ledger = GivenOut.objects.filter(session_id=session_id).values_list("memory_id", flat=True)
-        assert sorted(map(str, told)) == sorted(map(str, ledger))
+        assert sorted(told) == sorted(ledger)
     assert len(told) == len(set(told))
 
 
@@ -94,10 +112,8 @@ def test_a_memory_that_is_larger_than_its_point_is_not_given(
         related_modules=("src/cart",), confidence=0.95,
     )  # fmt: skip
     session_id = open_session(caller=caller, new=NewSession(project=store), now=now).session.id
-    wanted = SearchRequest(query=TASK, threshold=0.0)
 
-    moment = AtPoint(point=point, session_id=session_id, wanted=wanted, files=FILES, step=9)
-    back = give_at_point(caller=caller, asked=moment, now=now).back
+    back = ask(caller, now, point, session_id, FILES)
 
     assert back.tokens <= POINTS[point].tokens
     if POINTS[point].tokens < packing_tokens.count(text=huge):
