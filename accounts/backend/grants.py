@@ -72,17 +72,16 @@ def begin(*, asked: Asked) -> Codes:
     """Keep what was asked, under two new codes."""
     device_code = secrets.token_urlsafe(DEVICE_CODE_BYTES)
     key = peppers.digest(text=device_code)
-    user_code = _new_user_code()
-    while not _once("typed", _typed(user_code), key):
-        user_code = _new_user_code()
+    letters = _new_letters()
+    while not _once("typed", _typed(letters), key):
+        letters = _new_letters()
     _once("asked", key, asked)
-    half = USER_CODE_LETTERS // 2
-    return Codes(device_code=device_code, user_code=f"{user_code[:half]}-{user_code[half:]}")
+    return Codes(device_code=device_code, user_code=user_code(text=letters))
 
 
-def of_person(*, user_code: str) -> Grant | None:
+def of_person(*, typed: str) -> Grant | None:
     """Return the grant that a person's code names, however it was typed."""
-    key = _kept("typed", _typed(spelled(user_code=user_code)))
+    key = _kept("typed", _typed(_letters(typed)))
     return None if key is None else _grant(str(key))
 
 
@@ -91,9 +90,10 @@ def of_program(*, device_code: str) -> Grant | None:
     return _grant(peppers.digest(text=device_code))
 
 
-def spelled(*, user_code: str) -> str:
-    """Return a code as it was given out, without what people put between its letters."""
-    return "".join(letter for letter in user_code.upper() if letter in ALPHABET)
+def user_code(*, text: str) -> str:
+    """Return a code as it is shown, however it was typed."""
+    letters, half = _letters(text), USER_CODE_LETTERS // 2
+    return f"{letters[:half]}-{letters[half:]}"
 
 
 def decide(*, key: str, decision: Decision) -> bool:
@@ -122,12 +122,17 @@ def _grant(key: str) -> Grant | None:
     return Grant(key=key, asked=asked) if isinstance(asked, Asked) else None
 
 
-def _new_user_code() -> str:
+def _letters(typed: str) -> str:
+    """Return the letters of a code, without what people put between them."""
+    return "".join(letter for letter in typed.upper() if letter in ALPHABET)[:USER_CODE_LETTERS]
+
+
+def _new_letters() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(USER_CODE_LETTERS))
 
 
-def _typed(user_code: str) -> str:
-    return peppers.digest(text=f"device {user_code}")
+def _typed(letters: str) -> str:
+    return peppers.digest(text=f"device {letters}")
 
 
 def _once(part: str, key: str, value: object, *, seconds: int = LIVES_SECONDS) -> bool:

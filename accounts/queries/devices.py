@@ -7,7 +7,7 @@ from accounts.errors import Conflict, NotFound
 
 def waiting(*, user_code: str) -> Grant:
     """Return what a program asks for. Raises NotFound, and Conflict where it was decided."""
-    grant = grants.of_person(user_code=user_code)
+    grant = grants.of_person(typed=user_code)
     if grant is None:
         raise NotFound(
             detail="There is no such code, or it has expired.",

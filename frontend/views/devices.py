@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.actions.devices import Lent, approve, refuse
 from accounts.audit import origin
 from accounts.authentication import caller_from_session, count_try, entered
-from accounts.backend.grants import Asked
+from accounts.backend.grants import Asked, user_code
 from accounts.caller import Caller, TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of, waiting_device
@@ -44,8 +44,8 @@ def device(request: HttpRequest) -> HttpResponse:
     """Show what a program asks for, and keep the decision."""
     now = timezone.now()
     sent = request.POST if request.method == "POST" else request.GET
-    code = sent.get("code", "").strip()[:40]
-    if not code:
+    code = user_code(text=sent.get("code", ""))
+    if not sent.get("code", "").strip():
         return _page(request, {})
     try:
         asked = _asked(request, code, now)
@@ -115,6 +115,4 @@ def _lent(sent: QueryDict, choice: Choice) -> Lent:
 
 
 def _page(request: HttpRequest, context: dict[str, object], *, status: int = 200) -> HttpResponse:
-    response = base.page(request, "pages/device.html", context, status=status)
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return base.page(request, "pages/device.html", context, status=status)

@@ -29,9 +29,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     except CairnError as error:
         return base.refusal(request=request, error=error)
     mine = getattr(request.user, "email", "").lower() == offer.email.lower()
-    response = base.page(request, "pages/invitation.html", {"offer": offer, "mine": mine})
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return base.page(request, "pages/invitation.html", {"offer": offer, "mine": mine})
 
 
 def _gone(request: HttpRequest, now: datetime) -> HttpResponse:

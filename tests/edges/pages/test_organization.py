@@ -68,6 +68,7 @@ def test_invitation_is_mailed_and_its_link_accepted(
 
     assert len(mail.outbox) == 1
     assert b"Join Acme" in offered.content
+    assert offered["Referrer-Policy"] == "same-origin"  # with less, browsers send forms from nowhere
     assert accepted["Location"] == "/o/acme/"
     assert stranger.email in {one.email for one in members(caller=caller)}
 
