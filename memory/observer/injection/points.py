@@ -5,15 +5,11 @@ that was just touched. Steps as a point of their own, and searches answered in p
 projects that ask for them. Every switch off is final, whatever the others say.
 """
 
-import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from memory.taxonomy import MemoryType
-
-CONTROL_SHARE: Final = 5  # of 100 sessions, spec 10.4
-PASSIVE_SHARE: Final = 10  # of 100 sessions, spec 10.4
 
 
 class Point(StrEnum):
@@ -90,18 +86,6 @@ class Switches:
     off: frozenset[Point] = frozenset()
     paused: bool = False
     experiments: bool = True
-
-
-def group(*, session: str, project: str) -> Group:
-    """Return the group of a session: the same for ever, 5 : 10 : 85 of many (spec 10.4).
-
-    The first eight bytes of the SHA-256 of both ids, modulo 100.
-    """
-    digest = hashlib.sha256(f"{session}\0{project}".encode()).digest()
-    place = int.from_bytes(digest[:8], "big") % 100
-    if place < CONTROL_SHARE:
-        return Group.CONTROL
-    return Group.PASSIVE if place < CONTROL_SHARE + PASSIVE_SHARE else Group.FULL
 
 
 def is_open(*, point: Point, switches: Switches, group: Group) -> bool:
