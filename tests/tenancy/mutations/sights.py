@@ -241,6 +241,12 @@ VISIBILITY: Final = (
         f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
     ),
     guard(
+        "sums of sessions are of those that the reader sees", "memory/queries/experiments.py",
+        "sight = None if manages(caller=caller) else visibility.sight_of(caller=caller)",
+        "sight = None",
+        "tests/integration/memory/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
+    ),
+    guard(
         "the night joins names that all of a place see", "memory/sql/entities.sql",
         "(n.audience = n.project_id OR n.audience = %(everybody)s) AND", "",
         "tests/integration/memory/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
