@@ -31,8 +31,10 @@ from memory.queries import imports, overview, reviews
 from memory.queries.conflicts import ConflictView
 from memory.queries.reviews import DuePlace
 from memory.queries.views import MemoryView
+from memory.queries.waiting_sessions import WaitingSession, waiting_sessions
 
 Verb = Callable[[HttpRequest, Frame, UUID], Decided]
+SESSIONS: Final = 6  # of which something waits, beside the list
 BATCHES: Final = 12  # imports beside the list
 REST_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 30}
 
@@ -228,8 +230,18 @@ def _context(
         "may_decide": shown.may_decide,
         **narrowed(request),
         "batches": _batches(frame, shown),
+        "of_sessions": _of_sessions(frame, shown),
         "now": frame.now,
     }
+
+
+def _of_sessions(frame: Frame, shown: Inbox) -> tuple[WaitingSession, ...]:
+    """Return the newest sessions of which something waits; each is decided about on its page."""
+    if shown.batch is not None or not shown.counts.total:
+        return ()
+    return waiting_sessions(
+        caller=frame.caller, project=_slug(frame), limit=SESSIONS, now=frame.now
+    )
 
 
 def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
