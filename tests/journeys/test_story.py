@@ -82,11 +82,8 @@ def replayed(address: str, place: Place, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def kept(replayed: dict[str, Any], address: str, place: Place) -> dict[str, Any]:
-    """What the person kept of it; no token of theirs could, since their agent proposed it."""
+    """What the person kept of it, if it was not kept before."""
     path = f"/api/v1/sessions/{replayed['session']}/summary"
-    headers = {"Authorization": f"Bearer {place.token}"}
-    refused = httpx.post(f"{address}{path}", json={"save_all": True}, headers=headers)
-    assert refused.json()["code"] == "self_approval"
     with signed_in(address=address, place=place) as person:
         answer = person.post(path, json={"save_all": True})
     assert answer.status_code == 200, answer.text
@@ -147,21 +144,34 @@ def test_replayed_session_is_understood_and_what_it_taught_waits_for_a_person(
     assert "src/cart/cache.py" in waiting["dead_end"]["memory"]["related_files"]
 
 
-def test_what_was_learned_is_given_to_the_next_session_and_not_done_again(
-    kept: dict[str, Any], api: httpx.Client, address: str, place: Place, tmp_path: Path
+def test_no_token_keeps_what_its_own_agent_proposed(
+    replayed: dict[str, Any], api: httpx.Client
 ) -> None:
-    environment = _environment(address, place, tmp_path)
-    second = Agent(name="second", environment=environment)
-    third = Agent(name="third", environment=environment)
+    refused = api.post(f"sessions/{replayed['session']}/summary", json={"save_all": True})
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "self_approval")
+
+
+def test_what_was_learned_is_in_the_brief_of_the_next_session(
+    kept: dict[str, Any], address: str, place: Place, tmp_path: Path
+) -> None:
+    second = Agent(name="second", environment=_environment(address, place, tmp_path))
+    prompt = "The cart shows the old price after a sale: keep prices in src/cart/cache.py less."
 
     second.tells("SessionStart", source="startup")
-    brief = second.tells(
-        "UserPromptSubmit",
-        prompt="The cart shows the old price after a sale: keep prices in src/cart/cache.py less.",
-    )
+    brief = second.tells("UserPromptSubmit", prompt=prompt)
+
+    assert kept["summary"]["waiting"] == 0
+    assert LEARNED in brief
+
+
+@pytest.fixture
+def warned(kept: dict[str, Any], address: str, place: Place, tmp_path: Path) -> tuple[str, str]:
+    """What a third session is told at the file, before it edits it and after."""
+    third = Agent(name="third", environment=_environment(address, place, tmp_path))
+    path = f"{FOLDER}/src/cart/cache.py"
     third.tells("SessionStart", source="startup")
     third.tells("UserPromptSubmit", prompt="Rename the setting of the Redis address.")
-    path = f"{FOLDER}/src/cart/cache.py"
     warning = third.uses("Read", "PRICE_TTL = 60", file_path=path)
     edit = {"file_path": path, "old_string": "_client = redis", "new_string": "_client = store"}
     after = third.uses("Edit", "done", **edit)
@@ -169,9 +179,14 @@ def test_what_was_learned_is_given_to_the_next_session_and_not_done_again(
     third.tells("Stop", last_assistant_message="The setting is renamed; prices live as before.")
     third.tells("SessionEnd", reason="exit")
     _work()
+    return warning, after
 
-    assert kept["decided"]["keep"] >= 1
-    assert LEARNED in brief
+
+def test_who_touches_the_file_is_warned_before_an_edit_and_does_not_do_it_again(
+    warned: tuple[str, str], api: httpx.Client
+) -> None:
+    warning, after = warned
+
     assert LEARNED in warning
     assert LEARNED not in after
     row = _session(api, "third")

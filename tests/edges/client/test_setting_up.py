@@ -53,49 +53,59 @@ def test_init_connects_what_it_finds_and_doctor_agrees(agents: Path, here: Cairn
     assert {"claude-code", "cursor", "codex", "mcp", "token", "server"} <= set(checks)
 
 
+HOOKS = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
+BEEP = {"hooks": [{"type": "command", "command": "beep"}]}
+
+
 def test_init_lets_every_program_run_the_script_and_holds_no_secret_in_a_hook(
     agents: Path, here: Cairn, place: Place
 ) -> None:
     (agents / ".copilot").mkdir()
-    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}}
-    (agents / ".claude" / "settings.json").write_text(json.dumps(settings))
 
     assert here("init", "--yes").code == 0
 
-    files = (".claude/settings.json", ".cursor/hooks.json", ".codex/hooks.json")
-    for name in (*files, ".copilot/hooks/cairn.json"):
+    for name in (*HOOKS, ".copilot/hooks/cairn.json"):
         text = (agents / name).read_text()
         assert "$HOME/.cairn/plugin/bin/hook.sh" in text
         assert "PLUGIN_ROOT" not in text
         assert place.token not in text
-    told = json.loads((agents / files[0]).read_text())["hooks"]["Stop"]
-    assert told[0] == settings["hooks"]["Stop"][0]
-    assert len(told) == 2
-    server = json.loads((agents / ".copilot" / "mcp-config.json").read_text())["mcpServers"][
-        "cairn"
-    ]
-    assert server["url"].endswith("/mcp")
+    servers = json.loads((agents / ".copilot" / "mcp-config.json").read_text())["mcpServers"]
+    assert servers["cairn"]["url"].endswith("/mcp")
     assert _checks(here)["hooks"]["ok"]
+
+
+def test_hooks_stand_behind_those_of_others(agents: Path, here: Cairn) -> None:
+    settings = agents / HOOKS[0]
+    settings.write_text(json.dumps({"hooks": {"Stop": [BEEP]}}))
+
+    here("init", "--yes", "--harness", "claude-code")
+
+    told = json.loads(settings.read_text())["hooks"]["Stop"]
+    assert (told[0], len(told)) == (BEEP, 2)
+
+
+def _prompted(home: Path) -> str:
+    """Run the hook of a prompt as Claude Code would; return what went wrong."""
+    hooks = json.loads((home / HOOKS[0]).read_text())["hooks"]["UserPromptSubmit"]
+    told = {"session_id": "of-init", "hook_event_name": "UserPromptSubmit", "prompt": "Go on."}
+    done = subprocess.run(
+        ["dash", "-c", hooks[0]["hooks"][0]["command"]],
+        input=json.dumps({**told, "cwd": str(home)}),
+        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stderr
 
 
 def test_the_script_that_was_written_calls_with_what_login_keeps(
     agents: Path, here: Cairn, address: str, place: Place
 ) -> None:
     here("init", "--yes", "--harness", "claude-code")
-    hooks = json.loads((agents / ".claude" / "settings.json").read_text())["hooks"]
-    command = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
-    payload = {"session_id": "of-init", "hook_event_name": "UserPromptSubmit", "prompt": "Go on."}
 
-    done = subprocess.run(
-        ["dash", "-c", command],
-        input=json.dumps({**payload, "cwd": str(agents)}),
-        env={"HOME": str(agents), "PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    assert _prompted(agents) == ""
 
-    assert done.stderr == ""
     headers = {"Authorization": f"Bearer {place.token}"}
     told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
     assert [one["external_id"] for one in told] == ["claude-code/of-init"]
