@@ -29,10 +29,7 @@ def sentence(template: str, /, **values: Value) -> Sentence:
 
     A value may be a sentence itself. Raises KeyError for a place without a value.
     """
-    shown = {name: _shown(value) for name, value in values.items()}
-    made = Sentence(template.format_map(shown) if values else template)
-    made.template, made.values = template, values
-    return made
+    return _made(template, values)
 
 
 class Sentences(str):
@@ -79,7 +76,7 @@ def _plain(values: Mapping[str, Value]) -> dict[str, Any]:
 def _of_part(part: Mapping[str, Any]) -> str:
     if not part["values"]:
         return str(part["template"])
-    return sentence(part["template"], **{n: _value(v) for n, v in part["values"].items()})
+    return _made(part["template"], {name: _value(one) for name, one in part["values"].items()})
 
 
 def _value(value: Any) -> Value:
@@ -89,6 +86,13 @@ def _value(value: Any) -> Value:
     if value and isinstance(value[0], dict):
         return _of_part(value[0])
     return tuple(str(one) for one in value)
+
+
+def _made(template: str, values: Mapping[str, Value]) -> Sentence:
+    shown = {name: _shown(value) for name, value in values.items()}
+    made = Sentence(template.format_map(shown) if values else template)
+    made.template, made.values = template, values
+    return made
 
 
 def _shown(value: Value) -> str | int | float:
