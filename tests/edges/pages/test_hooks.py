@@ -50,7 +50,7 @@ def test_a_member_sees_the_switches_and_changes_none(
 
     before, answer = page(client, shop), client.post(f"{shop}settings/hooks", {"on": "step"})
 
-    assert '<fieldset class="form" disabled>' in before
+    assert '<fieldset class="field" disabled>' in before
     assert answer.status_code == 403
     assert Hook.BRIEF in on(caller)
 

@@ -43,14 +43,16 @@ Drawn = tuple[str, int, str, tuple[str, ...]]
 ASKED = st.lists(st.sampled_from(tuple(Point)), min_size=1, max_size=8)
 
 
-def remember(caller: Caller, store: str, now: datetime, known: list[Drawn]) -> None:
-    """Store what was drawn."""
+def begun(caller: Caller, store: str, now: datetime, known: list[Drawn]) -> UUID:
+    """Store what was drawn, switch everything on, and open a session; return its id."""
+    switch_hooks(caller=caller, ref=store, switched=dict.fromkeys(Hook, True))
     for type, length, sign, about in known:
         text = " ".join((WORDS[place % len(WORDS)] + sign) for place in range(length))
         memories.sent(
             caller, now, f"{uuid4().hex} {text}"[:4_000], project=store, type=type,
             related_files=about, related_modules=("src/cart",), confidence=0.95,
         )  # fmt: skip
+    return open_session(caller=caller, new=NewSession(project=store), now=now).session.id
 
 
 def ask(
@@ -69,6 +71,13 @@ def ask(
     return give_at_point(caller=caller, asked=asked, now=now).back
 
 
+def ledger_of(session_id: UUID) -> list[UUID]:
+    """Return what the ledger of a session says was given."""
+    with tenancy.unit():
+        rows = GivenOut.objects.filter(session_id=session_id)
+        return sorted(rows.values_list("memory_id", flat=True))
+
+
 @settings(
     max_examples=10,
     deadline=None,
@@ -83,10 +92,7 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
     asked: list[Point],
     files: tuple[str, ...],
 ) -> None:
-    switch_hooks(caller=caller, ref=store, switched=dict.fromkeys(Hook, True))
-    remember(caller, store, now, known)
-    new = NewSession(project=store)
-    session_id = open_session(caller=caller, new=new, now=now).session.id
+    session_id = begun(caller, store, now, known)
     told: list[UUID] = []
 
     for point in asked:
@@ -95,9 +101,7 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
         assert back.tokens == packing_tokens.count(text=back.text) <= POINTS[point].tokens
         assert len(back.given) <= MEMORIES_MOST[point]
 
-    with tenancy.unit():
-        ledger = GivenOut.objects.filter(session_id=session_id).values_list("memory_id", flat=True)
-        assert sorted(told) == sorted(ledger)
+    assert sorted(told) == ledger_of(session_id)
     assert len(told) == len(set(told))
 
 
