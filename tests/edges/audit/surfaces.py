@@ -125,7 +125,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "revoke_token": rest("tokens/{token}", "token.revoked", "DELETE"),
 }
 REST_READS: Final = frozenset(
-    {"context", "preview_import", "search", "step"}
+    {"check_plan", "check_diff", "context", "preview_import", "search", "step"}
 )  # POST: questions do not fit an address
 REST_OF_ANYBODY: Final = frozenset(  # refused to nobody; tests of their own
     {"ask_device_code", "fetch_device_token", "report_leak"}
