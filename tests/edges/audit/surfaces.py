@@ -360,7 +360,8 @@ PAGES_THAT_READ: Final = frozenset(
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md", "note", "notes",
-        "organization", "organizations", "overview", "palette", "permalink", "session", "session_steps", "sessions",
+        "organization", "organizations", "overview", "palette", "permalink",
+        "session", "session_steps", "sessions",
         "settings_audit", "settings_jobs", "settings_members", "settings_tokens",
         "experiments", "settings_usage", "steps", "topic", "topics", "usage",
     }
