@@ -37,18 +37,9 @@ def test_who_was_told_what_is_looked_up_by_token_and_by_person(
     caller: Caller, now: datetime
 ) -> None:
     hearer = Hearer(person=caller.user_id, token=uuid4(), since=now)
-    asked: list[tuple[str, Any]] = []
-
-    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
-        asked.append((sql, params))
-        return execute(sql, params, many, context)
 
     with tenancy.unit():
-        sight = visibility.sight_of(caller=caller)
-        with connection.execute_wrapper(note):
-            told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100)
-        (question,) = (one for one in asked if "memory_givenout" in one[0])
-        plan = _plan(*question)
+        plan = _plan(*_asked_of_whom_was_told(caller, hearer))
 
     for index in ("memory_given_token", "memory_given_person", "memory_memory_pkey"):
         assert index in plan
@@ -57,6 +48,21 @@ def test_who_was_told_what_is_looked_up_by_token_and_by_person(
         found = [one for one in lines if f"Index Cond: (({person_or_token} =" in one]
         assert found != [], plan
         assert "(at >" in found[0]  # the moment is looked up as well
+
+
+def _asked_of_whom_was_told(caller: Caller, hearer: Hearer) -> tuple[str, Any]:
+    """Return the statement that is asked, and its values."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        asked.append((sql, params))
+        return execute(sql, params, many, context)
+
+    sight = visibility.sight_of(caller=caller)
+    with connection.execute_wrapper(note):
+        told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100)
+    (question,) = (one for one in asked if "memory_givenout" in one[0])
+    return question
 
 
 def _plan(sql: str, params: tuple[object, ...] = ()) -> str:

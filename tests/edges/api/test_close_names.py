@@ -47,7 +47,7 @@ def test_a_project_that_one_does_not_see_is_none(api: Api) -> None:
 
 
 def test_nobody_learns_of_a_name_by_asking_for_what_is_close(
-    api: Api, caller: Caller, member_caller: Caller, other_caller: Caller
+    api: Api, member_caller: Caller
 ) -> None:
     _stored(api, NAMED[0])
     _stored(api, NAMED[1], scope="personal")
@@ -63,8 +63,17 @@ def test_nobody_learns_of_a_name_by_asking_for_what_is_close(
         )
     assert (seen.thing is None, seen.suggestions) == (False, ())
     assert (hidden.thing, hidden.suggestions) == (None, ())
+
+
+def test_another_organization_knows_neither_the_name_nor_the_project(
+    api: Api, other_caller: Caller
+) -> None:
+    _stored(api, NAMED[0])
+    given = {"name": "ConnectionBroker", "type": None}
+
     with entered(other_caller):
         there = close_names_of(caller=other_caller, narrowing=Narrowing(), **given)
-        assert there.thing is None
         with pytest.raises(NotFound):
             close_names_of(caller=other_caller, narrowing=Narrowing(project="shop"), **given)
+
+    assert there.thing is None

@@ -123,7 +123,7 @@ def test_the_week_of_an_empty_inbox_says_what_was_settled(
     assert 'conflicts?state=settled">Settled conflicts <span class="num">1<' in page
 
 
-def test_nobody_snoozes_or_counts_a_conflict_with_a_personal_memory_of_somebody_else(
+def test_nobody_snoozes_a_conflict_with_a_personal_memory_of_somebody_else(
     viewer_pages: Client,
     stranger_pages: Client,
     caller: Caller,
@@ -140,11 +140,19 @@ def test_nobody_snoozes_or_counts_a_conflict_with_a_personal_memory_of_somebody_
     for each in (member_caller, other_caller):
         with entered(each), pytest.raises(NotFound):
             snooze_conflict(caller=each, conflict_id=mine.id, until=now + WEEK, now=now)
+
+
+def test_nobody_counts_what_somebody_settled_about_a_personal_memory(
+    caller: Caller, member_caller: Caller, shop: str
+) -> None:
+    mine, now = _pair(caller, scope="personal"), datetime.now(UTC)
+    settlement = Settlement(verdict=Verdict.BOTH, reason="Each in its case.")
     with entered(caller):
-        settlement = Settlement(verdict=Verdict.BOTH, reason="Each in its case.")
         settle(caller=caller, conflict_id=mine.id, settlement=settlement, now=now)
+
     with entered(member_caller):
         week = reviews.decided(caller=member_caller, project="shop", now=now)
+
     assert (week.settled, week.total) == (0, 0)
 
 

@@ -149,8 +149,6 @@ def test_nobody_is_told_of_an_import_that_they_do_not_see(
     viewer_pages: Client,
     stranger_pages: Client,
     caller: Caller,
-    member_caller: Caller,
-    other_caller: Caller,
     shop: str,
 ) -> None:
     mine = _taken(owner_pages, caller, scope="personal")
@@ -163,6 +161,13 @@ def test_nobody_is_told_of_an_import_that_they_do_not_see(
             assert (asked.status_code, unknown.status_code) == (404, 404)
     assert owner_pages.get(f"/o/acme/p/other/inbox?import={mine.id}").status_code == 404
     assert "mill.md" not in viewer_pages.get(f"{INBOX}/groups?group=imports").content.decode()
+
+
+def test_nobody_counts_what_waits_of_an_import_that_they_do_not_see(
+    owner_pages: Client, caller: Caller, member_caller: Caller, other_caller: Caller, shop: str
+) -> None:
+    mine = _taken(owner_pages, caller, scope="personal")
+
     for each in (member_caller, other_caller):
         with entered(each), pytest.raises(NotFound):
             reviews.counts(caller=each, project=None, batch=mine.id, now=datetime.now(UTC))

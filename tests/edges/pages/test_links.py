@@ -142,12 +142,7 @@ def test_viewers_take_nothing_back(
 
 
 def test_nobody_is_told_of_a_link_to_a_memory_that_they_do_not_see(
-    viewer_pages: Client,
-    stranger_pages: Client,
-    caller: Caller,
-    member_caller: Caller,
-    other_caller: Caller,
-    shop: str,
+    caller: Caller, member_caller: Caller, other_caller: Caller, shop: str
 ) -> None:
     mine, shared = remembered(caller, scope="personal"), remembered(caller, OTHER)
     linked(caller, mine, shared)
@@ -165,6 +160,14 @@ def test_nobody_is_told_of_a_link_to_a_memory_that_they_do_not_see(
         assert memories.links(caller=member_caller, memory_id=shared.id) == ()
 
     assert len(said) == 1
+
+
+def test_no_page_takes_a_link_back_that_its_reader_does_not_see(
+    viewer_pages: Client, stranger_pages: Client, caller: Caller, shop: str
+) -> None:
+    mine, shared = remembered(caller, scope="personal"), remembered(caller, OTHER)
+    linked(caller, mine, shared)
+
     for pages in (viewer_pages, stranger_pages):
         form = {"other": str(mine.id), "kind": "extend", "outgoing": "0"}
         sent = pages.post(f"/o/acme/p/shop/memories/{shared.id}/unlink", form)
