@@ -99,6 +99,7 @@ class Said:
 
 def read(*, text: str) -> Said:
     """Take a text apart."""
+    text = _tight(text)
     against = tuple(_spans(text, _REJECTING, _REJECTED))
     only = tuple(_ONLY.finditer(text))
     away = tuple(_spans(text, _TAKING))
@@ -115,12 +116,17 @@ def read(*, text: str) -> Said:
 
 def approach(*, content: str) -> str:
     """Return what a dead end tried: its first clause, as far as it does not say how it failed."""
-    begun = _TRIED.sub("", _TASK.sub("", content, count=1), count=1)
+    begun = _TRIED.sub("", _TASK.sub("", _tight(content), count=1), count=1)
     found = next(
         (one.start() for one in _FAILED.finditer(begun) if one.start() >= SHORTEST_APPROACH),
         len(begun),
     )
     return begun[:found][:LONGEST].strip()
+
+
+def _tight(text: str) -> str:
+    """Return a text whose runs of spaces are one: expressions would look at long ones too often."""
+    return "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())
 
 
 def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -60,3 +60,8 @@ def test_what_is_rejected_or_taken_away_is_not_proposed() -> None:
 )
 def test_what_a_dead_end_tried(content: str, tried: str) -> None:
     assert clauses.approach(content=content) == tried
+
+
+def test_long_runs_of_spaces_are_read_as_one() -> None:
+    assert clauses.read(text=f"Use{' ' * 20_000}carts").affirmed == "Use carts"
+    assert clauses.approach(content=f"Tried{' ' * 20_000}carts for all") == "carts for all"
