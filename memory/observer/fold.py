@@ -1,9 +1,10 @@
 """scratchpad = fold(events): pure, replayable, the same in any batching (spec 4.1).
 
 Events are applied in the order of their sequence numbers. What comes too early waits for the events
-before it, up to a window of 64; a gap that outlasts the window, or the session, is counted and
-passed over. What comes twice is counted and not applied. What comes after its gap was passed over
-is counted as late: the events as stored are all there, and `rebuild` puts it in its place.
+before it, up to a window of 64; a gap that outlasts the window, or the session, is passed over, and
+counted as far as it tells of something missing (`memory.observer.runs`). What comes twice is
+counted and not applied. What comes after its gap was passed over is counted as late: the events as
+stored are all there, and `rebuild` puts it in its place.
 
 Time is only a hint. A session's clock adds up the pauses between events, each from 0 to ten
 minutes, so a clock that jumps or runs back neither orders anything nor makes an hour out of a
@@ -13,7 +14,7 @@ second.
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memory.observer import applying
+from memory.observer import applying, runs
 from memory.observer.events import Event
 from memory.observer.scratchpad import GAPS_MOST, PENDING_MOST, Scratchpad, Setting, begin
 
@@ -66,10 +67,18 @@ def _count_again(state: Scratchpad, sequence: int) -> None:
 def _pass_gap(state: Scratchpad) -> None:
     """Give up the events missing before the first that waits, and go on from that one."""
     first = min(state.pending)
-    state.missing += first - state.through - 1
+    state.missing += _missing_before(state, first)
     state.gaps = (*state.gaps, (state.through + 1, first - 1))[-GAPS_MOST:]
     state.through = first - 1
     _apply_waiting(state)
+
+
+def _missing_before(state: Scratchpad, first: int) -> int:
+    """Return how many events of its writer's own run are missing before one."""
+    begin = runs.begin(sequence=first)
+    if state.through <= begin:
+        state.by_lines = runs.is_by_lines(first=first)
+    return 0 if state.by_lines else first - 1 - max(state.through, begin)
 
 
 def _apply_waiting(state: Scratchpad) -> None:

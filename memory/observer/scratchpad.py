@@ -144,7 +144,8 @@ class Scratchpad:
     """The state after the events up to `through`; `pending` waits for events before it.
 
     `applied` to `dropped` count events: applied, come twice, come after their gap was passed over,
-    never come, of unknown kinds, results without a call, deeds that the full log let go.
+    never come, of unknown kinds, results without a call, deeds that the full log let go. `by_lines`
+    tells how the writer of the last event counts.
     """
 
     setting: Setting
@@ -154,6 +155,7 @@ class Scratchpad:
     twice: int = 0
     late: int = 0
     missing: int = 0
+    by_lines: bool = False
     unknown: int = 0
     orphans: int = 0
     dropped: int = 0

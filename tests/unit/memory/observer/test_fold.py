@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import checkpoint, fold, reading
+from memory.client import reading as client_reading
+from memory.client import transcripts
+from memory.observer import checkpoint, fold, reading, runs
 from memory.observer import scratchpad as scratchpads
 from memory.observer.events import Event, EventKind, Outcome
 from memory.observer.remarks import RemarkKind
@@ -101,6 +103,38 @@ def test_a_gap_is_waited_for_and_then_passed_over_and_counted() -> None:
     assert (waiting.through, waiting.applied) == (0, 0)
     assert (passed.through, passed.missing) == (199, 3)
     assert (late.late, late.twice) == (3, 0)
+
+
+def reasoning(*, sequences: list[int]) -> tuple[Event, ...]:
+    """Return events of these numbers."""
+    return tuple(Event(sequence=each, kind=EventKind.REASONING) for each in sequences)
+
+
+def test_numbers_that_follow_from_lines_leave_nothing_out() -> None:
+    block = runs.FIRST_BLOCK + runs.BLOCK
+    lines = [129, 130, 385, 1_409]
+    told = reasoning(sequences=[*lines, *(runs.FIRST_BLOCK + one for one in lines), block + 129])
+
+    state = fold.rebuild(setting=story().setting, events=told)
+
+    assert (state.applied, state.missing) == (9, 0)
+
+
+def test_what_a_writer_left_out_is_missing_in_its_own_run_alone() -> None:
+    second = runs.FIRST_BLOCK + runs.BLOCK
+    told = reasoning(sequences=[1, 2, 6, runs.FIRST_BLOCK + 2, second + 1, second + 4])
+
+    state = fold.rebuild(setting=story().setting, events=told)
+
+    assert state.missing == 3 + 1 + 2
+
+
+def test_the_command_line_numbers_lines_and_subagents_as_the_fold_knows_it() -> None:
+    assert (runs.LINE, runs.FIRST_BLOCK, runs.BLOCK) == (
+        transcripts.STRIDE,
+        client_reading.FIRST_BLOCK,
+        client_reading.BLOCK,
+    )
 
 
 def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
