@@ -4,6 +4,9 @@ A line's number fixes the sequence numbers of what it says, so reading a file tw
 numbers. What is being written (a last line without its end) is left for the next time, unless it
 is whole; then the end that it gets later is no line. What is no JSON, or too long to be held, is
 counted and passed over.
+
+What an agent says aloud is reasoning as well as a turn: real agents say between two calls of tools
+that they were wrong. The event has its turn's number, so no other number depends on it.
 """
 
 import json
@@ -103,6 +106,9 @@ def _line(raw: bytes, parser: Parser, before: Place, offset: int, rank: int) -> 
     for position, entry in enumerate(entries[: STRIDE - 1], 1):
         row = _row(entry, first + position, parsed.at, after.state, masked)
         (turns if isinstance(entry, Turn) else events).append(row)
+        if isinstance(entry, Turn) and entry.role == "assistant":
+            aloud = Event(kind="reasoning", text=entry.text)
+            events.append(_row(aloud, first + position, parsed.at, after.state, []))
     return Read(
         place=after,
         standing=parsed.standing,

@@ -33,7 +33,10 @@ def test_what_stands_in_messages_and_in_items_is_said_once_and_what_is_said_twic
         ("user", "go on"),
         ("user", "go on"),
     ]
-    assert len(_events("rollout-2026.jsonl", "reasoning")) == 1
+    assert [row["text"] for row in _events("rollout-2026.jsonl", "reasoning")] == [
+        "Perhaps a cache.",
+        "Prices are cached for 30 s.",
+    ]
 
 
 def test_calls_and_their_results_are_paired_and_exit_codes_tell_failures() -> None:
