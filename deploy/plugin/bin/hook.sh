@@ -7,13 +7,13 @@ token=${CLAUDE_PLUGIN_OPTION_TOKEN:-${CAIRN_TOKEN:-}}
 project=${CLAUDE_PLUGIN_OPTION_PROJECT:-${CAIRN_PROJECT:-}}
 kept=${XDG_CONFIG_HOME:-${HOME:-}/.config}/cairn/config.toml
 if [ -z "$host$token" ] && [ -r "$kept" ]; then # what `cairn login` keeps; a token goes to its own address
+    # Its project is not read: hooks run in every folder, and the work of others is not that project's.
     while IFS=' =' read -r name value; do
         value=${value#\"}
         value=${value%\"}
         case $name in
             url) host=$value ;;
             token) token=$value ;;
-            project) project=${project:-$value} ;;
         esac
     done <"$kept"
 fi

@@ -84,14 +84,14 @@ def test_hooks_stand_behind_those_of_others(agents: Path, here: Cairn) -> None:
     assert (told[0], len(told)) == (BEEP, 2)
 
 
-def _prompted(home: Path) -> str:
+def _prompted(home: Path, *, folder: str = "", session: str = "of-init") -> str:
     """Run the hook of a prompt as Claude Code would; return what went wrong."""
     hooks = json.loads((home / HOOKS[0]).read_text())["hooks"]["UserPromptSubmit"]
-    told = {"session_id": "of-init", "hook_event_name": "UserPromptSubmit", "prompt": "Go on."}
+    told = {"session_id": session, "hook_event_name": "UserPromptSubmit", "prompt": "Go on."}
     done = subprocess.run(
         ["dash", "-c", hooks[0]["hooks"][0]["command"]],
-        input=json.dumps({**told, "cwd": str(home)}),
-        env={"HOME": str(home), "PATH": os.environ["PATH"]},
+        input=json.dumps({**told, "cwd": str(home / folder)}),
+        env={"HOME": str(home), "PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(home)},
         capture_output=True,
         text=True,
         check=True,
@@ -109,6 +109,21 @@ def test_the_script_that_was_written_calls_with_what_login_keeps(
     headers = {"Authorization": f"Bearer {place.token}"}
     told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
     assert [one["external_id"] for one in told] == ["claude-code/of-init"]
+
+
+def test_work_in_a_foreign_folder_goes_to_no_project_that_login_keeps(
+    agents: Path, here: Cairn, address: str, place: Place
+) -> None:
+    here("init", "--yes", "--harness", "claude-code")
+
+    for folder in ("theirs", "shop"):
+        assert _prompted(agents, folder=folder, session=f"in-{folder}") == ""
+
+    headers = {"Authorization": f"Bearer {place.token}"}
+    told = httpx.get(f"{address}/api/v1/sessions", headers=headers).json()["items"]
+    found = {one["external_id"]: one["project"] for one in told}
+    assert found["claude-code/in-theirs"] is None
+    assert found["claude-code/in-shop"] is not None
 
 
 def test_init_twice_changes_nothing_the_second_time(agents: Path, here: Cairn) -> None:

@@ -173,7 +173,22 @@ def test_without_an_environment_it_calls_with_what_login_keeps(tmp_path: Path) -
 
     assert ANSWER in done.stdout
     assert server.headers[0]["Authorization"] == f"Bearer {TOKEN}"
-    assert server.headers[0]["X-Cairn-Project"] == "depot"
+
+
+def test_the_project_that_login_keeps_is_told_from_no_folder(tmp_path: Path) -> None:
+    foreign = tmp_path / "theirs"
+    foreign.mkdir()
+    for command in (["init", "-q"], ["remote", "add", "origin", "git@code.test:them/theirs.git"]):
+        subprocess.run(["git", "-C", str(foreign), *command], check=True)
+    given = {"CAIRN_URL": "", "CAIRN_TOKEN": "", "XDG_CONFIG_HOME": str(tmp_path)}
+
+    with serving() as server:
+        _kept(tmp_path, server.url)
+        for more in ({}, {"CAIRN_PROJECT": "shop"}):
+            run(server.url, CLAUDE_PROJECT_DIR=str(foreign), **given, **more)
+
+    assert [one["X-Cairn-Repository"] for one in server.headers] == ["theirs.git"] * 2
+    assert [one.get("X-Cairn-Project", "") for one in server.headers] == ["", "shop"]
 
 
 @pytest.mark.parametrize("given", [{"CAIRN_TOKEN": ""}, {"CAIRN_URL": ""}])
