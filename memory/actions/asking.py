@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
@@ -25,6 +26,7 @@ from memory.retrieval.states import LIVE, States
 from memory.sql.retrieval import Question
 from memory.taxonomy import MemoryType, type_row
 from teams import queries as places
+from teams import visibility
 
 DENSE_LIMIT: Final = 30  # spec 3.1
 KEYWORD_LIMIT: Final = 20  # spec 3.1
@@ -122,14 +124,25 @@ def check(*, request: SearchRequest) -> None:
 def place(*, caller: Caller, request: SearchRequest) -> Place:
     """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see."""
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
-    rows = tuple(places.find_project(caller=caller, ref=ref) for ref in named)
-    set_ = tuple(places.threshold_of(row=row) for row in rows)
+    found = tuple(_project(caller, ref) for ref in named)
+    set_ = tuple(threshold for _, threshold in found)
     meant = topics.named_by(caller=caller, refs=request.topics) if request.topics else None
     return Place(
         topics=meant,
-        projects=tuple(row.id for row in rows) or None,
+        projects=tuple(project_id for project_id, _ in found) or None,
         threshold=set_[0] if len(set_) == 1 else None,
     )
+
+
+def _project(caller: Caller, ref: str) -> tuple[UUID, float | None]:
+    """Return a project's id and what it sets, read once in a unit for what the caller may see."""
+    memo = tenancy.memo()
+    key = (Place, visibility.sight_of(caller=caller), ref)
+    if key not in memo:
+        row = places.find_project(caller=caller, ref=ref)
+        memo[key] = (row.id, places.threshold_of(row=row))
+    found: tuple[UUID, float | None] = memo[key]
+    return found
 
 
 def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:

@@ -129,6 +129,8 @@ def give_back(
     *, caller: Caller, row: Session, point: Point, found: Found, now: datetime
 ) -> GivenBack:
     """Choose of what was found, put it into the ledger of a held session, return it. In a unit."""
+    if not found.views and not found.heading:
+        return SILENCE
     allowed = allowing.of_session(caller=caller, row=row, point=point)
     moment = Moment(
         point=point,

@@ -18,7 +18,7 @@ PER_TOKEN: Final = 4  # characters of a word, ours
 PER_TOKEN_OF_LONG: Final = 2  # characters of a long word or an accented one, ours
 PER_TOKEN_OF_DIGITS: Final = 2  # ours
 LAST_ALPHABETIC: Final = "\u2e7f"  # after it come scripts of syllables and ideographs
-_PIECE: Final = re.compile(r"[^\W\d_]+|\d+|[^\S\n]+|\n|[\W_]")
+_PIECE: Final = re.compile(r"[^\W\d_]+|\d+|[^\S\n]{2,}|\n|[^\w\s]|_")  # one space: the next word's
 
 
 def count(*, text: str) -> int:
@@ -27,18 +27,19 @@ def count(*, text: str) -> int:
 
 
 def _cost(piece: str) -> int:
+    if piece.isalpha():
+        return _word(piece)
     if piece.isspace():
-        return 1 if piece == "\n" or len(piece) > 1 else 0  # one space belongs to the next word
+        return 1
     if piece.isdigit():
         return math.ceil(len(piece) / PER_TOKEN_OF_DIGITS)
-    if not piece.isalpha():
-        return 1 if piece.isascii() else 2 * len(piece)
-    return _word(piece)
+    return 1 if piece.isascii() else 2 * len(piece)
 
 
 def _word(word: str) -> int:
-    if max(word) > LAST_ALPHABETIC:
+    is_ascii = word.isascii()
+    if not is_ascii and max(word) > LAST_ALPHABETIC:
         return 2 * len(word)
-    if not word.isascii() or len(word) > LONG_WORD:
+    if not is_ascii or len(word) > LONG_WORD:
         return math.ceil(len(word) / PER_TOKEN_OF_LONG)
     return 1 if len(word) <= SHORT_WORD else math.ceil(len(word) / PER_TOKEN)
