@@ -1,4 +1,4 @@
-"""Make an organization with its schema, rename it, and limit its tokens (spec 7.1).
+"""Make an organization with its schema, rename it, limit its tokens and events (spec 7.1).
 
 Making one takes three commits: the row with its owner, the schema, the mark that it is ready.
 Nothing shows an organization before the mark, and whoever asks again after a crash continues the
@@ -23,6 +23,7 @@ from accounts.queries.directory import OrganizationView
 from accounts.sentences import sentence
 from accounts.sql import doors
 
+KEEP_EVENTS_MOST: Final = 365  # days, ours
 MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
 
 
@@ -48,9 +49,13 @@ def create_organization(
 
 
 def change_organization(
-    *, caller: Caller, name: str, longest_token_days: int | None = None
+    *,
+    caller: Caller,
+    name: str,
+    longest_token_days: int | None = None,
+    keep_events_days: int | None = None,
 ) -> OrganizationView:
-    """Change the name that people see, and how long tokens made from now on may live.
+    """Change the name that people see, how long new tokens may live, and events are kept.
 
     The address stays, and so do tokens made before. Raises InvalidInput, RoleNotSufficient.
     """
@@ -60,9 +65,16 @@ def change_organization(
     if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:
         detail = sentence("Tokens live 1 to {most} days at most.", most=MAXIMUM_DAYS)
         raise wrong_field(pointer="/longest_token_days", detail=detail)
+    if keep_events_days is not None and not 1 <= keep_events_days <= KEEP_EVENTS_MOST:
+        detail = sentence("Events are kept 1 to {most} days.", most=KEEP_EVENTS_MOST)
+        raise wrong_field(pointer="/keep_events_days", detail=detail)
     with audit.caller_unit(caller=caller):
         row = Organization.objects.get(pk=caller.organization_id)
-        wanted = {"name": checked, "longest_token_days": longest_token_days}
+        wanted = {
+            "name": checked,
+            "longest_token_days": longest_token_days,
+            "keep_events_days": keep_events_days,
+        }
         changed = tuple(field for field, value in wanted.items() if value is not None)
         for field in changed:
             setattr(row, field, wanted[field])

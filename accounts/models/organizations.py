@@ -41,6 +41,7 @@ class Organization(TenantMixin):  # type: ignore[misc]  # django-tenants has no 
     schema_version = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=8, default="en")
     longest_token_days = models.PositiveSmallIntegerField(default=365)
+    keep_events_days = models.PositiveSmallIntegerField(null=True, blank=True)
     plan = models.ForeignKey(Plan, null=True, blank=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -6,6 +6,7 @@ from accounts.queries.devices import waiting as waiting_device
 from accounts.queries.directory import (
     MemberView,
     OrganizationView,
+    keep_events_days,
     longest_token_days,
     members,
     members_among,
@@ -36,6 +37,7 @@ __all__ = [
     "is_silent",
     "job",
     "jobs",
+    "keep_events_days",
     "longest_token_days",
     "members",
     "members_among",

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.conf import settings
+
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
@@ -56,6 +58,14 @@ def longest_token_days(*, caller: Caller) -> int:
     with tenancy.walled(organization_id=caller.organization_id):
         rows = Organization.objects.filter(pk=caller.organization_id)
         return int(rows.values_list("longest_token_days", flat=True).get())
+
+
+def keep_events_days(*, organization_id: UUID) -> int:
+    """Return for how many days an organization keeps what agents did; unset: what was said."""
+    with tenancy.walled(organization_id=organization_id):
+        rows = Organization.objects.filter(pk=organization_id)
+        days = rows.values_list("keep_events_days", flat=True).get()
+    return settings.KEEP_TURNS_DAYS if days is None else int(days)
 
 
 def members(*, caller: Caller) -> tuple[MemberView, ...]:

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 from accounts.actions.invitations import invite as send_invitation
 from accounts.actions.invitations import resend_invitation, revoke_invitation
 from accounts.actions.members import change_role
-from accounts.actions.organizations import change_organization
+from accounts.actions.organizations import KEEP_EVENTS_MOST, change_organization
 from accounts.actions.tokens import (
     DEFAULT_DAYS,
     MAXIMUM_DAYS,
@@ -20,7 +20,7 @@ from accounts.actions.tokens import (
 )
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries import invitations, longest_token_days, state_of
+from accounts.queries import invitations, keep_events_days, longest_token_days, state_of
 from accounts.queries import members as member_list
 from accounts.queries import tokens as token_list
 from accounts.rights import manages, outranks, scopes_of
@@ -33,20 +33,25 @@ USUAL_DAYS = (7, 30, 90)
 
 @base.member
 def general(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show and save what the organization is called, and how long its tokens may live."""
+    """Show and save the organization's name, its tokens' longest life, and how long events stay."""
+    events_days = keep_events_days(organization_id=frame.caller.organization_id)
     context: dict[str, object] = {
         "section": "general",
         "may_manage": manages(caller=frame.caller),
         "longest_token_days": longest_token_days(caller=frame.caller),
         "most_days": MAXIMUM_DAYS,
+        "keep_events_days": events_days,
+        "most_events_days": KEEP_EVENTS_MOST,
     }
     if request.method != "POST":
         return base.page(request, "pages/settings_general.html", context)
+    wanted_days = _days(request.POST.get("keep_events_days", ""))
     try:
         change_organization(
             caller=frame.caller,
             name=request.POST.get("name", "").strip(),
             longest_token_days=_days(request.POST.get("longest_token_days", "")),
+            keep_events_days=None if wanted_days == events_days else wanted_days,
         )
     except InvalidInput as error:
         context |= {"error": error, "form": request.POST}

@@ -7,8 +7,9 @@ from django.conf import settings
 from django.db.models import Q
 
 from accounts import tenancy
+from accounts.queries import keep_events_days
 from memory.actions import ending
-from memory.models import GivenOut, Session, Turn
+from memory.models import GivenOut, Session, Stream, Turn
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
@@ -33,13 +34,23 @@ def end_idle(*, now: datetime) -> int:
 def forget(*, now: datetime) -> int:
     """Delete turns that nothing will be taken from, and old notes of what was given out to whom.
 
-    Turns are kept for some days after the last one, or after the end of what was not consolidated.
+    Turns are kept for some days after the last one, or after the end of what was not consolidated;
+    what was done for as many as the organization says.
     """
-    old = now - timedelta(days=settings.KEEP_TURNS_DAYS)
-    is_past = Q(session__state="consolidated", session__active_at__lt=old) | Q(
-        session__state="ended", session__ended_at__lt=old
-    )  # one that is still “ended” so long after is not to be kept, or its job has failed
+    said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS))
+    events_days = keep_events_days(organization_id=tenancy.current().organization_id)
+    done = _is_past(now - timedelta(days=events_days)) & ~Q(stream=Stream.SAID)
     with tenancy.unit():
-        turns, _ = Turn.all_streams.filter(is_past).delete()
+        turns, _ = Turn.all_streams.filter((said & Q(stream=Stream.SAID)) | done).delete()
         given, _ = GivenOut.all_rows.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
     return turns + given
+
+
+def _is_past(old: datetime) -> Q:
+    """Say of which sessions nothing is taken any more since a moment.
+
+    One that is still “ended” so long after is not to be kept, or its job has failed.
+    """
+    return Q(session__state="consolidated", session__active_at__lt=old) | Q(
+        session__state="ended", session__ended_at__lt=old
+    )

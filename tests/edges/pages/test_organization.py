@@ -7,7 +7,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from accounts.queries import members, tokens
+from accounts.queries import keep_events_days, members, tokens
 from teams.queries import projects
 from tests.edges.pages.conftest import HTMX
 from tests.support import people
@@ -68,7 +68,9 @@ def test_invitation_is_mailed_and_its_link_accepted(
 
     assert len(mail.outbox) == 1
     assert b"Join Acme" in offered.content
-    assert offered["Referrer-Policy"] == "same-origin"  # with less, browsers send forms from nowhere
+    assert (
+        offered["Referrer-Policy"] == "same-origin"
+    )  # with less, browsers send forms from nowhere
     assert accepted["Location"] == "/o/acme/"
     assert stranger.email in {one.email for one in members(caller=caller)}
 
@@ -207,3 +209,26 @@ def test_a_wrong_longest_life_is_refused(owner_pages: Client, shop: str, days: s
     form = {"name": "Acme", "longest_token_days": days}
 
     assert owner_pages.post("/o/acme/settings/general", form).status_code == 422
+
+
+def test_how_long_events_are_kept_is_set_in_the_settings(
+    owner_pages: Client, organization: Organization, shop: str
+) -> None:
+    form = {"name": "Acme", "longest_token_days": "60", "keep_events_days": "7"}
+
+    saved = owner_pages.post("/o/acme/settings/general", form)
+    page = owner_pages.get("/o/acme/settings/general").text
+
+    assert saved.status_code == 302
+    assert keep_events_days(organization_id=organization.id) == 7
+    assert 'name="keep_events_days" type="number" required min="1" max="365" value="7"' in page
+
+
+@pytest.mark.parametrize("days", ["0", "366", "-1", "many", "9" * 30])
+def test_a_wrong_time_of_events_is_refused(owner_pages: Client, shop: str, days: str) -> None:
+    form = {"name": "Acme", "keep_events_days": days}
+
+    refused = owner_pages.post("/o/acme/settings/general", form)
+
+    assert refused.status_code == 422
+    assert "Events are kept 1 to 365 days." in refused.text

@@ -6,7 +6,10 @@ import pytest
 from django.conf import settings
 
 from accounts import tenancy
+from accounts.actions.organizations import change_organization
 from accounts.caller import Caller
+from accounts.models import Organization
+from accounts.queries import keep_events_days
 from memory.actions import session_upkeep
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.open_session import NewSession, open_session
@@ -62,3 +65,39 @@ def test_what_was_done_is_forgotten_with_what_was_said(session: SessionView, now
 
     with tenancy.unit():
         assert Turn.all_streams.filter(session=session.id).count() == 0
+
+
+def kept(session: SessionView) -> list[int]:
+    """Return the streams of which something is left."""
+    with tenancy.unit():
+        rows = Turn.all_streams.filter(session=session.id).order_by("stream")
+        return list(rows.values_list("stream", flat=True).distinct())
+
+
+@pytest.mark.parametrize(
+    ("days", "after", "left"), [(7, 8, [0]), (7, 6, [0, 1, 2]), (90, 31, [1, 2])]
+)
+def test_what_was_done_is_kept_as_long_as_the_organization_says(
+    caller: Caller, session: SessionView, now: datetime, days: int, after: int, left: list[int]
+) -> None:
+    change_organization(caller=caller, name="Acme", keep_events_days=days)
+    with tenancy.unit():
+        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
+
+    session_upkeep.forget(now=now + timedelta(days=after))
+
+    assert kept(session) == left
+
+
+def test_another_organization_s_setting_holds_for_it_alone(
+    caller: Caller, session: SessionView, other_organization: Organization, now: datetime
+) -> None:
+    with tenancy.walled(organization_id=other_organization.id):
+        Organization.objects.filter(pk=other_organization.id).update(keep_events_days=1)
+    with tenancy.unit():
+        Session.objects.filter(pk=session.id).update(state="ended", ended_at=now)
+
+    session_upkeep.forget(now=now + timedelta(days=2))
+
+    assert kept(session) == [0, 1, 2]
+    assert keep_events_days(organization_id=caller.organization_id) == settings.KEEP_TURNS_DAYS
