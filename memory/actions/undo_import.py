@@ -20,7 +20,7 @@ from memory.actions import revise, store
 from memory.actions.integrating import LOWERED
 from memory.actions.run_import import BEFORE
 from memory.exchange import own
-from memory.lifecycle.review import Verdict
+from memory.lifecycle.review import BESIDE
 from memory.models import Conflict as Settled
 from memory.models import Import, ImportRow, Memory, MemoryLink, ReviewVerdict
 from memory.queries import imports
@@ -107,7 +107,7 @@ def _decided(batch: Import, ids: frozenset[UUID]) -> frozenset[UUID]:
     sides = settled.filter(Q(older__in=ids) | Q(newer__in=ids)).values_list("older", "newer")
     verdicts = ReviewVerdict.objects.filter(
         memory__in=ids, decided_at__gte=batch.created_at, undone_at=None
-    ).exclude(verdict=Verdict.SNOOZE.value)
+    ).exclude(verdict__in=BESIDE)
     told = {id for pair in sides for id in pair} | set(verdicts.values_list("memory", flat=True))
     return frozenset(told & ids)
 

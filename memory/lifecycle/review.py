@@ -46,6 +46,9 @@ class Verdict(StrEnum):
     UNLINK = "unlink"  # of a link, where its memory is shown; never suggested
 
 
+BESIDE: Final = (Verdict.SNOOZE.value, Verdict.UNLINK.value)  # nothing is decided of the memory
+
+
 class Why(StrEnum):
     """Why a verdict is suggested."""
 

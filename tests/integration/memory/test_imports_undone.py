@@ -14,6 +14,7 @@ from memory.actions.confirm import confirm
 from memory.actions.preview_import import preview_import
 from memory.actions.revise import revise
 from memory.actions.undo_import import undo_import
+from memory.actions.unlink import Edge, unlink
 from memory.intake.integrate import Decision, Operation
 from memory.models import Conflict as Settled
 from memory.models import Memory, MemoryLink, ReviewVerdict
@@ -55,6 +56,21 @@ def test_undoing_leaves_what_somebody_has_touched(
     assert (undone.archived, undone.kept) == (2, 1)
     assert active() == [touched.content]
     assert dict(undone.batch.counts) == {"undone": 2, "kept": 1}
+
+
+def test_a_link_that_was_taken_back_keeps_nothing_of_an_import(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    done = run(caller, upload(), now)
+    with tenancy.unit():
+        one, other = Memory.objects.order_by("content")[:2]
+        MemoryLink.objects.create(source=one, target=other, kind="extend", confidence=1)
+    edge = Edge(other_id=other.id, kind=LinkKind.EXTEND, outgoing=True)
+    unlink(caller=caller, memory_id=one.id, edge=edge, now=now)
+
+    undone = undo_import(caller=caller, batch_id=done.id, now=now)
+
+    assert (undone.archived, undone.kept) == (3, 0)
 
 
 def test_what_was_undone_can_be_imported_again(caller: Caller, store: str, now: datetime) -> None:
