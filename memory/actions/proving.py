@@ -3,6 +3,10 @@
 A memory is looked at where it is withheld from a share of sessions. Where those that were given it
 did worse in a figure, and all intervals of the project hold together, it waits for review from then
 on: agents are not given it any more, a person sees it in the inbox, and keeping it brings it back.
+Sessions say of themselves what they came to, so nobody alone may take from the others what all
+share: personal sessions do not count then, and on both sides several people have to tell of the
+figure, none of them more than half as often as all the others together.
+
 What a person has vouched for or pinned is only shown. No night takes more than a few percent of a
 project, so that a fault of ours cannot empty it.
 """
@@ -22,8 +26,7 @@ from memory.evaluation import uplift
 from memory.evaluation.uplift import Measured
 from memory.models import Memory
 from memory.queries import experiments
-from memory.queries.experiments import MOST_LOOKED_AT, USUAL_DAYS, Sides
-from memory.sql.experiments import Asked
+from memory.queries.experiments import USUAL_DAYS, Sides
 from memory.taxonomy import Governance, Status
 from teams import audit
 from teams.models import Project
@@ -57,8 +60,7 @@ def prove(*, now: datetime) -> Proved:
     looked, demoted = 0, 0
     for project in due:
         with tenancy.unit():
-            asked = Asked(project_id=project.id, since=now - timedelta(days=USUAL_DAYS), sight=None)
-            found = experiments.sides_of(asked=asked, most=MOST_LOOKED_AT)
+            found = experiments.weighed(project=project, since=now - timedelta(days=USUAL_DAYS))
             looked += len(found)
             demoted += _demote(project, _harmful(found), found, now)
     return Proved(projects=len(due), memories=looked, demoted=demoted)
@@ -94,6 +96,7 @@ def _demote(
     room = ceil(MOST_SHARE * active.count())
     open_to_it = Memory.objects.select_for_update().filter(
         pk__in=harmful,
+        project=project,
         status=Status.ACTIVE.value,
         needs_review=False,
         user_verified=False,
@@ -117,9 +120,11 @@ def _demote(
 
 
 def _details(harm: tuple[Measured, ...], sides: Sides) -> dict[str, Any]:
-    """Return why, in numbers: which figures were worse, and of how many sessions."""
+    """Return why, in numbers: which figures were worse, and of how many sessions and people."""
     return {
         "worse": [one.figure.value for one in harm],
         "given": sides.given_count,
         "withheld": sides.without_count,
+        "given_people": sides.given_people,
+        "withheld_people": sides.without_people,
     }

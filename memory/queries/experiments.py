@@ -20,7 +20,7 @@ from memory.observer.figures import Figure
 from memory.observer.injection.points import Group
 from memory.queries.views import MemoryView, countable, views_of
 from memory.sql import experiments
-from memory.sql.experiments import Asked
+from memory.sql.experiments import Asked, MemorySum
 from teams import queries as places
 from teams import visibility
 from teams.models import Project
@@ -33,6 +33,7 @@ USUAL_DAYS: Final = 90  # as far as the ledger reaches back, ours
 LARGEST_DAYS: Final = 365
 MOST: Final = 50  # memories, those most often withheld; ours
 MOST_LOOKED_AT: Final = 500  # of which the caller may see some, ours
+LEAST_PEOPLE: Final = 3  # on either side, before a night decides about what all share; ours
 COUNT: Final = ""  # the figure that counts sessions
 
 
@@ -68,12 +69,14 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """The sums of a memory: of who was given it, and of who went without."""
+    """The sums of a memory: of who was given it, and of who went without; of how many people."""
 
     given: Sums
     without: Sums
     given_count: int
     without_count: int
+    given_people: int = 0
+    without_people: int = 0
 
 
 def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
@@ -119,19 +122,39 @@ def proofs(*, caller: Caller, project: str, days: int, now: datetime) -> tuple[P
 
 def sides_of(*, asked: Asked, most: int) -> dict[UUID, Sides]:
     """Return the sums of memories that were withheld. In a unit."""
-    read: dict[UUID, dict[bool, dict[str, Side]]] = {}
-    for one in experiments.memories(asked=asked, most=most):
-        both = read.setdefault(one.memory_id, {True: {}, False: {}})
-        both[one.withheld][one.figure] = one.side
-    return {
-        memory_id: Sides(
-            given=_known(both[False]),
-            without=_known(both[True]),
-            given_count=_count(both[False]),
-            without_count=_count(both[True]),
+    return _by_memory(experiments.memories(asked=asked, most=most))
+
+
+def weighed(*, project: Project, since: datetime) -> dict[UUID, Sides]:
+    """Return the sums by which a night decides about a project's own memories. In a unit.
+
+    Of what is shared, those in which nobody alone says what comes of it.
+    """
+    return _by_memory(
+        experiments.weighed(
+            project_id=project.id, since=since, most=MOST_LOOKED_AT, openers=LEAST_PEOPLE
         )
-        for memory_id, both in read.items()
-    }
+    )
+
+
+def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
+    read: dict[UUID, dict[bool, dict[str, MemorySum]]] = {}
+    for one in sums:
+        both = read.setdefault(one.memory_id, {True: {}, False: {}})
+        both[one.withheld][one.figure] = one
+    return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
+
+
+def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> Sides:
+    told, left = ({name: one.side for name, one in all.items()} for all in (given, without))
+    return Sides(
+        given=_known(told),
+        without=_known(left),
+        given_count=_count(told),
+        without_count=_count(left),
+        given_people=given[COUNT].openers if COUNT in given else 0,
+        without_people=without[COUNT].openers if COUNT in without else 0,
+    )
 
 
 def _asked(caller: Caller, place: Project, since: datetime) -> Asked:

@@ -33,12 +33,16 @@ class GroupSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySum:
-    """What sessions told of a figure that were given a memory, or went without it."""
+    """What sessions told of a figure that were given a memory, or went without it.
+
+    `openers` counts the people whose sessions they are, where it was asked for.
+    """
 
     memory_id: UUID
     withheld: bool
     figure: str
     side: Side
+    openers: int = 0
 
 
 def groups(*, asked: Asked) -> tuple[GroupSum, ...]:
@@ -54,6 +58,23 @@ def memories(*, asked: Asked, most: int) -> tuple[MemorySum, ...]:
     return tuple(
         MemorySum(memory_id=memory_id, withheld=withheld, figure=figure, side=_side(*sums))
         for memory_id, withheld, figure, *sums in _rows("memories", asked, most=most)
+    )
+
+
+def weighed(*, project_id: UUID, since: datetime, most: int, openers: int) -> tuple[MemorySum, ...]:
+    """Return the sums by which a night decides, of so many people at least. In a unit."""
+    found = named.rows(
+        "weighed", file=FILE, project=project_id, since=since, most=most, openers=openers
+    )
+    return tuple(
+        MemorySum(
+            memory_id=memory_id,
+            withheld=withheld,
+            figure=figure,
+            side=_side(*sums),
+            openers=int(people),
+        )
+        for memory_id, withheld, figure, *sums, people in found
     )
 
 

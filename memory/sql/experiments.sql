@@ -31,3 +31,37 @@ CROSS JOIN LATERAL (
     SELECT key, value FROM jsonb_each_text(c.figures) UNION ALL SELECT '', '0') AS f
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3
+
+-- name: weighed
+-- What a night may decide by (spec 11.6): the sums as above of the project's own memories, of sessions
+-- whose evidence is everybody's. Of a shared memory those that are not personal, and of each figure of
+-- a side at least `openers` people told, none more than half as often as all the others together, so
+-- nobody alone decides; which of theirs are left out follows no order that they could choose. Of a
+-- personal memory its owner's sessions, since nobody else is given it. The last column counts people.
+WITH compared AS MATERIALIZED (
+    SELECT g.memory_id, g.withheld, g.at, s.id, s.figures, m.scope = 'personal' AS is_own,
+           coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid) AS opener
+    FROM memory_agentsession AS s JOIN memory_givenout AS g ON g.session_id = s.id
+    JOIN memory_memory AS m ON m.id = g.memory_id AND m.project_id = s.project_id
+    WHERE s.project_id = %(project)s AND s.experiment_group IN ('control', 'passive', 'full')
+      AND s.opened_at >= %(since)s AND s.figures IS NOT NULL
+      AND CASE WHEN m.scope = 'personal' THEN s.opened_by = m.audience
+               ELSE s.scope <> 'personal' END),
+tested AS (
+    SELECT memory_id, min(at) AS since FROM compared WHERE withheld
+    GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT %(most)s),
+told AS (
+    SELECT c.memory_id, c.withheld, c.is_own, c.opener, f.key, f.value::numeric AS value,
+           row_number() OVER (
+               PARTITION BY c.memory_id, c.withheld, f.key, c.opener ORDER BY md5(c.id::text)
+           ) AS place,
+           count(*) OVER (PARTITION BY c.memory_id, c.withheld, f.key)
+           - count(*) OVER (PARTITION BY c.memory_id, c.withheld, f.key, c.opener) AS others
+    FROM tested AS t JOIN compared AS c ON c.memory_id = t.memory_id AND c.at >= t.since
+    CROSS JOIN LATERAL (
+        SELECT key, value FROM jsonb_each_text(c.figures) UNION ALL SELECT '', '0') AS f)
+SELECT memory_id, withheld, key, count(*), sum(value)::float8, sum(value ^ 2)::float8,
+       count(DISTINCT opener)
+FROM told WHERE is_own OR place <= others / 2
+GROUP BY memory_id, withheld, key, is_own HAVING is_own OR count(DISTINCT opener) >= %(openers)s
+ORDER BY 1, 2, 3

@@ -14,7 +14,7 @@ from accounts.models import Job
 from memory.actions import proving
 from memory.actions.keep import keep
 from memory.actions.proving import Proved
-from memory.models import Memory
+from memory.models import Memory, Session
 from teams.actions.change_experiments import change_experiments
 from teams.models import AuditEntry, Change
 from tests.integration.memory.test_experiments import given, person, stored
@@ -49,11 +49,24 @@ def compare(
     without: Sequence[dict[str, Any]],
 ) -> None:
     """Let sessions be given a memory, and others go without."""
-    me = person(caller)
-    told = stored(store, "full", with_it, owner=me, now=now)
-    left = stored(store, "full", without, owner=me, now=now)
+    told = of_three(caller, store, with_it, now)
+    left = of_three(caller, store, without, now)
     given(told, memory_id, now, withheld=False)
     given(left, memory_id, now, withheld=True)
+
+
+def of_three(
+    caller: Caller, store: str, figures: Sequence[dict[str, Any]], now: datetime
+) -> list[Session]:
+    """Store shared sessions of three people in turn."""
+    found = stored(store, "full", figures, owner=person(caller), now=now)
+    people = (person(caller), UUID(int=1), UUID(int=2))
+    for place, one in enumerate(found):
+        one.opened_by, one.scope = people[place % 3], "project"
+        one.audience = one.project.id if one.project else one.audience
+    with tenancy.unit():
+        Session.objects.bulk_update(found, ["opened_by", "scope", "audience"])
+    return found
 
 
 def waits(memory_id: UUID) -> bool:
@@ -74,7 +87,13 @@ def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
         (change,) = Change.objects.filter(kind="memory.demoted")
     assert done == Proved(projects=1, memories=1, demoted=1)
     assert waits(memory_id)
-    assert entry.details == {"worse": ["rereads"], "given": 40, "withheld": 24}
+    assert entry.details == {
+        "worse": ["rereads"],
+        "given": 39,  # of 14 of one person those that do not outweigh 26 of two others
+        "withheld": 24,
+        "given_people": 3,
+        "withheld_people": 3,
+    }
     assert (entry.object_id, entry.actor_user) == (str(memory_id), None)
     assert (change.object_id, change.actor_user) == (memory_id, None)
 
@@ -140,6 +159,67 @@ def test_no_night_takes_more_than_a_few_of_a_project(
     nights = [proving.prove(now=now).demoted for _ in range(4)]
 
     assert nights == [1, 1, 1, 0]
+
+
+def test_one_person_alone_sets_nothing_aside_that_all_share(
+    caller: Caller, tested: str, now: datetime
+) -> None:
+    memory_id = harmful(caller, tested, now)
+    with tenancy.unit():
+        Session.objects.update(opened_by=UUID(int=1))
+
+    assert proving.prove(now=now).demoted == 0
+    assert not waits(memory_id)
+
+
+@pytest.mark.parametrize("people", [(1, 2), (1, 1, 1, 1, 1, 1, 2, 3)])
+def test_two_are_not_several_and_most_of_it_by_one_person_is_too_little(
+    caller: Caller, tested: str, now: datetime, people: tuple[int, ...]
+) -> None:
+    memory_id = harmful(caller, tested, now)
+    with tenancy.unit():
+        for place, one in enumerate(Session.objects.order_by("id")):
+            owner = UUID(int=people[place % len(people)])
+            Session.objects.filter(pk=one.pk).update(opened_by=owner)
+
+    assert proving.prove(now=now).demoted == 0
+    assert not waits(memory_id)
+
+
+def test_of_what_is_shared_personal_sessions_do_not_count(
+    caller: Caller, tested: str, now: datetime
+) -> None:
+    memory_id = harmful(caller, tested, now)
+    with tenancy.unit():
+        Session.objects.update(scope="personal")
+
+    assert proving.prove(now=now) == Proved(projects=1, memories=0, demoted=0)
+    assert not waits(memory_id)
+
+
+def test_of_a_personal_memory_its_owners_sessions_decide_and_no_one_elses(
+    caller: Caller, tested: str, now: datetime
+) -> None:
+    memory_id = harmful(caller, tested, now, scope="personal")
+
+    with tenancy.unit():
+        Session.objects.update(opened_by=UUID(int=1))
+    others = proving.prove(now=now).demoted
+    with tenancy.unit():
+        Session.objects.update(opened_by=person(caller))
+
+    assert (others, proving.prove(now=now).demoted) == (0, 1)
+    assert waits(memory_id)
+
+
+def test_a_project_sets_aside_memories_of_its_own_alone(
+    caller: Caller, tested: str, now: datetime
+) -> None:
+    everybodys = memories.stored(caller, now)
+    compare(caller, tested, everybodys.id, now, with_it=BAD, without=GOOD)
+
+    assert proving.prove(now=now) == Proved(projects=1, memories=0, demoted=0)
+    assert not waits(everybodys.id)
 
 
 def test_among_many_memories_that_change_nothing_chance_sets_none_aside(
