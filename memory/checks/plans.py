@@ -12,12 +12,13 @@ from typing import Final
 
 STEPS_MOST: Final = 60  # looked at, ours
 TEXT_MOST: Final = 2_000  # characters of a step that are looked at, ours
+BEGIN_MOST: Final = 400  # characters of a line in which an item or a heading begins, ours
 _ITEM: Final = re.compile(
     r"\s{0,40}(?:[-*+\u2022]|\(?\d{1,4}[.)]|[a-zA-Z][.)]|(?:step|étape)\s+\d{1,4}\s*[:.)-])\s+"
-    r"(?:\[[ xX]\]\s+)?(?P<text>\S.*)",
+    r"(?:\[[ xX]\]\s+)?(?P<text>\S)",
     re.IGNORECASE,
 )
-_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(?P<text>\S.*?)\s*#*\s*\Z")
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s+(?P<text>\S)")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _RULE: Final = re.compile(r"\s*(?:[-*_=]\s*){3,}\Z")
 _SENTENCES: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z])")
@@ -92,10 +93,13 @@ def _with(block: _Block | None, number: int, line: str) -> _Block:
 
 def _begun(number: int, line: str) -> _Block | None:
     """Return what a line begins, None where it goes on with what stands before it."""
-    found = _HEADING.match(line) or _ITEM.match(line)
+    heading = _HEADING.match(line, 0, BEGIN_MOST)
+    found = heading or _ITEM.match(line, 0, BEGIN_MOST)
     if found is None or _RULE.match(line):
         return None
-    return _Block(line=number, is_paragraph=False, lines=[found.group("text")])
+    text = line[found.start("text") :]
+    text = text.rstrip().rstrip("#") if heading else text
+    return _Block(line=number, is_paragraph=False, lines=[text])
 
 
 def _steps(block: _Block) -> Iterator[tuple[int, str]]:

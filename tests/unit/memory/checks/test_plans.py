@@ -1,5 +1,6 @@
 """A plan is its steps, however it is written down."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,3 +68,29 @@ def test_any_text_has_bounded_steps_in_order(text: str) -> None:
     assert [one.number for one in steps] == list(range(1, len(steps) + 1))
     assert all(one.text.strip() and len(one.text) <= plans.TEXT_MOST for one in steps)
     assert [one.line for one in steps] == sorted(one.line for one in steps)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"# a{' ' * 99_000}b",
+        f"# a{'#' * 99_000}b",
+        f"# a{' #' * 49_000}b",
+        f"{'- ' * 49_000}x",
+        f"- [x] {' ' * 99_000}b",
+        f"step 1{' ' * 99_000}b",
+        ". " * 49_000,
+        "\t" * 99_000 + "b",
+    ],
+)
+def test_a_hostile_line_of_full_size_is_read_to_its_end(line: str) -> None:
+    plan = plans.read(text=f"{line}\n# Next ##  \n")
+
+    assert plan.steps[-1].text == "Next"
+
+
+def test_a_heading_loses_its_closing_signs() -> None:
+    assert _texts("# Measure C#, then go ##\n## Cache it\t# # \n") == [
+        "Measure C#, then go",
+        "Cache it #",
+    ]
