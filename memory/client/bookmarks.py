@@ -7,12 +7,12 @@ names the session until that has ended, so a run that was cut off before is ende
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from . import reading, transcripts
-from .configuration import FILE_MODE, replace
+from . import configuration, reading, transcripts
 from .finding import Transcript
 from .reading import START, Place
 
@@ -21,10 +21,15 @@ HEAD: Final = 512  # bytes at the start of a file, by which it is known again
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bookmark:
-    """How far a transcript was sent, and the session of it that has not ended; empty for none."""
+    """How far a transcript was sent, and the session of it that has not ended; empty for none.
+
+    `ranks` are those of its subagents, by the names of their files: once given they stay, since
+    sequence numbers follow from them.
+    """
 
     place: Place = START
     session_id: str = ""
+    ranks: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +42,20 @@ class Shelf:
 
     def find(self, *, transcript: Transcript) -> Bookmark:
         """Return how far a transcript was sent; the start, where it is another file now."""
-        try:
-            told = json.loads(self._file(transcript).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return Bookmark()
-        if not isinstance(told, dict) or told.get("head") != _head(transcript):
-            return Bookmark()
+        told = self._told(transcript)
+        given = told.get("ranks")
+        ranks = given if isinstance(given, dict) else {}
+        fresh = Bookmark(ranks={name: one for name, one in ranks.items() if type(one) is int})
+        if told.get("head") != _head(transcript):
+            return fresh
         place = reading.from_json(told=told.get("place"))
         if place.offset > transcript.size:
-            return Bookmark()
-        return Bookmark(place=place, session_id=transcripts.text_of(told, "session"))
+            return fresh
+        return replace(fresh, place=place, session_id=transcripts.text_of(told, "session"))
+
+    def is_begun(self, *, transcript: Transcript) -> bool:
+        """Say whether anything of a transcript was sent to a session that has not ended."""
+        return bool(transcripts.text_of(self._told(transcript), "session"))
 
     def keep(self, *, transcript: Transcript, mark: Bookmark) -> None:
         """Note that everything before a place was taken, and which session has not ended."""
@@ -55,9 +64,18 @@ class Shelf:
             "head": _head(transcript),
             "place": reading.as_json(place=mark.place),
             "session": mark.session_id,
+            "ranks": dict(mark.ranks),
         }
-        data = json.dumps(told).encode()
-        replace(path=self._file(transcript), data=data, mode=FILE_MODE)
+        data, mode = json.dumps(told).encode(), configuration.FILE_MODE
+        configuration.replace(path=self._file(transcript), data=data, mode=mode)
+
+    def _told(self, transcript: Transcript) -> Mapping[str, Any]:
+        """Return what was written down; nothing where that is not to be used."""
+        try:
+            told = json.loads(self._file(transcript).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return told if isinstance(told, dict) else {}
 
     def _file(self, transcript: Transcript) -> Path:
         parts = "\n".join((self.url, self.project, transcript.key))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ BYTES_LOOKED_AT: Final = 1024 * 1024  # of each of them
 ID_MOST: Final = 200  # characters of an external id, the server's
 CWD_MOST: Final = 400  # characters, the server's
 BRANCH_MOST: Final = 200  # characters, the server's
+NO_RANKS: Final[Mapping[str, int]] = {}
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 
 
@@ -92,25 +94,34 @@ def of_work_in(*, folder: Path, found: Iterable[Transcript]) -> Iterator[Transcr
             yield transcript
 
 
-def subagents(*, of: Transcript) -> tuple[Transcript, ...]:
-    """Return what the subagents of a session wrote, in the order in which they began.
-
-    A later one begins later, so the rank of an earlier one stays what it is.
-    """
+def beside(*, of: Transcript) -> tuple[Path, ...]:
+    """Return the files of a session's subagents, in no order; none of them is opened."""
+    folder = of.path.with_suffix("")
     if of.rank or not of.source.subagents:
         return ()
-    files = [path for path in of.path.with_suffix("").glob(of.source.subagents) if path.is_file()]
-    ordered = sorted(files, key=lambda path: (_began(path), path.name))
-    return tuple(
-        Transcript(
-            path=path,
-            source=of.source,
-            size=path.stat().st_size,
-            main=of.path.stem,
-            rank=rank,
-        )
-        for rank, path in enumerate(ordered, start=1)
+    try:
+        return tuple(folder.glob(of.source.subagents)) if folder.is_dir() else ()
+    except OSError:  # then the transcript beside it cannot be read either, and tells so
+        return ()
+
+
+def subagents(*, of: Transcript, ranks: Mapping[str, int] = NO_RANKS) -> tuple[Transcript, ...]:
+    """Return what the subagents of a session wrote, in the order of their ranks.
+
+    `ranks` are those that were given before, by the names of the files; who is new takes the next
+    ones in the order in which they began. Of whom no line is whole yet is left for the next time.
+    """
+    sizes = {path: size for path in beside(of=of) if (size := _size(path)) is not None}
+    began = {path: _began(path) for path in sizes if path.stem not in ranks}
+    new = sorted((at, path.stem) for path, at in began.items() if at is not None)
+    first = max(ranks.values(), default=0) + 1
+    known = {**ranks, **{stem: rank for rank, (_, stem) in enumerate(new, first)}}
+    found = (
+        Transcript(path=path, source=of.source, size=size, main=of.path.stem, rank=known[path.stem])
+        for path, size in sizes.items()
+        if path.stem in known
     )
+    return tuple(sorted(found, key=lambda one: one.rank))
 
 
 def about(*, transcript: Transcript) -> About:
@@ -143,8 +154,23 @@ def named(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:
 
 def _below(folder: Path, source: Source) -> Iterator[Transcript]:
     for path in sorted(folder.glob(source.pattern)):
-        if path.is_file():
-            yield Transcript(path=path, source=source, size=path.stat().st_size)
+        size = _size(path)
+        if size is not None:
+            yield Transcript(path=path, source=source, size=size)
+
+
+def _size(path: Path) -> int | None:
+    """Return the bytes of a file, None for what is none or went; reading tells what else is wrong.
+
+    So one file that cannot be looked at is a fault of its own, and hides no other.
+    """
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return 0
+    return seen.st_size if stat.S_ISREG(seen.st_mode) else None
 
 
 def _work(transcript: Transcript) -> str:
@@ -161,10 +187,21 @@ def _first_lines(transcript: Transcript) -> list[Line]:
         return [_object(file.readline(BYTES_LOOKED_AT)) for _ in range(LINES_LOOKED_AT)]
 
 
-def _began(path: Path) -> str:
-    """Return the moment of a file's first line; ISO moments of one zone are ordered as texts."""
-    with path.open("rb") as file:
-        return transcripts.text_of(_object(file.readline(BYTES_LOOKED_AT)), "timestamp")
+def _began(path: Path) -> str | None:
+    """Return the moment of a file's first line, None where that is not whole yet.
+
+    ISO moments of one zone are ordered as texts. What cannot be read tells none.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.readline(BYTES_LOOKED_AT)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ""
+    line = _object(raw)
+    is_whole = bool(line) or raw.endswith(b"\n") or len(raw) >= BYTES_LOOKED_AT
+    return transcripts.text_of(line, "timestamp") if is_whole else None
 
 
 def _object(raw: bytes) -> Line:

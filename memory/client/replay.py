@@ -14,15 +14,20 @@ from . import finding, reading
 from .bookmarks import Bookmark, Shelf
 from .errors import ClientError, Problem
 from .finding import Transcript
-from .reading import Place, Read, Row
+from .reading import BLOCK, FIRST_BLOCK, Place, Read, Row
 from .transcripts import Standing
 from .values import Appended, Session
 
 TURNS_MOST: Final = 150  # a call; the server takes 200
 EVENTS_MOST: Final = 400  # a call; the server takes 500
 BYTES_MOST: Final = 400_000  # of JSON a call; the server takes 1 MiB
+RANKS_MOST: Final = (2**31 - FIRST_BLOCK) // BLOCK  # subagents whose numbers fit into a session
 _GONE: Final = 404  # a session that was deleted since
 _ENOUGH: Final = (401, 403)  # what the next transcript would be told as well
+
+
+class TooMany(ClientError):
+    """A session has more subagents than it has numbers for."""
 
 
 class Sink(Protocol):
@@ -130,39 +135,67 @@ def replay(*, run: Run, transcripts: Iterable[Transcript]) -> Iterator[Done]:
     for transcript in transcripts:
         tally = Tally()
         try:
-            session_id = _replayed(run, transcript, tally)
+            yield _replayed(run, transcript, tally)
         except Problem as problem:
             if problem.status in _ENOUGH:
                 raise
             yield Done(transcript=transcript, tally=tally, fault=problem)
         except OSError as error:
-            fault = ClientError(detail=f"{transcript.path} cannot be read: {error.strerror}")
-            yield Done(transcript=transcript, tally=tally, fault=fault)
-        else:
-            yield Done(transcript=transcript, tally=tally, session_id=session_id)
+            yield Done(transcript=transcript, tally=tally, fault=_unreadable(transcript, error))
 
 
-def _replayed(run: Run, transcript: Transcript, tally: Tally) -> str:
-    """Return the session's id; empty where nothing was to be sent or ended.
+def _replayed(run: Run, transcript: Transcript, tally: Tally) -> Done:
+    """Return what became of it, without a session where nothing was to be sent or ended.
 
-    What subagents did belongs to the session, so it ends when theirs is sent too.
+    What subagents did belongs to the session, so it ends when all of theirs is sent too.
     """
     marks = {transcript: _sent(run, transcript, tally)}
-    for one in finding.subagents(of=transcript):
-        marks[one] = _sent(replace(run, progress=lambda _: None), one, tally)
+    fault: ClientError | None = None
+    for one in _subagents(run, transcript, marks):
+        try:
+            _check_rank(one)
+            marks[one] = _sent(replace(run, progress=lambda _: None), one, tally)
+        except TooMany as refused:
+            fault = refused
+        except OSError as error:
+            fault = _unreadable(one, error)
     sent_to = next((one.sent_to for one in marks.values() if one.sent_to), "")
     left = next((one.mark.session_id for one in marks.values() if one.mark.session_id), "")
-    if run.sink is None or not run.ends or not left:
-        return sent_to
+    if run.sink is None or not run.ends or not left or fault is not None:
+        return Done(transcript=transcript, tally=tally, session_id=sent_to, fault=fault)
     _end(run.sink, left)
     for one, sent in marks.items():
-        run.shelf.keep(transcript=one, mark=Bookmark(place=sent.mark.place))
-    return left
+        run.shelf.keep(transcript=one, mark=replace(sent.mark, session_id=""))
+    return Done(transcript=transcript, tally=tally, session_id=left)
+
+
+def _subagents(run: Run, main: Transcript, marks: dict[Transcript, Sent]) -> tuple[Transcript, ...]:
+    """Return a session's subagents; ranks of new ones are kept before anything of them is sent."""
+    sent = marks[main]
+    found = finding.subagents(of=main, ranks=sent.mark.ranks)
+    ranks = {**sent.mark.ranks, **{one.path.stem: one.rank for one in found}}
+    if run.sink is not None and ranks != sent.mark.ranks:
+        marks[main] = replace(sent, mark=replace(sent.mark, ranks=ranks))
+        run.shelf.keep(transcript=main, mark=marks[main].mark)
+    return found
+
+
+def _check_rank(one: Transcript) -> None:
+    if one.rank > RANKS_MOST:
+        raise TooMany(
+            detail=f"{one.path} is not sent: a session takes {RANKS_MOST} subagents.",
+            hint="What the others did is sent.",
+        )
+
+
+def _unreadable(transcript: Transcript, error: OSError) -> ClientError:
+    return ClientError(detail=f"{transcript.path} cannot be read: {error.strerror}")
 
 
 def _sent(run: Run, transcript: Transcript, tally: Tally) -> Sent:
     """Send what a file has gained; nothing where there is no sink."""
-    mark = run.shelf.find(transcript=transcript) if run.goes_on else Bookmark()
+    mark = run.shelf.find(transcript=transcript)
+    mark = mark if run.goes_on else Bookmark(ranks=mark.ranks)
     run.progress(mark.place.offset)
     start, session_id = mark.place, ""
     lines = reading.read(
@@ -174,7 +207,7 @@ def _sent(run: Run, transcript: Transcript, tally: Tally) -> Sent:
         if not session_id and batch:
             session_id = _open(run, run.sink, transcript)
         _send(run.sink, session_id, batch, tally)
-        mark = Bookmark(place=place, session_id=session_id or mark.session_id)
+        mark = replace(mark, place=place, session_id=session_id or mark.session_id)
         run.shelf.keep(transcript=transcript, mark=mark)
     return Sent(mark=mark, sent_to=session_id)
 

@@ -16,7 +16,9 @@ from .watch import Round, Watch
 
 EVERY_SECONDS: Final = 2.0
 Every = Annotated[float, typer.Option("--every", min=0.2, max=3600.0, help="Seconds.")]
-Once = Annotated[bool, typer.Option("--once", help="Send what there is, then end.")]
+Once = Annotated[
+    bool, typer.Option("--once", help="One round, then end: see `sync` for older work.")
+]
 
 
 def register(*, app: typer.Typer) -> None:

@@ -7,7 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,9 +19,9 @@ import pytest
 
 from memory.client import finding
 from memory.client.api import Client
-from memory.client.bookmarks import Shelf
+from memory.client.bookmarks import Bookmark, Shelf
 from memory.client.configuration import Connection
-from memory.client.replay import Run
+from memory.client.replay import RANKS_MOST, Run
 from memory.client.watch import LIVE_SECONDS, LONGEST_WAIT_SECONDS, Watch
 from tests.edges.client.conftest import Cairn
 from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
@@ -142,6 +145,107 @@ def test_what_nobody_writes_any_more_is_not_followed(following: Watch, transcrip
     done = following.round(now_seconds=_now(transcript) + 2 * LIVE_SECONDS).done
 
     assert done == ()
+    assert transcript in following.seen  # so that no later round opens it
+
+
+def _subagent(transcript: Path, name: str, at: str) -> None:
+    """Let a subagent of a session say something."""
+    folder = transcript.with_suffix("") / "subagents"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = [{"type": "text", "text": f"I am {name}."}]
+    message = {"role": "assistant", "id": name, "content": content}
+    line = {"type": "assistant", "timestamp": at, "isSidechain": True, "message": message}
+    (folder / f"agent-{name}.jsonl").write_text(json.dumps(line) + "\n")
+
+
+def test_what_a_subagent_did_is_kept_though_another_is_found_to_have_begun_before(
+    following: Watch, transcript: Path, address: str, place: Place
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    _subagent(transcript, "b", "2026-11-20T12:02:00Z")
+    first = following.round(now_seconds=_now(transcript)).done
+    before = _kept(address, place, transcript)["events"]
+    _subagent(transcript, "a", "2026-11-20T12:01:00Z")
+
+    second = following.round(now_seconds=_now(transcript)).done
+
+    assert [one.tally.known for one in (*first, *second)] == [0, 0]
+    assert _kept(address, place, transcript)["events"] == before + 1
+
+
+def test_subagents_beyond_the_numbers_of_a_session_are_told_of(
+    following: Watch, transcript: Path
+) -> None:
+    transcript.write_bytes(b"".join(LINES[:5]))
+    (found,) = following.look()
+    following.run.shelf.keep(transcript=found, mark=Bookmark(ranks={"agent-x": RANKS_MOST}))
+    _subagent(transcript, "y", "2026-11-20T12:01:00Z")
+
+    (done,) = following.round(now_seconds=_now(transcript)).done
+
+    assert done.tally.stored > 0
+    assert done.fault is not None
+    assert f"{RANKS_MOST} subagents" in done.fault.detail
+
+
+def test_file_that_cannot_be_read_is_told_once_and_keeps_no_other(
+    following: Watch, transcript: Path
+) -> None:
+    broken = transcript.with_name("0-broken.jsonl")
+    broken.symlink_to(broken)
+    transcript.write_bytes(b"".join(LINES[:5]))
+    now = _now(transcript)
+
+    first = following.round(now_seconds=now)
+    second = following.round(now_seconds=now + LONGEST_WAIT_SECONDS)
+    broken.unlink()
+    shutil.copy(SAMPLE, broken)
+    third = following.round(now_seconds=now + 3 * LONGEST_WAIT_SECONDS)
+
+    assert [(one.transcript.path, one.fault is None) for one in first.done] == [
+        (broken, False),
+        (transcript, True),
+    ]
+    assert (first.fault, second.done) == (None, ())
+    assert [(one.transcript.path, one.fault) for one in third.done] == [(broken, None)]
+
+
+class _Refusing(BaseHTTPRequestHandler):
+    status = 429
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(self.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("status", [408, 409, 422, 429, 503])
+def test_end_of_a_transcript_is_sent_after_a_refusal(
+    following: Watch, transcript: Path, status: int
+) -> None:
+    transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
+    transcript.write_bytes(b"".join(LINES[:5]))
+    run, now = following.run, _now(transcript)
+    handler = type("Handler", (_Refusing,), {"status": status})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        with Client(connection=Connection(url=url, token="x"), pause=lambda _: None) as refused:
+            following.run = replace(run, sink=refused)
+            first = following.round(now_seconds=now)
+        server.shutdown()
+    following.run = run
+
+    (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).done
+
+    assert first.done[0].fault is not None
+    assert (first.fault is None) == (status in {409, 422})  # which say something of this file
+    assert later.fault is None
+    assert later.tally.stored > 0
 
 
 def test_once_sends_what_there_is_and_ends(here: Cairn, transcript: Path) -> None:

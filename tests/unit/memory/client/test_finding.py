@@ -64,6 +64,38 @@ def test_rank_of_a_subagent_stays_when_another_one_begins(main: Transcript) -> N
     assert after == {**before, "agent-00": 3}
 
 
+def test_rank_that_was_given_stays_whoever_is_found_to_have_begun_before(main: Transcript) -> None:
+    found = finding.subagents(of=main, ranks={"agent-a1": 1, "agent-gone": 4})
+
+    assert [(one.path.stem, one.rank) for one in found] == [("agent-a1", 1), ("agent-b2", 5)]
+
+
+def test_subagent_without_a_whole_line_has_no_rank_yet(main: Transcript) -> None:
+    path = main.path.with_suffix("") / "subagents" / "agent-00.jsonl"
+    line = _line("Soon.", at="2026-11-20T11:00:00Z")
+    path.write_text(line[:40])
+    before = [one.path.stem for one in finding.subagents(of=main)]
+    path.write_text(line.strip())  # whole, before its end has come
+
+    assert before == ["agent-b2", "agent-a1"]
+    assert finding.subagents(of=main)[0].path == path
+
+
+def test_file_that_cannot_be_looked_at_hides_no_other(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude/projects/-shop"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").symlink_to(folder / "a.jsonl")
+    (folder / "b.jsonl").symlink_to(folder / "gone")
+    (folder / "c.jsonl").write_text(_line("x"))
+
+    found = tuple(finding.everywhere(home=tmp_path))
+
+    assert [(one.path.name, one.size > 0) for one in found] == [
+        ("a.jsonl", False),
+        ("c.jsonl", True),
+    ]
+
+
 def test_what_a_subagent_says_is_a_thought_of_its_own_under_numbers_of_its_own(
     main: Transcript,
 ) -> None:
