@@ -4,8 +4,9 @@ The job behind an ended session. Part by part of at most 30 turns: read in one u
 outside of any, sent through the one door, and how far it came is written down, so that a killed
 worker goes on there and a second run finds nothing left. Two never read one session at once.
 What is taken waits for review as far as who opened the session asks for it (7.4), and always where
-outside content came into the session or where it reads like an order; it stands where its session
-stands.
+outside content came into the session, where nobody has looked yet at all that its agent did, or
+where it reads like an order; it stands where its session stands. A session that somebody goes on
+with before the job begins is left to its next end.
 """
 
 from collections import Counter
@@ -25,6 +26,7 @@ from memory.actions import allowances, extraction, judging
 from memory.actions.book_use import book_use
 from memory.actions.extraction import Allowance, Extracted, extract_part
 from memory.actions.opener import opener_of
+from memory.actions.promoting import LONGEST_REASON
 from memory.actions.remember import NewMemory, Outcome, remember
 from memory.intake import transcripts
 from memory.intake.extract import Candidate
@@ -73,7 +75,7 @@ def consolidate(
     """
     run = _begun(session_id, holder or uuid4(), now)
     if run is None:
-        return {"gone": 1}
+        return {"gone": 1}  # or open again: its next end takes it
     total = _left(run.session)
     while turns := _next(run.session):
         for batch in transcripts.batches(turns=turns):
@@ -89,7 +91,7 @@ def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
     with tenancy.unit():
         rows = Session.objects.select_for_update(of=("self",)).select_related("project")
         row = rows.filter(pk=session_id).first()
-        if row is None:
+        if row is None or row.state == "open":
             return None
         is_held = row.read_until is not None and row.read_until > timezone.now()
         if is_held and row.read_by != holder:
@@ -151,6 +153,7 @@ def _take(run: _Run, found: Extracted) -> None:
         row = _hold(run)
         _note(run, row)
         _save(row, "result")
+    _look_again(run, row)
     ordered = sorted(found.candidates, key=lambda one: -one.importance)
     news = tuple(_new(run, candidate, found.method) for candidate in ordered)
     judged = _judged(run, news)
@@ -197,15 +200,29 @@ def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
         source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
         source_line=candidate.evidence.line,
         needs_review=_waits(run, candidate),
+        taint_reason=_tainted_by(row),
         session_id=row.id,
     )
 
 
 def _waits(run: _Run, candidate: Candidate) -> bool:
     """Say whether a candidate waits; in a tainted session nobody can tell what it rests on."""
-    is_tainted = bool((run.session.observed or {}).get("tainted_by"))
-    is_doubtful = is_tainted or bool(alarms.of_content(content=candidate.content))
+    row = run.session
+    is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
+    is_doubtful = is_unseen or bool(_tainted_by(row))
+    is_doubtful = is_doubtful or bool(alarms.of_content(content=candidate.content))
     return trust.waits(level=run.level, is_doubtful=is_doubtful)
+
+
+def _tainted_by(row: Session) -> str:
+    """Return which outside content came into a session; empty for none that is known of."""
+    return str((row.observed or {}).get("tainted_by", ""))[:LONGEST_REASON]
+
+
+def _look_again(run: _Run, held: Session) -> None:
+    """Take over what became of the session since, as read under its lock."""
+    run.session.state, run.session.events = held.state, held.events
+    run.session.observed = held.observed
 
 
 def _sent(run: _Run, new: NewMemory, judged: tuple[Judged, ...]) -> Outcome | None:
