@@ -148,20 +148,32 @@ class Entries:
         return "" if left == self.head else _written(left, text) if left else ""
 
     def _ours(self, whole: Mapping[str, Any]) -> dict[str, list[object]]:
+        """Return what carries the mark, a group with what of it does not alike."""
         outer = _inner(whole, self.name)
-        found = {name: list(filter(self._is_ours, _entries(outer, name))) for name in outer}
+        found = {name: list(filter(self._is_marked, _entries(outer, name))) for name in outer}
         return {name: entries for name, entries in found.items() if entries}
 
     def _without(self, whole: Mapping[str, Any]) -> dict[str, Any]:
         outer = _inner(whole, self.name)
         kept = {
-            name: [one for one in _entries(outer, name) if not self._is_ours(one)] for name in outer
+            name: [left for one in _entries(outer, name) for left in self._left(one)]
+            for name in outer
         }
         others = {name: entries for name, entries in kept.items() if entries or not outer[name]}
         rest = {name: value for name, value in whole.items() if name != self.name}
         return {**rest, self.name: others} if others else rest
 
-    def _is_ours(self, entry: object) -> bool:
+    def _left(self, entry: object) -> tuple[object, ...]:
+        """Return what is left of an entry: of a group the hooks of others that stand in it."""
+        if not self._is_marked(entry):
+            return (entry,)
+        inner = entry.get(self.name) if isinstance(entry, Mapping) else None
+        if not isinstance(entry, Mapping) or not isinstance(inner, list):
+            return ()
+        others = [one for one in inner if not self._is_marked(one)]
+        return ({**entry, self.name: others},) if others else ()
+
+    def _is_marked(self, entry: object) -> bool:
         return self.mark in json.dumps(entry)
 
 

@@ -1,6 +1,7 @@
 """What is put into files of other programs comes out again and leaves no trace (spec 8.3)."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -130,6 +131,40 @@ def test_entries_put_twice_are_there_once_behind_those_of_others_and_leave_as_th
     assert told["hooks"]["Stop"] == [*others, {"command": "sh cairn/hook.sh"}]
     left = json.loads(HOOKS.take(text=once) or "{}")
     assert left == {name: value for name, value in whole.items() if value or name != "hooks"}
+
+
+OURS = {"command": "sh cairn/hook.sh"}
+GROUPS = Entries(name="hooks", lists={"Stop": ({"hooks": [OURS]},)}, mark="cairn/hook.sh", head={})
+OLDER = {"command": "cairn/hook.sh of before"}
+HOOK = st.one_of(ENTRY, st.sampled_from((OURS, OLDER)))
+GROUP = st.fixed_dictionaries(
+    {"hooks": st.lists(HOOK, min_size=1, max_size=4)}, optional={"matcher": st.just("Bash")}
+)
+
+
+def _theirs(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the groups with the hooks of others alone, in their order."""
+    kept = (
+        {**one, "hooks": [hook for hook in one["hooks"] if "cairn" not in hook["command"]]}
+        for one in groups
+    )
+    return [one for one in kept if one["hooks"]]
+
+
+@given(groups=st.lists(GROUP, min_size=1, max_size=4))
+def test_hooks_of_others_in_a_group_of_ours_outlive_every_edit(
+    groups: list[dict[str, Any]],
+) -> None:
+    text = json.dumps({"hooks": {"Stop": groups}})
+
+    once = GROUPS.put(text=text)
+    left = json.loads(GROUPS.take(text=once) or "{}")
+
+    assert GROUPS.put(text=once) == once
+    told = json.loads(once)["hooks"]["Stop"]
+    assert _theirs(told) == _theirs(groups)
+    assert json.dumps(told).count("cairn/hook.sh") == 1
+    assert left.get("hooks", {}).get("Stop", []) == _theirs(groups)
 
 
 def test_entries_of_an_older_version_are_replaced() -> None:
