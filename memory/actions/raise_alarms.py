@@ -1,11 +1,13 @@
 """Raise an alarm where somebody may try to plant a memory; nobody is held up by it (spec 4.3).
 
-Every few minutes what agents and imports have written since the last look is read: what orders,
-names an address or a command, and what came many times in nearly the same words from one writer. A
-memory that takes most of what a week's sessions of a project were given is one more. An alarm is
-kept in the place of its memory, in the audit log, and told to stewards who see that memory; what
-came in a burst, and a content that rings twice, as an order with an address, waits for review from
-then on, so agents are not given it. What a person has vouched for rings nothing.
+Every few minutes what agents and imports have written or changed since the last look is read: what
+orders, names an address or a command, and what came many times in nearly the same words from one
+writer. The change feed says what that is: it is in the order of commit, so neither what a long
+import wrote at one moment nor what was committed late is passed over. A memory that takes most of
+what a week's sessions of a project were given is one more. An alarm is kept in the place of its
+memory, in the audit log, and told to stewards who see that memory; what came in a burst, and a
+content that rings twice, as an order with an address, waits for review from then on, so agents are
+not given it. What a person has vouched for rings nothing.
 """
 
 from collections import defaultdict
@@ -15,13 +17,13 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from accounts import audit as origins
 from accounts import tenancy
 from memory.actions import store
 from memory.actions.switching import INSTALLATION
-from memory.models import GivenOut, Memory, Statistic
+from memory.models import GivenOut, Memory, MemoryVersion, Statistic
 from memory.observer import alarms
 from memory.observer.alarms import Alarm, Written
 from memory.queries.alarms import BURST, DOMINANT, KIND
@@ -29,16 +31,18 @@ from memory.sql import statistics as sums
 from memory.sql.statistics import Addition
 from memory.taxonomy import Source, Status
 from teams import audit
+from teams.models import Change
 
 LOOK: Final = "alarm_look"  # the kind of the statistic that says how far was looked
-THROUGH: Final = "through"
-OVERLAP: Final = timedelta(minutes=10)  # as long as a burst; also what was being written meanwhile
+AFTER: Final = "after"  # the last entry of the change feed that was read
+AROUND: Final = timedelta(minutes=10)  # as long as a burst
 FIRST_LOOK: Final = timedelta(hours=1)  # back, of the first look of all; ours
-MOST: Final = 2_000  # memories of one look, the oldest; the next one goes on there; ours
+PAGE: Final = 2_000  # entries of the feed that are read at once; ours
+PAGES: Final = 10  # of one look; the next one goes on there; ours
+CREATED: Final = "memory.created"
 WEEK: Final = timedelta(days=7)
 MOST_GIVEN: Final = 1_000  # memories of a week that are weighed, those given most; ours
 OF_CONTENT: Final = frozenset(alarm.value for alarm in Alarm)
-HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; ours
 ACTOR: Final = origins.Person(user_id=None, source_interface=INSTALLATION)
 BY_MACHINES: Final = ~Q(author_agent="") | Q(author_user=None) | Q(source=Source.IMPORT.value)
 
@@ -52,36 +56,66 @@ class Raised:
     held: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Page:
+    """Entries of the feed in their order: all memories named, and those written or changed so."""
+
+    last: int
+    named: frozenset[UUID]
+    created: frozenset[UUID]
+    by_agents: frozenset[UUID]
+
+
 def raise_alarms(*, now: datetime) -> Raised:
-    """Look at what was written in the entered organization since the last look."""
+    """Look at what was written in the entered organization since the last look, page by page."""
+    seen = alarms_raised = held = 0
+    for _ in range(PAGES):
+        with tenancy.unit():
+            page = _page(_after(now))
+            if page is None:
+                break
+            rows = tuple(_written(page).order_by("id"))
+            one = _raised(_ringing(rows, page), now)
+            _looked(page.last, now)
+        seen, alarms_raised, held = seen + len(rows), alarms_raised + one[0], held + one[1]
     with tenancy.unit():
-        since = _since(now)
-        rows = tuple(_written(since - OVERLAP).order_by("created_at", "id")[:MOST])
-        found = _ringing(rows)
-        for memory_id in _dominant(now):
-            found[memory_id].add(DOMINANT)
-        fresh = _fresh(found)
-        held = _raise(fresh, {one for one in fresh if _must_wait(found[one])}, now) if fresh else 0
-        _looked(rows[-1].created_at if len(rows) == MOST else now, since, now)
-    return Raised(memories=len(rows), alarms=sum(map(len, fresh.values())), held=held)
+        last = _raised(defaultdict(set, {one: {DOMINANT} for one in _dominant(now)}), now)
+    return Raised(memories=seen, alarms=alarms_raised + last[0], held=held + last[1])
 
 
-def _written(since: datetime) -> QuerySet[Memory]:
-    """Return what machines wrote and no person has vouched for."""
-    return Memory.objects.filter(
-        BY_MACHINES, status=Status.ACTIVE.value, created_at__gte=since, user_verified=False
+def _page(after: int) -> _Page | None:
+    """Return what the feed says of memories behind an entry, the oldest first."""
+    entries = Change.objects.filter(id__gt=after, kind__startswith="memory.").order_by("id")
+    read = tuple(entries.values_list("id", "object_id", "kind", "actor_name")[:PAGE])
+    if not read:
+        return None
+    return _Page(
+        last=read[-1][0],
+        named=frozenset(named for _, named, _, _ in read),
+        created=frozenset(named for _, named, kind, _ in read if kind == CREATED),
+        by_agents=frozenset(named for _, named, _, agent in read if agent),
     )
 
 
-def _ringing(rows: Iterable[Memory]) -> defaultdict[UUID, set[str]]:
+def _written(page: _Page) -> QuerySet[Memory]:
+    """Return what of it machines wrote, in whole or over a person, and nobody has vouched for."""
+    others = MemoryVersion.objects.filter(memory_id=OuterRef("pk")).exclude(changed_agent="")
+    is_rewritten = Q(Exists(others.exclude(content=OuterRef("content"))), pk__in=page.by_agents)
+    return _unvouched().filter(BY_MACHINES | is_rewritten, pk__in=page.named)
+
+
+def _unvouched() -> QuerySet[Memory]:
+    return Memory.objects.filter(status=Status.ACTIVE.value, user_verified=False)
+
+
+def _ringing(rows: Iterable[Memory], page: _Page) -> defaultdict[UUID, set[str]]:
     """Return by memory what rings, of its words and of those written beside it by its writer."""
     found: defaultdict[UUID, set[str]] = defaultdict(set)
-    writers: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
     for row in rows:
         for alarm in alarms.of_content(content=row.content):
             found[row.id].add(alarm.value)
-        if row.source == Source.IMPORT:
-            continue  # somebody brought them together
+    writers: defaultdict[tuple[object, ...], list[Written]] = defaultdict(list)
+    for row in _together([row for row in rows if row.id in page.created]):
         writer = (row.audience, row.project_id, row.author_user, row.author_agent)
         at = row.created_at.timestamp()
         writers[writer].append(Written(id=row.id, at_seconds=at, content=row.content))
@@ -89,6 +123,29 @@ def _ringing(rows: Iterable[Memory]) -> defaultdict[UUID, set[str]]:
         for memory_id in alarms.burst(written=written):
             found[memory_id].add(BURST)
     return found
+
+
+def _together(created: Iterable[Memory]) -> tuple[Memory, ...]:
+    """Return new memories with what their writers wrote around them; imports are no burst."""
+    fresh = [row for row in created if row.source != Source.IMPORT]
+    if not fresh:
+        return ()
+    moments = [row.created_at for row in fresh]
+    beside = _unvouched().filter(
+        BY_MACHINES,
+        created_at__range=(min(moments) - AROUND, max(moments) + AROUND),
+        author_agent__in={row.author_agent for row in fresh},
+    )
+    others = beside.exclude(source=Source.IMPORT.value).exclude(pk__in=[row.id for row in fresh])
+    return (*fresh, *others.order_by("-created_at", "id")[:PAGE])
+
+
+def _raised(found: Mapping[UUID, set[str]], now: datetime) -> tuple[int, int]:
+    """Raise what rings and has not before; return how many alarms, and how many are held."""
+    fresh = _fresh(found)
+    if not fresh:
+        return 0, 0
+    return _raise(fresh, {one for one in fresh if _must_wait(found[one])}, now)
 
 
 def _dominant(now: datetime) -> tuple[UUID, ...]:
@@ -117,33 +174,36 @@ def _fresh(found: Mapping[UUID, set[str]]) -> dict[UUID, set[str]]:
 
 def _must_wait(rings: set[str]) -> bool:
     """Say whether agents are not given a memory any more until a person has looked at it."""
-    return BURST in rings or len(rings & OF_CONTENT) >= HELD_FROM
+    return BURST in rings or len(rings & OF_CONTENT) >= alarms.HELD_FROM
 
 
-def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) -> int:
-    """Keep alarms, tell the log of them, hold what must wait; return how many that are."""
-    rows = Memory.objects.select_for_update().filter(pk__in=fresh).order_by("id")
+def _raise(fresh: Mapping[UUID, set[str]], waiting: set[UUID], now: datetime) -> tuple[int, int]:
+    """Keep alarms, tell the log of them, hold what must wait; return how many of both.
+
+    What a person has vouched for, or taken away, since it was read rings no more.
+    """
+    rows = tuple(_unvouched().select_for_update().filter(pk__in=fresh).order_by("id"))
     held = 0
     additions: list[Addition] = []
+    told: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        rings = fresh[row.id]
-        counts = dict.fromkeys(sorted(rings), 1)
+        rings = sorted(fresh[row.id])
+        counts = dict.fromkeys(rings, 1)
         additions.append(
             Addition(
                 audience=row.audience, project_id=row.project_id, key=str(row.id), counts=counts
             )
         )
+        for alarm in rings:
+            told[alarm].append(str(row.id))
         if row.id in waiting and not row.needs_review:
             row.needs_review = True
             store.save(row=row, fields=("needs_review",), now=now)
             held += 1
-    sums.add(kind=KIND, additions=additions, now=now)
-    told: defaultdict[str, list[str]] = defaultdict(list)
-    for memory_id, rings in sorted(fresh.items()):
-        for alarm in sorted(rings):
-            told[alarm].append(str(memory_id))
-    _note(told)
-    return held
+    if told:
+        sums.add(kind=KIND, additions=additions, now=now)
+        _note(told)
+    return sum(map(len, told.values())), held
 
 
 def _note(told: Mapping[str, Any]) -> None:
@@ -156,23 +216,25 @@ def _note(told: Mapping[str, Any]) -> None:
     )
 
 
-def _since(now: datetime) -> datetime:
+def _after(now: datetime) -> int:
+    """Return the last entry of the feed that was read; the first look begins an hour ago."""
     kept = Statistic.objects.filter(
         kind=LOOK, audience=tenancy.current().organization_id, project_id=None, key=LOOK
     )
     counts = kept.order_by().values_list("counts", flat=True).first()
-    if counts is None:
-        return now - FIRST_LOOK
-    return datetime.fromisoformat(counts[sums.NOTES][THROUGH])
+    if counts is not None and AFTER in counts[sums.NOTES]:
+        return int(counts[sums.NOTES][AFTER])
+    before = Change.objects.filter(created_at__lt=now - FIRST_LOOK).order_by("-id")
+    return before.values_list("id", flat=True).first() or 0
 
 
-def _looked(through: datetime, since: datetime, now: datetime) -> None:
-    """Put down how far was looked; where nothing could be passed, the next look goes on anyway."""
+def _looked(last: int, now: datetime) -> None:
+    """Put down how far was looked."""
     here = Addition(
         audience=tenancy.current().organization_id,
         project_id=None,
         key=LOOK,
         counts={"looks": 1},
-        notes={THROUGH: max(through, since).isoformat()},
+        notes={AFTER: last},
     )
     sums.add(kind=LOOK, additions=(here,), now=now)

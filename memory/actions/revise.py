@@ -18,10 +18,17 @@ from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import accurate, gates, names
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.models import Memory, MemoryVersion
+from memory.observer import alarms
 from memory.queries.memories import AUDIENCE, lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.sql import entities, topics
-from memory.taxonomy import Governance, Scope, may_be_forgotten_by_agent, type_row
+from memory.taxonomy import (
+    Governance,
+    Scope,
+    Verification,
+    may_be_forgotten_by_agent,
+    type_row,
+)
 from teams import changes as feed
 from teams.permissions import require
 from teams.roles import Act, allows
@@ -35,6 +42,7 @@ SAVED = (
     *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
     "names_version", "enriched_by",
+    "user_verified", "verification", "verified_at", "needs_review",
 )  # fmt: skip
 
 
@@ -77,6 +85,8 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     keep_version(caller=caller, row=row, reason=reason, now=now)
     is_same_text = drafted.new.content == row.content
     _bring_to(caller, row, drafted)
+    if not is_same_text and not is_person(caller=caller):
+        _take_back(row)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
     if is_same_text:
@@ -188,6 +198,15 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
     row.related_files, row.related_modules = list(seen.files), list(seen.modules)
     row.attributes, row.pinned, row.external_id = dict(new.attributes), new.pinned, new.external_id
     row.decay_half_life_days = type_row(type=seen.type).half_life_days
+
+
+def _take_back(row: Memory) -> None:
+    """Nobody has vouched for other words; those that ring more than one alarm wait for review."""
+    row.user_verified = False
+    if row.verification == Verification.VERIFIED:
+        row.verification, row.verified_at = Verification.UNVERIFIED.value, None
+    if len(alarms.of_content(content=row.content)) >= alarms.HELD_FROM:
+        row.needs_review = True
 
 
 def _move(caller: Caller, row: Memory, where: Place) -> None:

@@ -20,6 +20,7 @@ BURST_LEAST: Final = 5  # memories nearly the same in one burst, ours
 BURST_SECONDS: Final = 600.0  # that a burst lasts at most, ours
 BURST_ALIKE: Final = 0.6  # Jaccard, at least, ours
 COMPARED_MOST: Final = 200  # memories of one look, the last ones; ours
+HELD_FROM: Final = 2  # alarms of one content: an order alone may be good advice; ours
 DOMINANT_SHARE: Final = 0.5  # of what was given out, ours
 DOMINANT_LEAST: Final = 20  # given out in all before a share means anything, ours
 _URL: Final = re.compile(r"\b(?:https?|ftp|data|javascript):(?://)?\S+", re.IGNORECASE)

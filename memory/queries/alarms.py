@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Case, Exists, OuterRef, QuerySet, UUIDField, When
+from django.db.models.functions import Cast
 
 from accounts.caller import Caller
 from memory.models import Memory, Statistic
@@ -39,22 +40,21 @@ def of_project(
     """
     if not allows(role=caller.role, act=Act.SETTLE):
         return ()
-    kept = Statistic.objects.filter(
-        kind=KIND, project_id=project_id, updated_at__gte=now - KEPT
-    ).order_by("-updated_at", "key")
-    rang = {UUID(key): _ordered(counts) for key, counts in _newest(kept)}
-    if not rang:
-        return ()
-    seen = rows.filter(pk__in=rang, user_verified=False).order_by("id")
-    ids = sorted(
-        seen.values_list("id", flat=True), key=lambda one: (URGENT.index(rang[one][0]), one)
-    )
+    kept = Statistic.objects.filter(kind=KIND, project_id=project_id, updated_at__gte=now - KEPT)
+    rang = {UUID(key): _ordered(counts) for key, counts in _newest(kept, rows)}
+    ids = sorted(rang, key=lambda one: (URGENT.index(rang[one][0]), one))
     views = memories.by_ids(caller=caller, memory_ids=tuple(ids[:MOST]), now=now) if ids else {}
     return tuple(Alarmed(memory=views[one], alarms=rang[one]) for one in ids[:MOST] if one in views)
 
 
-def _newest(kept: QuerySet[Statistic]) -> list[tuple[str, dict[str, int]]]:
-    return [(key, dict(counts)) for key, counts in kept.values_list("key", "counts")[:LOOKED_AT]]
+def _newest(
+    kept: QuerySet[Statistic], rows: QuerySet[Memory]
+) -> tuple[tuple[str, dict[str, int]], ...]:
+    """Return the newest alarms about what is seen: those of others take nobody's place."""
+    memory_id = Case(When(kind=KIND, then=Cast("key", UUIDField())))
+    seen = rows.filter(pk=OuterRef("memory_id"), user_verified=False)
+    found = kept.alias(memory_id=memory_id).filter(Exists(seen)).order_by("-updated_at", "key")
+    return tuple(found.values_list("key", "counts")[:LOOKED_AT])
 
 
 def _ordered(counts: dict[str, int]) -> tuple[str, ...]:
