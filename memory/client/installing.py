@@ -46,6 +46,15 @@ class Planned:
         return edits.diff(before=before, after=self.after, name=str(self.path))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A file that was undone, and how; `fault` says why it was left alone."""
+
+    path: Path
+    did: str
+    fault: ClientError | None = None
+
+
 def plan(*, places: Places, connection: Connection, chosen: Iterable[Harness]) -> Iterator[Planned]:
     """Yield what would become of each file of these programs; of one that several need, once."""
     seen: set[str] = set()
@@ -81,19 +90,32 @@ def installed(*, places: Places) -> Mapping[str, str]:
     return {name: str(told.get("harness")) for name, told in _receipts(places).items()}
 
 
-def take_out(*, places: Places) -> Iterator[tuple[Path, str]]:
-    """Undo every file that was written; yield it and what was done."""
+def take_out(*, places: Places) -> Iterator[Taken]:
+    """Undo every file that was written; yield each and what was done, or why it is left alone."""
     for name, told in _receipts(places).items():
         path = Path(name)
-        current, backup = _bytes(path), _bytes(_backup(places, path))
-        if current is None:
-            did = "is gone"
-        elif _digest(current) == told.get("written") and told.get("mixed") is not True:
-            did = _restored(path, backup)
-        else:
-            did = _stripped(path, str(told.get("harness")))
-        _remove_empty(path, told)
-        yield path, did
+        try:
+            yield Taken(path=path, did=_taken_out(places, path, told))
+        except NotEditable as fault:
+            yield Taken(path=path, did="is left alone", fault=fault)
+        except UnicodeDecodeError:
+            yield Taken(path=path, did="is left alone", fault=_no_text(path))
+        except OSError as error:
+            fault = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
+            yield Taken(path=path, did="is left alone", fault=fault)
+
+
+def _taken_out(places: Places, path: Path, told: Mapping[str, Any]) -> str:
+    """Undo a file; return what was done. Raises NotEditable, UnicodeDecodeError, OSError."""
+    current, backup = _bytes(path), _bytes(_backup(places, path))
+    if current is None:
+        did = "is gone"
+    elif _digest(current) == told.get("written") and told.get("mixed") is not True:
+        did = _restored(path, backup)
+    else:
+        did = _stripped(path, str(told.get("harness")))
+    _remove_empty(path, told)
+    return did
 
 
 def forget(*, places: Places) -> None:

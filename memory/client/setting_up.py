@@ -10,7 +10,7 @@ from . import doctor, installing
 from .asking import Project
 from .errors import ClientError, Incomplete, Misused
 from .harnesses import HARNESSES, Harness
-from .installing import Planned
+from .installing import Planned, Taken
 from .terminal import Desk
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
@@ -60,9 +60,17 @@ def uninstall(context: typer.Context, yes: Yes = False) -> None:
     for file, name in files.items():
         desk.note(f"{name}: {file}")
     _agree(desk, yes, f"Undo {len(files)} files and forget the login?", "cairn uninstall --yes")
-    for path, did in installing.take_out(places=desk.places):
-        desk.show(row={"file": str(path), "did": did}, line=f"{path} {did}")
+    taken = tuple(installing.take_out(places=desk.places))
+    for one in taken:
+        _show_taken(desk, one)
     installing.forget(places=desk.places)
+    left = [str(one.path) for one in taken if one.fault]
+    if left:
+        raise Incomplete(
+            detail=f"Left alone: {', '.join(left)}. All else was undone.",
+            hint="Take our part out by hand: it is called cairn there.",
+            command="cairn doctor",
+        )
 
 
 def examine(context: typer.Context) -> None:
@@ -116,6 +124,15 @@ def _show_plan(desk: Desk, one: Planned) -> None:
         return
     line = one.diff if one.changes else f"{one.path}: nothing to do"
     desk.show(row={**row, "diff": one.diff}, line=line)
+
+
+def _show_taken(desk: Desk, one: Taken) -> None:
+    row = {"file": str(one.path), "did": one.did}
+    if one.fault is None:
+        desk.show(row=row, line=f"{one.path} {one.did}")
+        return
+    detail = one.fault.detail
+    desk.show(row={**row, "error": detail}, line=f"{one.path} {one.did}: {detail}")
 
 
 def _agree(desk: Desk, yes: bool, question: str, command: str) -> None:

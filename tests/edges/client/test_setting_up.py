@@ -181,6 +181,27 @@ def test_uninstall_keeps_what_others_wrote_since(agents: Path, here: Cairn) -> N
     }
 
 
+def test_uninstall_goes_on_behind_files_that_it_cannot_edit(agents: Path, here: Cairn) -> None:
+    here("init", "--yes")
+    broken = {
+        ".claude.json": b"// mine\n{}",
+        ".cursor/hooks.json": b'{"hooks": 3}',
+        ".codex/AGENTS.md": b"\xff\xfe",
+    }
+    for name, content in broken.items():
+        (agents / name).write_bytes(content)
+
+    done = here("uninstall", "--yes", "--json")
+
+    assert done.code == 5
+    alone = {row["file"] for row in done.rows() if "error" in row}
+    assert alone == {str(agents / name) for name in broken}
+    assert {name: (agents / name).read_bytes() for name in broken} == broken
+    assert (agents / ".codex/config.toml").read_text() == CODEX
+    assert not (agents / ".config/cairn").exists()
+    assert not (agents / ".local/state/cairn").exists()
+
+
 def test_what_others_wrote_between_two_writes_outlives_uninstall(agents: Path, here: Cairn) -> None:
     rules, claude = agents / ".claude" / "CLAUDE.md", agents / ".claude.json"
     here("init", "--yes")
