@@ -37,6 +37,7 @@ from memory.actions.promoting import Offer, Proposing, Sent
 from memory.models import Session
 from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
 from memory.observer.events import Outcome
+from memory.observer.finding import Known
 from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.observer.quorum import Witnessed
@@ -46,11 +47,12 @@ from memory.queries import reentries, trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """What a session has shown, and what it offers."""
+    """What a session has shown, and what it offers; `counted` are the signals that sums are of."""
 
     row: Session
     who: Proposing
     scratchpad: Scratchpad
+    counted: Known
     seen: tuple[Witnessed, ...]
     before: SeenBefore
     proposed: tuple[Candidate, ...]
@@ -103,7 +105,8 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         said = learned.verdicts(row=row)
         ends = entering.known(caller=caller, row=row)
     scratchpad = _ended(scratchpads.settled(opened=opened))
-    seen = agents.witnessed(scratchpad=scratchpad, verdicts=said)
+    counted = statistics.found(scratchpad=scratchpad)
+    seen = agents.witnessed(scratchpad=scratchpad, verdicts=said, known=counted)
     progress = _progress(scratchpad)
     with tenancy.unit():
         before = learned.seen_before(row=row, seen=seen)
@@ -113,6 +116,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         row=row,
         who=Proposing(caller=caller, level=level),
         scratchpad=scratchpad,
+        counted=counted,
         seen=seen,
         before=before,
         proposed=promotion.propose(
@@ -170,7 +174,9 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
 
 def _count(shown: _Shown, row: Session, now: datetime) -> None:
     """Add a session to the sums, and queue the syntheses that it makes due. In a unit."""
-    facts = statistics.of_session(scratchpad=shown.scratchpad, task_type=row.type)
+    facts = statistics.of_session(
+        scratchpad=shown.scratchpad, found=shown.counted, task_type=row.type
+    )
     again = entering.counts(entered=shown.entered)
     counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen), *again)
     learned.add(row=row, counts=counts, now=now)
@@ -196,9 +202,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
     ]
     return {
         **telling.of_scratchpad(scratchpad=shown.scratchpad),
-        show_steps.KEPT: ribbon.to_rows(
-            bars=show_steps.drawn(row=row, scratchpad=shown.scratchpad)
-        ),
+        show_steps.KEPT: _ribbon(shown, row),
         **told,
         "dropped": {**told["dropped"], **{name: n for name, n in shown.dropped.items() if n}},
         reentries.KEPT: [dict(one.as_json()) for one in shown.entered],
@@ -206,4 +210,13 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
+        **{name: earlier[name] for name in ("piece",) if name in earlier},
     }
+
+
+def _ribbon(shown: _Shown, row: Session) -> Any:
+    """Return the bars of a session's steps; once some are forgotten, they stay."""
+    kept = (row.observed or {}).get(show_steps.KEPT)
+    if kept and scratchpads.is_cut(row=row):
+        return kept
+    return ribbon.to_rows(bars=show_steps.drawn(row=row, scratchpad=shown.scratchpad))

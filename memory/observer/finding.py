@@ -6,6 +6,7 @@ one beside it. What is worth less than 0.4 is dropped; what people rejected of a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from memory.observer import signal_table
@@ -51,6 +52,7 @@ FINDERS: Final[Mapping[SignalKind, Callable[..., tuple[Sighting, ...]]]] = {
     SignalKind.PARALLEL_CONFLICT: parallel_conflict.find,
     SignalKind.CONTEXT_SPIKE: context_spike.find,
 }
+Known = Mapping[SignalKind, tuple[Sighting, ...]]
 STEPS_BESIDE: Final = 1  # from a slow call to another signal, ours
 
 
@@ -64,15 +66,18 @@ class Verdicts:
 
 
 def find_all(
-    *, scratchpad: Scratchpad, verdicts: Mapping[SignalKind, Verdicts]
+    *,
+    scratchpad: Scratchpad,
+    verdicts: Mapping[SignalKind, Verdicts],
+    known: Known = MappingProxyType({}),
 ) -> tuple[Sighting, ...]:
-    """Find every signal that is worth it, most valuable first."""
+    """Find every signal that is worth it, most valuable first; `known` was found in it already."""
     values = {kind: _value(kind, verdicts.get(kind)) for kind in FINDERS}
     found = [
         sighting
         for kind, find in FINDERS.items()
         if signal_table.is_worth_it(value=values[kind])
-        for sighting in find(scratchpad=scratchpad)
+        for sighting in (known[kind] if kind in known else find(scratchpad=scratchpad))
     ]
     beside = _steps_beside(found)
     kept = [sighting for sighting in found if _stands(sighting, beside)]

@@ -15,10 +15,12 @@ from typing import Final
 
 from memory.observer import places, sightings
 from memory.observer.events import Outcome
+from memory.observer.finding import FINDERS, Known
 from memory.observer.scratchpad import Deed, Scratchpad
 from memory.observer.sightings import Sighting
-from memory.observer.signals import co_access, error_retry
+from memory.observer.signal_table import SignalKind
 
+COUNTED: Final = (SignalKind.CO_ACCESS, SignalKind.ERROR_RETRY)
 HOWS_MOST: Final = 5  # ways in which an error was resolved, ours
 DIRECTION_LEAST: Final = 0.75  # share of sessions that begin with the same file, ours
 
@@ -87,14 +89,19 @@ class SessionFacts:
     modules: tuple[ModuleRow, ...]
 
 
-def of_session(*, scratchpad: Scratchpad, task_type: str) -> SessionFacts:
+def found(*, scratchpad: Scratchpad) -> Known:
+    """Find the signals that the tables count."""
+    return {kind: FINDERS[kind](scratchpad=scratchpad) for kind in COUNTED}
+
+
+def of_session(*, scratchpad: Scratchpad, found: Known, task_type: str) -> SessionFacts:
     """Take from a session what the tables count; each row stands for one session.
 
     What rests on events after outside content is not counted as an edge or an error, because
     syntheses are made of these and nothing tainted is their source (spec 4.3).
     """
-    pairs = _clean(scratchpad, co_access.find(scratchpad=scratchpad))
-    retried = _clean(scratchpad, error_retry.find(scratchpad=scratchpad))
+    pairs = _clean(scratchpad, found[SignalKind.CO_ACCESS])
+    retried = _clean(scratchpad, found[SignalKind.ERROR_RETRY])
     return SessionFacts(
         files=_files(scratchpad),
         edges=tuple(_edge(pair, task_type) for pair in pairs),

@@ -1,6 +1,6 @@
 """All signals of a session: the worthiest first, slow calls only beside another signal."""
 
-from memory.observer import finding, signal_table
+from memory.observer import finding, signal_table, statistics
 from memory.observer.finding import Verdicts
 from memory.observer.sightings import EVIDENCE_MOST, SIGHTINGS_MOST
 from memory.observer.signal_table import SignalKind
@@ -28,6 +28,18 @@ def test_the_worthiest_come_first() -> None:
     values = [signal_table.value(kind=kind) for kind in found]
     assert found[0] is SignalKind.CO_ACCESS
     assert values == sorted(values, reverse=True)
+
+
+def test_what_was_found_already_gives_the_same_as_looking_again() -> None:
+    story = Story().edit("a.py").edit("b.py").fails("make all", "error: x").run("make all")
+    pad = story.scratchpad()
+
+    known = statistics.found(scratchpad=pad)
+
+    assert known[SignalKind.CO_ACCESS]
+    assert finding.find_all(scratchpad=pad, verdicts={}, known=known) == finding.find_all(
+        scratchpad=pad, verdicts={}
+    )
 
 
 def test_a_slow_call_alone_means_nothing() -> None:

@@ -25,15 +25,15 @@ edges = st.builds(
 
 def facts(story: Story, *, task_type: str = "") -> SessionFacts:
     """Return what a story adds."""
-    return statistics.of_session(scratchpad=story.scratchpad(), task_type=task_type)
+    pad = story.scratchpad()
+    found = statistics.found(scratchpad=pad)
+    return statistics.of_session(scratchpad=pad, found=found, task_type=task_type)
 
 
 def test_a_session_counts_its_files_once() -> None:
     told = facts(Story().read("a/x.py").read("a/x.py").edit("a/x.py").run("cat /etc/hosts"))
 
-    assert told.files == (
-        FileRow(path="a/x.py", sessions=1, reads=2, edits=1, tokens=1, sized=1),
-    )
+    assert told.files == (FileRow(path="a/x.py", sessions=1, reads=2, edits=1, tokens=1, sized=1),)
 
 
 def test_a_session_counts_its_pairs_with_direction_and_task() -> None:
