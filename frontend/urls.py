@@ -113,6 +113,7 @@ project: list[URLPattern | URLResolver] = [
     path("connections/steps", connections.steps, name="steps"),
     path("connections/token", connections.token, name="connection_token"),
     path("connections/pause", connections.pause, name="connection_pause"),
+    path("connections/test", connections.attempt, name="connection_test"),
     path("activity", activity.activity, name="activity"),
     path("usage", usage.month, name="usage"),
     path("experiments", experiments.page, name="experiments"),

@@ -15,8 +15,10 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
 from accounts.queries import TokenView, is_silent, state_of, tokens
 from frontend import snippets
+from frontend.trying import ANSWERS, Tried
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.actions.try_connection import try_connection
 from memory.queries import connections as queries
 from memory.queries import injections, overview
 from memory.queries.injections import Sums
@@ -104,6 +106,29 @@ def pause(request: HttpRequest, frame: Frame) -> HttpResponse:
     return base.moved(request, to=base.address("connections", frame))
 
 
+@require_POST
+@base.member
+def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Try one of one's own tokens, and show how far an event of it comes."""
+    tried = _tried(frame, as_uuid(text=request.POST.get("token", "")) or NOBODY)
+    if request.htmx:  # type: ignore[attr-defined]
+        return base.page(request, "partials/tried.html", {"tried": tried, "now": frame.now})
+    context = {**_context(frame, token=None), "tried": tried}
+    return base.page(request, "pages/connections.html", context)
+
+
+def _tried(frame: Frame, token_id: UUID) -> Tried:
+    ref = frame.project.slug if frame.project else ""
+    outcome = try_connection(caller=frame.caller, ref=ref, token_id=token_id, now=frame.now)
+    token = next(one for one in _own_tokens(frame) if one.id == token_id)
+    return Tried(token=token, said=ANSWERS[outcome])
+
+
+def _own_tokens(frame: Frame) -> tuple[TokenView, ...]:
+    """Return the tokens of the person who looks, those that have ended too."""
+    return tuple(one for one in tokens(caller=frame.caller) if one.user_id == frame.caller.user_id)
+
+
 def _may_write(frame: Frame) -> bool:
     return allows(role=frame.caller.role, act=Act.WRITE)
 
@@ -119,6 +144,7 @@ def _context(frame: Frame, *, token: str | None) -> dict[str, object]:
         "token": token,
         "harnesses": snippets.harnesses(base_url=settings.BASE_URL, token=token, project=slug),
         "checklist": _checklist(frame),
+        "own_tokens": _own_tokens(frame),
         "now": frame.now,
     }
 

@@ -356,7 +356,7 @@ PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one 
 PAGES_THAT_READ: Final = frozenset(
     {
         "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
-        "connections", "difference", "docs",
+        "connection_test", "connections", "difference", "docs",
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
         "memories", "memory", "memory_json", "memory_md", "note", "notes",
