@@ -278,4 +278,4 @@ def _look_at(row: Session, new: int, *, is_bound: bool) -> None:
 
 def _last(row: Session) -> int:
     last = Turn.done.filter(session=row).order_by("-sequence").values_list("sequence", flat=True)
-    return last.first() or 0
+    return max(last.first() or 0, row.events)  # the first may be forgotten; no number is used twice

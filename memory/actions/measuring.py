@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from memory.actions import scratchpads
 from memory.intake.turns import Speaker
-from memory.models import GivenOut, Memory, Session, Turn
+from memory.lifecycle.review import Verdict
+from memory.models import GivenOut, Memory, ReviewVerdict, Session, Turn
 from memory.observer import figures
 from memory.observer.figures import Figure
 from memory.observer.injection import outcomes
@@ -27,6 +29,8 @@ class _Told:
     """What is looked at: memories by id, texts with their moments, events in order."""
 
     memories: dict[Any, dict[str, Any]]
+    rejected: dict[Any, datetime]
+    ended_at: datetime
     said: tuple[tuple[datetime, str], ...]
     moments: tuple[datetime, ...]
     sequences: tuple[int, ...]
@@ -35,8 +39,11 @@ class _Told:
 def measure(*, row: Session, scratchpad: Scratchpad) -> None:
     """Put a locked session's figures into its row, which the caller saves, and settle its ledger.
 
-    `row.observed` says what it has shown. In a unit.
+    `row.observed` says what it has shown. One that goes on after its first events were forgotten
+    stays as it was measured with them. In a unit.
     """
+    if row.figures is not None and scratchpads.is_cut(row=row):
+        return
     row.figures = {
         **figures.of_session(scratchpad=scratchpad),
         Figure.DEAD_ENDS.value: int(_entered(row)),
@@ -69,10 +76,22 @@ def _told(row: Session, given: tuple[GivenOut, ...]) -> _Told:
     events = tuple(Turn.done.filter(session=row).order_by("sequence").values_list("at", "sequence"))
     return _Told(
         memories={one["id"]: dict(one) for one in named},
+        rejected=_rejected(given),
+        ended_at=row.ended_at or row.active_at,
         said=_said(row),
         moments=tuple(at for at, _ in events),
         sequences=tuple(sequence for _, sequence in events),
     )
+
+
+def _rejected(given: tuple[GivenOut, ...]) -> dict[Any, datetime]:
+    """Return the memories that a review rejected, and when last."""
+    verdicts = ReviewVerdict.objects.filter(
+        memory_id__in=[one.memory_id for one in given],
+        verdict=Verdict.REJECT.value,
+        undone_at=None,
+    )
+    return dict(verdicts.order_by("decided_at").values_list("memory_id", "decided_at"))
 
 
 def _said(row: Session) -> tuple[tuple[datetime, str], ...]:
@@ -92,8 +111,8 @@ def _given(one: GivenOut, told: _Told) -> Given:
     after = told.sequences[place - 1] if place else 0
     if memory is None:
         return Given(memory_id=one.memory_id, files=frozenset(), after=after)
-    ended_at = memory["valid_until"]
-    is_gone = memory["status"] != Status.ACTIVE.value
+    is_replaced = memory["status"] == Status.SUPERSEDED.value
+    ended_at = memory["valid_until"] if is_replaced else told.rejected.get(one.memory_id)
     return Given(
         memory_id=one.memory_id,
         files=frozenset(memory["related_files"]),
@@ -102,5 +121,5 @@ def _given(one: GivenOut, told: _Told) -> Given:
             citation=memory["citation"],
             said=tuple(text for at, text in told.said if at >= one.at),
         ),
-        is_wrong=is_gone and ended_at is not None and ended_at >= one.at,
+        is_wrong=ended_at is not None and one.at <= ended_at <= told.ended_at,
     )

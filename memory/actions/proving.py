@@ -29,10 +29,11 @@ from memory.queries import experiments
 from memory.queries.experiments import USUAL_DAYS, Sides
 from memory.taxonomy import Governance, Status
 from teams import audit
-from teams.models import Project
+from teams.models import AuditEntry, Project
 from teams.queries import experiments as settings
 
 JOB: Final = "memory.prove"
+ACT: Final = "memory.demoted"
 MOST_SHARE: Final = 0.05  # of a project's memories in a night, spec 11.5
 ACTOR: Final = origins.Person(user_id=None, source_interface=INSTALLATION)
 
@@ -103,20 +104,28 @@ def _demote(
         pinned=False,
         governance__gt=Governance.CONSTITUTIONAL.value,
     )
-    rows = tuple(open_to_it.order_by("id")[:room])
+    rows = tuple(open_to_it.exclude(pk__in=_brought_back(harmful)).order_by("id")[:room])
     for row in rows:
         row.needs_review = True
         store.save(row=row, fields=("needs_review",), now=now)
         audit.append(
-            act="memory.demoted",
+            act=ACT,
             object_type="memory",
             object_id=str(row.id),
             caller=ACTOR,
             details=_details(harmful[row.id], found[row.id]),
         )
     if rows:
-        store.announce(caller=ACTOR, kind="memory.demoted", rows=rows)
+        store.announce(caller=ACTOR, kind=ACT, rows=rows)
     return len(rows)
+
+
+def _brought_back(harmful: Mapping[UUID, tuple[Measured, ...]]) -> tuple[UUID, ...]:
+    """Return those that were set aside before: what waits no more was kept, in person or not."""
+    entries = AuditEntry.objects.filter(
+        act=ACT, object_type="memory", object_id__in=[str(one) for one in harmful]
+    )
+    return tuple(UUID(one) for one in entries.values_list("object_id", flat=True))
 
 
 def _details(harm: tuple[Measured, ...], sides: Sides) -> dict[str, Any]:

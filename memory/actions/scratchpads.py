@@ -15,7 +15,7 @@ from django.db.models import Q
 from memory.models import Session, Stream, Turn
 from memory.observer import checkpoint, end_to_end, fold, stored
 from memory.observer.events import Event, EventKind
-from memory.observer.scratchpad import Scratchpad, SessionType, Setting, begin
+from memory.observer.scratchpad import Scratchpad, SessionType, Setting, Taint, begin
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def setting_of(*, row: Session) -> Setting:
 def read(*, row: Session, most: int | None = None) -> Opened:
     """Read a session's scratchpad and the events behind it, all or the first of them. In a unit."""
     known = _checkpoint(row)
-    start = begin(setting=setting_of(row=row)) if known is None else known
+    start = _begun(row) if known is None else known
     behind = Turn.done.filter(session_id=row.id, sequence__gt=start.through)
     rows = behind.order_by("sequence").values_list("sequence", "body")
     events = tuple(
@@ -55,6 +55,11 @@ def read(*, row: Session, most: int | None = None) -> Opened:
         if sequence not in start.pending
     )
     return Opened(session_id=row.id, scratchpad=start, events=events)
+
+
+def is_cut(*, row: Session) -> bool:
+    """Say whether some of what a session's agent did is forgotten already. In a unit."""
+    return row.events > Turn.done.filter(session_id=row.id).count()
 
 
 def of_the_product(*, row: Session) -> tuple[Event, ...]:
@@ -104,6 +109,15 @@ def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
     )
     row.folded = scratchpad.applied + len(scratchpad.pending)
     return True
+
+
+def _begun(row: Session) -> Scratchpad:
+    """Return the state before all events; forgotten ones leave their taint."""
+    start = begin(setting=setting_of(row=row))
+    reason = (row.observed or {}).get("tainted_by", "")
+    if not reason or not is_cut(row=row):
+        return start
+    return replace(start, taint=Taint(sequence=0, step=0, reason=reason))
 
 
 def _checkpoint(row: Session) -> Scratchpad | None:

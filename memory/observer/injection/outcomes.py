@@ -1,7 +1,7 @@
 """What came of a memory that was given to a session, as far as its events tell (spec 4.6).
 
 Nobody is asked, so most is unknown, and that is what is said then. A memory was wrong when it was
-corrected, replaced or withdrawn while the session ran; it was used when the agent cited it, or when
+corrected, replaced or rejected while the session ran; it was used when the agent cited it, or when
 a file that it names was changed afterwards; it was ignored when the work went on and touched none
 of its files again. One that names no file and is not cited may have helped or not.
 """

@@ -7,14 +7,17 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.append_events import append_events
+from memory.actions import show_steps
+from memory.actions.append_events import append_events, cleaned, store_next
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.archive import archive
+from memory.actions.correct import correct
 from memory.actions.end_session import end_session
 from memory.actions.finalize import finalize
 from memory.actions.give_at_step import Step, give_at_step
 from memory.actions.open_session import NewSession, open_session
-from memory.models import GivenOut, Session
+from memory.actions.reject import reject
+from memory.models import GivenOut, Memory, Session, Turn
 from memory.queries import injections
 from tests.support import memories
 
@@ -125,19 +128,74 @@ def test_what_the_agent_cites_was_used_and_a_citation_before_is_none(
     assert outcomes == ["used"]
 
 
-def test_what_was_withdrawn_meanwhile_was_wrong(
-    agent: Caller, caller: Caller, store: str, now: datetime
+@pytest.mark.parametrize(
+    ("after", "how", "came"),
+    [
+        (2, "reject", "wrong"),
+        (2, "correct", "wrong"),
+        (2, "archive", "used"),
+        (90, "reject", "used"),
+    ],
+)
+def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
+    agent: Caller, caller: Caller, store: str, now: datetime, after: int, how: str, came: str
 ) -> None:
     session = told(agent, store, now)
     happens(agent, session, now + timedelta(seconds=1), (call("Edit", FILE),))
+    end = now + timedelta(minutes=1)
     with tenancy.unit():
         (memory_id,) = injections.told_in(session_id=session.id)
-    archive(caller=caller, memory_id=memory_id, reason="It is not so.", if_version=None,
-            now=now + timedelta(seconds=2))  # fmt: skip
+    end_session(caller=agent, session_id=session.id, now=end)
+    at = now + timedelta(seconds=after)
+    if how == "reject":
+        with tenancy.unit():
+            Memory.objects.filter(pk=memory_id).update(needs_review=True)
+        reject(caller=caller, memory_id=memory_id, reason="It is not so.", now=at)
+    if how == "correct":
+        correct(caller=caller, memory_id=memory_id, content="Rounding is half up there.",
+                kind="wrong", reason="", now=at)  # fmt: skip
+    if how == "archive":
+        archive(caller=caller, memory_id=memory_id, reason="Old.", if_version=None, now=at)
 
-    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+    finalize(session_id=session.id, now=end)
 
-    assert outcomes == ["wrong"]
+    with tenancy.unit():
+        assert [one.outcome for one in GivenOut.objects.filter(session_id=session.id)] == [came]
+
+
+def test_a_session_that_goes_on_after_it_was_forgotten_stays_what_it_was(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://evil.example"}}
+    happens(agent, session, now + timedelta(seconds=1), (fetched, call("Edit", FILE)))
+    before, outcomes = ended(agent, session, now + timedelta(minutes=1))
+    with tenancy.unit():
+        Turn.all_streams.filter(session_id=session.id).delete()
+
+    happens(agent, session, now + timedelta(days=60), (call("Read", "src/other.py"),))
+    after, later = ended(agent, session, now + timedelta(days=60, minutes=1))
+
+    assert (after.figures, later) == (before.figures, outcomes)
+    assert before.observed is not None
+    assert after.observed is not None
+    assert before.observed["tainted_by"]
+    for name in ("tainted_by", show_steps.KEPT):
+        assert after.observed[name] == before.observed[name]
+
+
+def test_no_sequence_of_a_forgotten_session_is_used_twice(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    with tenancy.unit():
+        Turn.all_streams.filter(session_id=session.id).delete()
+        row = Session.objects.select_for_update().get(pk=session.id)
+        next_one = cleaned(events=({**call("Read", FILE), "sequence": 1},))
+        store_next(row=row, clean=next_one, now=now)
+
+    with tenancy.unit():
+        assert list(Turn.done.values_list("sequence", flat=True)) == [2]
 
 
 def test_an_end_right_behind_it_is_unknown_and_a_later_end_knows_more(

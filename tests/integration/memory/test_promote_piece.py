@@ -64,6 +64,7 @@ def test_the_end_offers_nothing_of_it_again(agent: Caller, store: str, now: date
     assert row.observed is not None
     assert len(observed()) == len(row.observed["promoted"]) == 2
     assert row.observed["dropped"]["taken_before"] == 2
+    assert row.observed["piece"] == 100  # what goes on has used up what it had
 
 
 @pytest.mark.parametrize(

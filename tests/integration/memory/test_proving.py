@@ -120,6 +120,19 @@ def test_what_a_person_keeps_comes_back_and_stays(
     assert not waits(memory_id)
 
 
+def test_what_a_token_brought_back_is_not_set_aside_again(
+    caller: Caller, member_caller: Caller, tested: str, now: datetime
+) -> None:
+    memory_id = harmful(member_caller, tested, now)
+    proving.prove(now=now)
+
+    keep(caller=memories.as_agent(caller), memory_id=memory_id, now=now)
+    again = proving.prove(now=now)
+
+    assert again.demoted == 0
+    assert not waits(memory_id)
+
+
 @pytest.mark.parametrize("fields", [{"pinned": True}, {"user_verified": True}, {"governance": 1}])
 def test_what_people_stand_for_is_left_to_them(
     caller: Caller, tested: str, now: datetime, fields: dict[str, Any]
