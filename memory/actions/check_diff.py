@@ -1,6 +1,8 @@
 """Check a diff before it is shared: which changed places meet what the project knows (11.8)."""
 
+from dataclasses import replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Final
 
 from accounts.caller import Caller
@@ -10,10 +12,13 @@ from memory.actions import holding
 from memory.actions.holding import Ahead, Check
 from memory.actions.search import SECRET_LEFT_OUT
 from memory.checks import diffs, parts
-from memory.checks.diffs import ChangedFile
+from memory.checks.diffs import ChangedFile, Hunk
 from memory.intake.text import check_text
+from memory.observer.masking import BEYOND
 
 LONGEST_DIFF: Final = 1_000_000  # characters, ours; a body is 1 MiB
+PARTS_MOST: Final = 500  # changed places that are looked at, ours
+NOT_ALL_PARTS: Final = "not_all_parts"
 
 
 def check_diff(*, caller: Caller, project: str, diff: str, now: datetime) -> Check:
@@ -22,18 +27,55 @@ def check_diff(*, caller: Caller, project: str, diff: str, now: datetime) -> Che
     Raises InvalidInput for what is no unified diff, NotFound for a project the caller cannot see.
     """
     _check(diff)
-    read = tuple(_ahead(file) for file in diffs.read(text=diff))
-    degraded = (SECRET_LEFT_OUT,) if any(had for _, had in read) else ()
-    ahead = tuple(one for one, _ in read)
+    files, is_whole = _within(diffs.read(text=diff))
+    clean, had_secrets = _without_secrets(files)
+    degraded = (
+        *((SECRET_LEFT_OUT,) if had_secrets else ()),
+        *(() if is_whole else (NOT_ALL_PARTS,)),
+    )
+    ahead = tuple(_ahead(file) for file in clean)
     return holding.hold(caller=caller, project=project, ahead=ahead, degraded=degraded, now=now)
 
 
-def _ahead(file: ChangedFile) -> tuple[Ahead, bool]:
-    """Return a file as work ahead; its lines are looked through before words are taken of them."""
+def _within(files: tuple[ChangedFile, ...]) -> tuple[tuple[ChangedFile, ...], bool]:
+    """Return files with the first places that are looked at, and whether those are all of them."""
+    kept: list[ChangedFile] = []
+    room = PARTS_MOST
+    for file in files:
+        kept.append(replace(file, hunks=file.hunks[:room]))
+        room = max(0, room - len(file.hunks))
+    return tuple(kept), sum(len(file.hunks) for file in files) <= PARTS_MOST
+
+
+def _without_secrets(files: tuple[ChangedFile, ...]) -> tuple[tuple[ChangedFile, ...], bool]:
+    """Return files without what looks like a secret in their lines, and whether there was any."""
+    had_secrets = False
+    clean: list[ChangedFile] = []
+    for file in files:
+        hunks: list[Hunk] = []
+        for hunk in file.hunks:
+            added, is_in_added = _clean(hunk.added)
+            removed, is_in_removed = _clean(hunk.removed)
+            hunks.append(replace(hunk, added=added, removed=removed))
+            had_secrets = had_secrets or is_in_added or is_in_removed
+        clean.append(replace(file, hunks=tuple(hunks)))
+    return tuple(clean), had_secrets
+
+
+def _clean(lines: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Return lines without secrets: whole ones are looked through, and more than is looked at."""
+    before = accumulate((len(line[: parts.LINE_MOST]) + 1 for line in lines), initial=0)
+    room = parts.ADDED_MOST + BEYOND
+    near = tuple(line for line, length in zip(lines, before, strict=False) if length < room)
+    text, had_secrets = holding.without_secrets(text="\n".join(near))
+    return (tuple(text.split("\n")), True) if had_secrets else (near, False)
+
+
+def _ahead(file: ChangedFile) -> Ahead:
+    """Return a file as work ahead."""
     made = parts.of_file(file=file)
     lines = "\n".join(part.text for part in made)[: parts.ADDED_MOST]
-    clean, had_secrets = holding.without_secrets(text=lines)
-    return Ahead(parts=made, question=parts.question(files=made[0].files, text=clean)), had_secrets
+    return Ahead(parts=made, question=parts.question(files=made[0].files, text=lines))
 
 
 def _check(diff: str) -> None:

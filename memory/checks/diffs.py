@@ -17,7 +17,7 @@ from accounts.sentences import sentence
 
 FILES_MOST: Final = 500  # ours
 HUNKS_MOST: Final = 10_000  # ours
-LINE_MOST: Final = 1_000  # characters of a line that are looked at, ours
+LINE_MOST: Final = 11_000  # characters of a line that are kept: more than are looked at, ours
 NOWHERE: Final = "/dev/null"
 _GIT: Final = re.compile(r"diff --git (?P<rest>.+)\Z")
 _COMBINED: Final = re.compile(r"diff --(?:cc|combined) |@@@+ ")

@@ -133,6 +133,34 @@ class _Read:
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
+class _Work:
+    """The parts of work, and which of them are about a file: asked once for each of a memory."""
+
+    def __init__(self, *, parts: tuple[Part, ...]) -> None:
+        self.parts = parts
+        self._parts: dict[str, set[int]] = {}
+        self._files: dict[str, list[str]] = {}
+        self._known: dict[str, frozenset[int]] = {}
+        for number, part in enumerate(parts):
+            for path in part.files:
+                self._parts.setdefault(path, set()).add(number)
+        for path in self._parts:
+            self._files.setdefault(_last_name(path), []).append(path)
+
+    def near(self, *, known: Known) -> frozenset[int]:
+        """Return the parts that are about a file of a memory, by their places from 0."""
+        return frozenset().union(*(self.about(path=path) for path in known.files))
+
+    def about(self, *, path: str) -> frozenset[int]:
+        """Return the parts that are about a file or a folder."""
+        if path not in self._known:
+            name = _last_name(path)
+            alike = (*self._files.get(name, ()), *self._files.get("", ())) if name else self._parts
+            fitting = (one for one in alike if is_about(one=one, other=path))
+            self._known[path] = frozenset().union(*(self._parts[one] for one in fitting))
+        return self._known[path]
+
+
 _ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
 _ORDER: Final = {level: place for place, level in enumerate(Level)}
 _BINDING: Final = frozenset(
@@ -153,11 +181,11 @@ CHECKED: Final = (
 
 def judge(*, parts: tuple[Part, ...], known: Iterable[Known], relevant: Relevant) -> Judged:
     """Hold what is known against the parts of work ahead."""
-    touched = tuple(dict.fromkeys(path for part in parts for path in part.files))
+    work = _Work(parts=parts)
     found = [
         finding
         for one in sorted(known, key=lambda each: each.id)
-        if (finding := _finding(_read(one), parts, relevant.get(one.id, frozenset()), touched))
+        if (finding := _finding(one, work, relevant.get(one.id, frozenset()))) is not None
     ]
     found.sort(key=lambda one: (_ORDER[one.level], -one.score, one.memory_id))
     heavy = [one for one in found if one.level is not Level.NOTE]
@@ -192,6 +220,11 @@ def is_about(*, one: str, other: str) -> bool:
     return left == right or left.endswith(f"/{right}") or right.endswith(f"/{left}")
 
 
+def _last_name(path: str) -> str:
+    """Return the name of a file without its folders; nothing of a folder."""
+    return path.rpartition("/")[2]
+
+
 def _read(known: Known) -> _Read:
     said = clauses.read(text=known.content)
     stems = words.stems(text=known.content)
@@ -215,14 +248,17 @@ def _read(known: Known) -> _Read:
     )
 
 
-def _finding(
-    read: _Read, parts: tuple[Part, ...], relevant: frozenset[int], touched: tuple[str, ...]
-) -> Finding | None:
-    """Return what a memory says of the parts it says most of."""
+def _finding(known: Known, work: _Work, relevant: frozenset[int]) -> Finding | None:
+    """Return what a memory says of the parts that it is anchored to; of no others is it asked."""
+    near = work.near(known=known)
+    anchored = sorted(near | relevant)
+    if not anchored:
+        return None
+    read = _read(known)
     met = [
-        (found, part)
-        for number, part in enumerate(parts)
-        if (found := _met(read, part, number in relevant, touched)) is not None
+        (found, work.parts[number])
+        for number in anchored
+        if (found := _met(read, work, number, number in relevant, number in near)) is not None
     ]
     if not met:
         return None
@@ -231,8 +267,8 @@ def _finding(
     best = max((found for found, _ in kept), key=lambda found: found.score)
     where = tuple(dict.fromkeys(part.place for found, part in kept if found.why is best.why))
     return Finding(
-        memory_id=read.known.id,
-        level=_as_sure(best.level, read.known),
+        memory_id=known.id,
+        level=_as_sure(best.level, known),
         why=best.why,
         places=where[:PLACES_MOST],
         matched=tuple(sorted(best.matched)),
@@ -247,15 +283,14 @@ def _as_sure(level: Level, known: Known) -> Level:
     return Level.CAUTION if level is Level.STOP and is_unsure else level
 
 
-def _met(read: _Read, part: Part, is_relevant: bool, touched: tuple[str, ...]) -> _Met | None:
-    type = read.known.type
-    near = any(is_about(one=file, other=own) for file in part.files for own in read.known.files)
+def _met(read: _Read, work: _Work, number: int, is_relevant: bool, is_near: bool) -> _Met | None:
+    type, part = read.known.type, work.parts[number]
     if type is MemoryType.CAUSAL_DEPENDENCY:
-        return _left_behind(read, part, touched)
-    heavy = _against(read, part) if is_relevant or near else None
+        return _left_behind(read, part, work) if is_near else None
+    heavy = _against(read, part)
     if heavy is None and type in _BINDING and is_relevant:
         heavy = _taken(read, part) or _other_value(read, part)
-    return heavy or _note(read, part, is_relevant=is_relevant, is_near=near)
+    return heavy or _note(read, part, is_relevant=is_relevant, is_near=is_near)
 
 
 def _against(read: _Read, part: Part) -> _Met | None:
@@ -306,14 +341,12 @@ def _other_value(read: _Read, part: Part) -> _Met | None:
     return _Met(level=Level.CAUTION, why=Why.OTHER_VALUE, score=0.5, matched=shared)
 
 
-def _left_behind(read: _Read, part: Part, touched: tuple[str, ...]) -> _Met | None:
+def _left_behind(read: _Read, part: Part, work: _Work) -> _Met | None:
     """Return that a part touches the first of coupled files, and the work none of another."""
     files = read.known.files
     if not files or not any(is_about(one=file, other=files[0]) for file in part.files):
         return None
-    missing = tuple(
-        own for own in files[1:] if not any(is_about(one=file, other=own) for file in touched)
-    )
+    missing = tuple(own for own in files[1:] if not work.about(path=own))
     if not missing:
         return None
     return _Met(level=Level.CAUTION, why=Why.LEFT_BEHIND, score=0.5, missing=missing)

@@ -14,6 +14,7 @@ from memory.checks.plans import Step
 from memory.intake import standalone
 from memory.observer import places
 
+LINE_MOST: Final = 1_000  # characters of a line that are looked at, ours
 ADDED_MOST: Final = 8_000  # characters of a place that are looked at, ours
 QUERY_MOST: Final = 60  # words of a place that are searched for, ours
 
@@ -65,7 +66,10 @@ def of_step(*, step: Step) -> Part:
 
 
 def of_file(*, file: ChangedFile) -> tuple[Part, ...]:
-    """Return the changed places of a file; one without a line where none of it is text."""
+    """Return the changed places of a file; one without a line where none of it is text.
+
+    Its lines are without secrets: here they are cut, and half of one is not known for what it is.
+    """
     found = tuple(_of_hunk(file, hunk) for hunk in file.hunks)
     return found or (_bare(file),)
 
@@ -76,8 +80,7 @@ def question(*, files: tuple[str, ...], text: str) -> str:
 
 
 def _of_hunk(file: ChangedFile, hunk: Hunk) -> Part:
-    added = "\n".join(hunk.added)[:ADDED_MOST]
-    removed = "\n".join(hunk.removed)[:ADDED_MOST]
+    added, removed = _looked_at(hunk.added), _looked_at(hunk.removed)
     before, after = words.stems(text=removed), words.stems(text=added)
     gone = words.names(text=removed) - after
     return Part(
@@ -90,6 +93,10 @@ def _of_hunk(file: ChangedFile, hunk: Hunk) -> Part:
         files=_paths(file),
         is_code=True,
     )
+
+
+def _looked_at(lines: tuple[str, ...]) -> str:
+    return "\n".join(line[:LINE_MOST] for line in lines)[:ADDED_MOST]
 
 
 def _bare(file: ChangedFile) -> Part:

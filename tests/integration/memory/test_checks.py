@@ -246,6 +246,31 @@ def test_a_large_diff_of_many_files_is_answered(caller: Caller, store: str, now:
     assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
 
 
+def test_more_places_than_are_looked_at_are_told(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+    head, _, place = DIFF.partition("@@")
+    hunks = "".join(f"@@ -{n},1 +{n},2 @@\n+a\n b\n" for n in range(1, 502))
+
+    late = of_diff(caller, now, f"{head}{hunks}@@{place}")
+    soon = of_diff(caller, now, DIFF)
+
+    assert (late.parts, late.verdict) == (500, "clear")
+    assert "not_all_parts" in late.degraded
+    assert "not_all_parts" not in soon.degraded
+
+
+@pytest.mark.parametrize(("lines", "spaces"), [(0, 980), (8, 772)])
+def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
+    caller: Caller, store: str, now: datetime, lines: int, spaces: int
+) -> None:
+    secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
+    body = f"+{'a ' * 450}\n" * lines + f"+{' ' * spaces}{secret}\n"
+
+    check = of_diff(caller, now, f"--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,{lines + 1} @@\n{body}")
+
+    assert "secret_left_out" in check.degraded
+
+
 def test_files_that_sessions_touch_together_are_named(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:

@@ -1,6 +1,8 @@
 """What is known meets a part by its own words, anchored; nothing else is said."""
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
 from uuid import UUID
 
 import pytest
@@ -133,3 +135,33 @@ def test_more_than_can_be_told_is_counted() -> None:
 
     assert (judged.verdict, len(judged.findings)) == ("clear", judging.NOTES_MOST)
     assert judged.left_out == 39 - judging.NOTES_MOST
+
+
+class _Looked(tuple[str, ...]):
+    """Files that count how often they are looked at."""
+
+    __slots__ = ()
+    times: ClassVar[int] = 0
+
+    def __iter__(self) -> Iterator[str]:
+        _Looked.times += 1
+        return super().__iter__()
+
+
+def test_files_of_a_memory_are_looked_at_once_however_large_the_work_is() -> None:
+    work = tuple(part for n in range(200) for part in _changes(f"shop/{n}.ts", "+ const a = 1"))
+    _Looked.times = 0
+
+    known = _known("Prices were cached and went stale.", files=_Looked(("shop/7.ts", "api/")))
+    judged = _judged(replace(known, type=MemoryType.GOTCHA), work, is_relevant=False)
+
+    (found,) = judged.findings
+    assert [one.file for one in found.places] == ["shop/7.ts"]
+    assert _Looked.times <= 2
+
+
+def test_a_memory_of_a_folder_is_near_all_below_it() -> None:
+    known = _known("Prices were cached and went stale.", "gotcha", files=("shop/",))
+
+    assert _judged(known, _changes("shop/x/7.ts", "+ a"), is_relevant=False).findings
+    assert not _judged(known, _changes("api/shop.ts", "+ a"), is_relevant=False).findings
