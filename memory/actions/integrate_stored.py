@@ -24,6 +24,7 @@ from memory.intake import integrate, statements
 from memory.intake.gates import Thresholds
 from memory.intake.integrate import Cause, Decision, Judged, Known, Operation, Statement
 from memory.models import Conflict, Memory, MemoryLink, MemoryVersion
+from memory.queries import parted
 from memory.sql import neighbors as rows_near
 from memory.sql.neighbors import KnownRow
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
@@ -86,7 +87,7 @@ def comparable(*, row: Memory) -> Comparable | None:
     """Return what a memory with a vector is compared with, None for nothing. In a unit."""
     ids = (row.id,)
     near = rows_near.nearest_of_many(memory_ids=ids, limit=neighbors.NEAREST, least=LEAST_COSINE)
-    close = near.get(row.id, {})
+    close = _not_parted(near).get(row.id, {})
     texts = {one.id: one for one in rows_near.known(memory_ids=(row.id, *close))}
     if row.id not in texts:
         return None
@@ -110,10 +111,11 @@ def integrate_stored(
     `judged` is what a model said they are to what is known; else words decide.
     """
     with tenancy.unit():
-        close = rows_near.nearest_of_many(
+        near = rows_near.nearest_of_many(
             memory_ids=memory_ids, limit=neighbors.NEAREST, least=LEAST_COSINE
         )
-        ids = {*close, *(id for near in close.values() for id in near)}
+        close = _not_parted(near)
+        ids = {*close, *(id for others in close.values() for id in others)}
         texts = {row.id: row for row in rows_near.known(memory_ids=tuple(ids))}
         rows = Memory.objects.filter(pk__in=close).select_related("project").order_by("id")
         done = []
@@ -122,6 +124,15 @@ def integrate_stored(
             done += [] if found is None else _do(found, share, now)
         _tell(done, now)
     return len(done)
+
+
+def _not_parted(near: dict[UUID, dict[UUID, float]]) -> dict[UUID, dict[UUID, float]]:
+    """Leave out what was told apart from a memory, so that the next one is looked at. In a unit."""
+    apart = parted.pairs(memory_ids={*near, *(id for others in near.values() for id in others)})
+    return {
+        id: {other: cosine for other, cosine in others.items() if {id, other} not in apart}
+        for id, others in near.items()
+    }
 
 
 def _known(
@@ -216,6 +227,7 @@ def _last_change(row: Memory) -> MemoryVersion | None:
 
 
 def _do(found: _Found, share: Share, now: datetime) -> list[_Done]:
+    _hold(found)
     row, caller = _locked(found.row), _author(found.row)
     if row is None:
         return []
@@ -272,6 +284,13 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
     return [_Done(caller=caller, verb="merged", memory_id=row.id, entry=entry)]
 
 
+def _hold(found: _Found) -> None:
+    """Lock the pair in the order in which all others lock it."""
+    pair = (found.row.id, found.twin_id or found.decision.target_id or found.row.id)
+    rows = Memory.objects.select_for_update(of=("self",)).filter(pk__in=pair)
+    list(rows.order_by("id").values_list("id", flat=True))
+
+
 def _locked(row: Memory) -> Memory | None:
     rows = Memory.objects.select_for_update(of=("self",)).select_related("project")
     return rows.filter(pk=row.pk, status=Status.ACTIVE.value, version=row.version).first()
@@ -296,7 +315,7 @@ def _target(row: Memory, decision: Decision) -> Memory | None:
         return None
     held = _active(decision.target_id)
     is_same = held is not None and integrating.is_as_read(row=held, decision=decision)
-    return held if is_same else None
+    return held if is_same and set(pair) not in parted.pairs(memory_ids=pair) else None
 
 
 def _entry(row: Memory, outcome: str, *, memory_id: UUID, other_id: UUID) -> Entry:

@@ -36,7 +36,9 @@ def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        decided = _take_back(caller, _own(caller, review_id), now)
+        made = _own(caller, review_id)
+        _hold(caller, (made,))
+        decided = _take_back(caller, made, now)
         store.record(caller=caller, act="memory.review_undone", memory_id=decided.memory.id)
         return decided
 
@@ -59,7 +61,9 @@ def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[De
             .order_by("memory_id", "id")
             .values_list("id", flat=True)
         )
-        done = tuple(_take_back(caller, _own(caller, one), now) for one in ids)
+        several = tuple(_own(caller, one) for one in ids)
+        _hold(caller, (first, *several))
+        done = tuple(_take_back(caller, one, now) for one in several)
         by_verb = {"undone": tuple(one.memory.id for one in done)}
         store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return done
@@ -70,7 +74,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
         _put_away(caller, UUID(one), now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
         _restore(caller, kept)
-    unlink.put_back(caller=caller, before=made.before)
+    unlink.put_back(before=made.before)
     MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
     made.undone_at = now
@@ -93,10 +97,27 @@ def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
             detail="There is no such verdict of yours.",
             hint="Who decided takes it back; others decide anew.",
         )
-    lock_memory(caller=caller, memory_id=_about(made))
-    if made.undone_at is not None:
-        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
     return made
+
+
+def _hold(caller: Caller, several: tuple[ReviewVerdict, ...]) -> None:
+    """Lock every memory of verdicts, in the order in which all others lock them. In a unit.
+
+    Raises NotFound, Conflict for what is undone already.
+    """
+    for one in sorted({id for made in several for id in _concerned(made)}):
+        lock_memory(caller=caller, memory_id=one)
+    if any(made.undone_at is not None for made in several):
+        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+
+
+def _concerned(made: ReviewVerdict) -> frozenset[UUID]:
+    """Return the memories that undoing a verdict writes; its own alone where it is undone."""
+    kept = {} if made.undone_at is not None else made.before
+    told = [*kept.get("made", []), *(one["id"] for one in kept.get("touched", []))]
+    return frozenset(
+        {_about(made), *(UUID(str(one)) for one in told), *unlink.ends_of(before=kept)}
+    )
 
 
 def _about(made: ReviewVerdict) -> UUID:

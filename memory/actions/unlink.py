@@ -18,6 +18,7 @@ from memory.actions import deciding, integrating, pairs, store
 from memory.actions.deciding import Decided, Traces
 from memory.lifecycle.review import Verdict
 from memory.models import Memory
+from memory.queries import parted
 from memory.queries.memories import lock_memory
 from memory.queries.relations import BOUND
 from memory.queries.views import to_view
@@ -61,12 +62,15 @@ def unlink(*, caller: Caller, memory_id: UUID, edge: Edge, now: datetime) -> Dec
         return Decided(memory=view, verdict=Verdict.UNLINK, review_id=made)
 
 
-def put_back(*, caller: Caller, before: Mapping[str, Any]) -> None:
-    """Put the links back that a verdict took away. In a unit. Raises NotFound."""
+def put_back(*, before: Mapping[str, Any]) -> None:
+    """Put the links back that a verdict took away; the caller holds `ends_of` it. In a unit."""
+    integrating.put_edges(edges=before.get(TAKEN, ()))
+
+
+def ends_of(*, before: Mapping[str, Any]) -> frozenset[UUID]:
+    """Return the memories whose links a verdict took away."""
     edges = before.get(TAKEN, ())
-    for one in sorted({str(edge[end]) for edge in edges for end in ("source_id", "target_id")}):
-        lock_memory(caller=caller, memory_id=UUID(one))
-    integrating.put_edges(edges=edges)
+    return frozenset(UUID(str(edge[end])) for edge in edges for end in ("source_id", "target_id"))
 
 
 def _check_may_end(kind: LinkKind) -> None:
@@ -90,7 +94,7 @@ def _note(
         verdict=Verdict.UNLINK,
         traces=Traces(),
         now=now,
-        extra={TAKEN: [taken]},
+        extra={TAKEN: [taken], parted.SAID: parted.said(rows=(source, target))},
     )
     details = {"link": taken["kind"]}
     if not pairs.is_apart(**both):

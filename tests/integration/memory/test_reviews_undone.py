@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -19,10 +20,12 @@ from memory.actions.reject import reject
 from memory.actions.revise import revise
 from memory.actions.snooze import snooze
 from memory.actions.undo import undo, undo_together
+from memory.actions.unlink import Edge, unlink
 from memory.lifecycle.review import Group
 from memory.models import MemoryLink, MemoryVersion
 from memory.queries import memories, reviews
 from memory.queries.views import MemoryView
+from memory.taxonomy import LinkKind
 from teams.actions.projects import create_project
 from tests.support.memories import CARTS, REDIS, as_agent, stored
 from tests.support.waiting import fields_of, waiting
@@ -185,3 +188,25 @@ def test_a_token_snoozes_for_itself_and_it_or_its_person_takes_that_back(
     second = snooze(caller=agent, memory_id=due.id, until=until, now=now)
     undo(caller=caller, review_id=second.review_id, now=now)
     assert len(listed(agent, now)) == 1
+
+
+def test_putting_a_link_back_locks_both_memories_in_one_order(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    earlier, later = (stored(caller, now, text, project=shop) for text in (CARTS, REDIS))
+    ends = {"source_id": later.id, "target_id": earlier.id}
+    with tenancy.unit():
+        MemoryLink.objects.create(**ends, kind="extend", confidence=1)
+    edge = Edge(other_id=earlier.id, kind=LinkKind.EXTEND, outgoing=True)
+    made = unlink(caller=caller, memory_id=later.id, edge=edge, now=now)
+
+    held: list[UUID] = []
+
+    def hear(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        held.extend(one for one in params or () if "FOR UPDATE" in sql and one in ends.values())
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(hear):
+        undo(caller=caller, review_id=made.review_id, now=now)
+
+    assert held[:2] == [earlier.id, later.id]
