@@ -4,6 +4,7 @@ The answer to the add does not wait for it, and its work is a job of the same tr
 """
 
 from typing import Final
+from uuid import UUID
 
 from accounts import jobs
 from accounts.caller import Caller, principal
@@ -21,9 +22,14 @@ def queue(*, caller: Caller, row: Memory, project: Project | None) -> None:
     is_off = project is None or not extraction_of(row=project).adds_per_day
     if is_off or row.source not in EXPLICIT or is_passing(type=MemoryType(row.type)):
         return
+    enqueue(memory_id=row.id, created_by=principal(caller=caller))
+
+
+def enqueue(*, memory_id: UUID, created_by: UUID | None) -> None:
+    """Write the job that looks at one memory. In a unit."""
     jobs.enqueue(
         "memory.judge_added",
-        payload={"ids": [str(row.id)]},
-        key=row.id.hex,
-        created_by=principal(caller=caller),
+        payload={"ids": [str(memory_id)]},
+        key=memory_id.hex,
+        created_by=created_by,
     )

@@ -3,30 +3,38 @@
 What conversations teach is compared so before it is stored; what somebody adds stands at once, and
 is compared by a job where its project wishes it. One call of a model an add, so many a day, within
 what the project and the organization may spend in a month. What only its author sees is never shown
-to a model that is not on this machine. Without a model, words have decided at the door already.
+to a model that is not on this machine, and its calls are counted for its
+author alone. Without a model, words have decided at the door already.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from accounts import tenancy
-from memory.actions import allowances, embedding, judging
+from memory.actions import adds, allowances, embedding, judging
 from memory.actions.book_use import book_use
+from memory.actions.extraction import Allowance
 from memory.actions.integrate_stored import comparable, integrate_stored, share_of
 from memory.actions.judging import MOST_NEAR, Judgment
 from memory.intake import integrate
 from memory.intake.judgments import Pair
 from memory.models import Memory, Statistic
 from memory.sql import statistics
-from memory.taxonomy import Status
+from memory.taxonomy import Scope, Status
 
 KIND: Final = "judged_adds"  # of statistics: calls by day
 DAY_CAP: Final = "day_calls_spent"
 
 
-def judge_added(*, memory_id: UUID, now: datetime) -> Mapping[str, Any]:
+class Ask(Protocol):
+    """Judge pairs within an allowance, outside of a unit."""
+
+    def __call__(self, *, pairs: tuple[Pair, ...], allowance: Allowance) -> Judgment: ...
+
+
+def judge_added(*, memory_id: UUID, now: datetime, ask: Ask = judging.ask) -> Mapping[str, Any]:
     """Compare one memory with what stood before it; return counts, and what was missing.
 
     Raises EmbedderUnavailable and PermanentFailure as embedding does.
@@ -41,14 +49,23 @@ def judge_added(*, memory_id: UUID, now: datetime) -> Mapping[str, Any]:
         pairs = _pairs(row)
     if pairs and allowance.calls < 1:
         return {"compared": len(pairs), "degraded": {DAY_CAP: 1}}
-    found = judging.ask(pairs=pairs, allowance=allowance)
+    found = ask(pairs=pairs, allowance=allowance)
     with tenancy.unit():
         _book(found, row, now)
+    with tenancy.unit():
+        return _take(found, row, now)
+
+
+def _take(found: Judgment, row: Memory, now: datetime) -> Mapping[str, Any]:
+    """Do what was judged of a text, where the memory still has it; another is judged anew."""
+    held = Memory.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
     judged = found.judged.get(0, ())
-    ids = (memory_id,)
+    if held is not None and held.content_hash != row.content_hash:
+        adds.enqueue(memory_id=row.id, created_by=None)
+        return {**_told(found, len(judged), 0), "changed": 1}
     changed = 0
     if judged:
-        share = share_of(memory_ids=ids)
+        share, ids = share_of(memory_ids=(row.id,)), (row.id,)
         changed = integrate_stored(memory_ids=ids, share=share, now=now, judged=judged)
     return _told(found, len(judged), changed)
 
@@ -82,8 +99,11 @@ def _pairs(row: Memory) -> tuple[Pair, ...]:
 
 
 def _calls_of(row: Memory, now: datetime) -> int:
-    """Return how many calls adds of the project have cost today. In a unit."""
-    sums = Statistic.objects.filter(kind=KIND, project_id=row.project_id, day=now.date())
+    """Return how many calls adds cost today that others may see, and the author's. In a unit."""
+    seen = tuple(one for one in (row.project_id, row.author_user) if one)
+    sums = Statistic.objects.filter(
+        kind=KIND, project_id=row.project_id, day=now.date(), audience__in=seen
+    )
     return sum(int(counts.get("calls", 0)) for counts in sums.values_list("counts", flat=True))
 
 
@@ -92,7 +112,7 @@ def _book(found: Judgment, row: Memory, now: datetime) -> None:
         return
     book_use(spent=found.spent, project_id=row.project_id, now=now)
     addition = statistics.Addition(
-        audience=row.project_id,
+        audience=row.audience if row.scope == Scope.PERSONAL else row.project_id,
         project_id=row.project_id,
         day=now.date(),
         key="all",

@@ -15,9 +15,12 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
 from memory import tasks
+from memory.actions import judging
 from memory.actions.book_use import book_use
 from memory.actions.extraction import Spent
 from memory.actions.judge_added import KIND, judge_added
+from memory.actions.judging import Judgment
+from memory.actions.revise import revise
 from memory.actions.unlink import Edge, unlink
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, Statistic
 from memory.providers import registry
@@ -74,6 +77,10 @@ def _links() -> list[tuple[str, bool, float]]:
     with tenancy.unit():
         rows = MemoryLink.objects.order_by("id")
         return [(row.kind, row.automatic, row.confidence) for row in rows]
+
+
+def _change(caller: Caller, memory: MemoryView, now: datetime, **changes: Any) -> None:
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
 
 
 def _pair(caller: Caller, now: datetime, project: str, **given: Any) -> MemoryView:
@@ -211,6 +218,67 @@ def test_a_link_that_was_taken_back_stays_away_from_what_others_add(
     stored(caller, now, FAR, project=wishing)
 
     assert _links() == []
+
+
+def test_a_pair_that_was_told_apart_is_compared_again_only_for_another_text(
+    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+) -> None:
+    added = _pair(caller, now, wishing)
+    judge_added(memory_id=added.id, now=now)
+    with tenancy.unit():
+        edge = Edge(
+            other_id=MemoryLink.objects.get().target_id, kind=LinkKind.EXTEND, outgoing=True
+        )
+    unlink(caller=caller, memory_id=added.id, edge=edge, now=now)
+
+    _change(caller, added, now, tags=["money"], pinned=True)
+    same = judge_added(memory_id=added.id, now=now)
+    left = _links()
+    _change(caller, added, now, content=f"{ADDS} Twice.")
+    other = judge_added(memory_id=added.id, now=now)
+
+    assert (same["compared"], same["calls"], left) == (0, 0, [])
+    assert (other["compared"], len(_links())) == (1, 1)
+
+
+def test_what_was_judged_of_a_text_is_not_said_of_another_one(
+    vendor: Vendor, caller: Caller, wishing: str, now: datetime
+) -> None:
+    added = _pair(caller, now, wishing)
+    with tenancy.unit():
+        Job.objects.filter(name="memory.judge_added").delete()
+
+    def ask(**asked: Any) -> Judgment:
+        _change(caller, added, now, content=FAR)
+        return judging.ask(**asked)
+
+    result = judge_added(memory_id=added.id, now=now, ask=ask)
+
+    assert (result["changed"], result["integrated"], result["calls"]) == (1, 0, 1)
+    assert _links() == []
+    assert [job.payload for job in _queued()] == [{"ids": [str(added.id)]}]
+
+
+def test_what_only_its_author_sees_costs_others_no_call(
+    vendor: Vendor, caller: Caller, member_caller: Caller, wishing: str, now: datetime
+) -> None:
+    mine = _pair(caller, now, wishing, scope="personal")
+    for _ in range(2):
+        judge_added(memory_id=mine.id, now=now)
+    third = judge_added(memory_id=mine.id, now=now)
+    stored(caller, now, f"{OLD} For all.", project=wishing)
+    theirs = stored(member_caller, now, f"{ADDS} For all.", project=wishing)
+
+    shown = judge_added(memory_id=theirs.id, now=now)
+    with tenancy.unit():
+        Memory.objects.filter(pk=theirs.id).update(author_user=caller.user_id)
+    spent = judge_added(memory_id=theirs.id, now=now)
+
+    assert (third.get("calls"), shown["calls"], spent.get("calls")) == (None, 1, None)
+    with tenancy.unit():
+        sums = dict(Statistic.objects.filter(kind=KIND).values_list("audience", "counts"))
+        project_id = Memory.objects.get(pk=mine.id).project_id
+    assert sums == {caller.user_id: {"calls": 2}, project_id: {"calls": 1}}
 
 
 def test_what_conversations_and_imports_bring_is_not_judged_twice(
