@@ -6,11 +6,14 @@ the rows. A part that is killed loses at most a batch, any number of parts may r
 does nothing. The reader works between two transactions; what somebody changed meanwhile is passed
 over and read the next time. A new text is unread. What is found stays with the memory's audience.
 
-Without the extra nothing is read, and the job's result says so; a model that is not the pinned one
-is refused.
+A text over which the reader stumbles is read as one without names, and counted; those beside it are
+read. Without the extra nothing is read, and the job's result says so; a model that is not the
+pinned one is refused.
 """
 
+import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -18,20 +21,33 @@ from django.db.models import QuerySet
 
 from accounts import jobs, tenancy
 from memory.intake import accurate
-from memory.intake.accurate import ENOUGH, FEW, Reader
+from memory.intake.accurate import ENOUGH, FEW, Reader, ReadSpan
 from memory.models import Memory
 from memory.providers import name_reader, registry
-from memory.providers.errors import ProviderRefused, ProviderUnavailable
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable
 from memory.providers.name_reader import NUMBER
 from memory.sql import entities
 
 JOB: Final = "memory.enrich_entities"
 BATCH: Final = 50  # memories a transaction (spec 6); 0.1 s
+CHARACTERS: Final = 100_000  # of the texts of a batch; ours
 BATCHES: Final = 40  # a part; some seconds
 A_NIGHT: Final = 10_000  # memories of an organization; ours
 
+log = logging.getLogger(__name__)
+
 Tell = Callable[[int, int], object]  # hears how many have been read, and of how many
 Open = Callable[[], Reader]  # raises ProviderUnavailable, ProviderRefused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """How many of a batch were taken, are done, and could not be read; how many names it had."""
+
+    taken: int
+    done: int
+    named: int
+    failed: int
 
 
 def installed_reader() -> Reader:
@@ -64,24 +80,25 @@ def enrich_part(
     most = min(left, BATCH * BATCHES)
     with tenancy.unit():
         total = _unread()[:most].count()
-    looked, named, done = 0, 0, 1
+    looked, named, failed, done = 0, 0, 0, 1
     while looked < total and done:
-        taken, done, found = _enrich_batch(read, min(BATCH, total - looked))
-        looked, named = looked + taken, named + found
+        part = _enrich_batch(read, min(BATCH, total - looked))
+        looked, named, done = looked + part.taken, named + part.named, part.done
+        failed += part.failed
         tell(looked, total)
     with tenancy.unit():
         if done and looked < left and _any_unread():
             _enqueue(left - looked)
-    return {"read": looked, "named": named}
+    return {"read": looked, "named": named, **({"failed": failed} if failed else {})}
 
 
-def _enrich_batch(read: Reader, most: int) -> tuple[int, int, int]:
-    """Read a batch: how many were taken, how many are done, and how many names were found."""
+def _enrich_batch(read: Reader, most: int) -> _Part:
+    """Read a batch."""
     with tenancy.unit():
         texts = _waiting(most)
         few = _with_few(tuple(texts))
     asked = {id: accurate.prose_of(content=texts[id]) for id in few}
-    marks = dict(zip(asked, read(tuple(asked.values())), strict=True)) if asked else {}
+    marks = _read(read, asked) if asked else {}
     with tenancy.unit():
         rows = _held(texts)
         for row in rows:
@@ -89,13 +106,43 @@ def _enrich_batch(read: Reader, most: int) -> tuple[int, int, int]:
             row.names = accurate.names_of(prose=prose, read=marks.get(row.id, ()))
         entities.write_read(rows=rows, read_by=NUMBER)
         _mark(tuple(row.id for row in rows), few)
-    return len(texts), len(rows), sum(len(row.names) for row in rows)
+    return _Part(
+        taken=len(texts),
+        done=len(rows),
+        named=sum(len(row.names) for row in rows),
+        failed=sum(row.id in asked and row.id not in marks for row in rows),
+    )
+
+
+def _read(read: Reader, asked: Mapping[UUID, str]) -> dict[UUID, tuple[ReadSpan, ...]]:
+    """Read texts together, or one by one where the reader stumbles; leave out what it cannot."""
+    try:
+        return dict(zip(asked, read(tuple(asked.values())), strict=True))
+    except ProviderInvalidAnswer:
+        found = {id: _read_one(read, id, text) for id, text in asked.items()}
+    return {id: marks for id, marks in found.items() if marks is not None}
+
+
+def _read_one(read: Reader, id: UUID, text: str) -> tuple[ReadSpan, ...] | None:
+    try:
+        (marks,) = read((text,))
+    except ProviderInvalidAnswer as error:
+        log.warning("The names of memory %s are not read: %s", id, error.detail)
+        return None
+    return marks
 
 
 def _waiting(most: int) -> dict[UUID, str]:
-    """Return the texts of so many unread memories, by their ids."""
+    """Return the texts of so many unread memories by their ids, of a batch's length at most."""
     rows = _unread().order_by("enriched_by")  # by index alone; which of them is first is the same
-    return dict(rows.values_list("id", "content")[:most])
+    texts: dict[UUID, str] = {}
+    length = 0
+    for id, content in rows.values_list("id", "content")[:most]:
+        length += len(content)
+        if texts and length > CHARACTERS:
+            break
+        texts[id] = content
+    return texts
 
 
 def _with_few(ids: tuple[UUID, ...]) -> frozenset[UUID]:

@@ -15,7 +15,7 @@ from accounts.sentences import sentence
 from memory.intake.accurate import Reader, ReadSpan
 from memory.providers import model_files
 from memory.providers.contracts import Provider
-from memory.providers.errors import ProviderRefused, ProviderUnavailable
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable
 from memory.providers.pins import NAME_READER
 
 NUMBER: Final = 1  # of this reader; grows with the model and with what is believed of it
@@ -24,6 +24,9 @@ DICTIONARY: Final = "lemmatizer/lookups"  # its words by part of speech, in smal
 EVERYDAY: Final = ("verb", "adj")  # nouns there are names of people and places too
 LEFT_OUT: Final = (  # parts of the pipeline that names do not need; their files are not fetched
     "tok2vec", "tagger", "parser", "senter", "attribute_ruler", "lemmatizer",
+)  # fmt: skip
+STUMBLES: Final = (  # of a library over a text; a machine without memory is another thing
+    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
 
 
@@ -46,7 +49,7 @@ def standing(*, models_dir: Path) -> Standing:
 
 
 def load(*, models_dir: Path) -> Reader:
-    """Load the model; what is returned marks the names in texts.
+    """Load the model; what is returned marks the names in texts, or raises ProviderInvalidAnswer.
 
     Raises:
         ProviderUnavailable: the extra is not installed.
@@ -89,20 +92,28 @@ def _everyday(folder: Path) -> frozenset[str]:
 
 def _reader(pipeline: Any, everyday: frozenset[str]) -> Reader:
     def read(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
-        return tuple(
-            tuple(
-                ReadSpan(
-                    label=mark.label_,
-                    start=mark.start_char,
-                    end=mark.end_char,
-                    is_everyday=_is_everyday(mark.text, everyday),
-                )
-                for mark in marked.ents
-            )
-            for marked in pipeline.pipe(texts)
-        )
+        try:
+            return tuple(_spans(marked, everyday) for marked in pipeline.pipe(texts))
+        except STUMBLES as error:
+            raise ProviderInvalidAnswer(
+                detail="The reader of names stumbled over a text.",
+                hint="Its memory is kept without further names; change its text to have it read.",
+                provider=Provider.LOCAL,
+            ) from error
 
     return read
+
+
+def _spans(marked: Any, everyday: frozenset[str]) -> tuple[ReadSpan, ...]:
+    return tuple(
+        ReadSpan(
+            label=mark.label_,
+            start=mark.start_char,
+            end=mark.end_char,
+            is_everyday=_is_everyday(mark.text, everyday),
+        )
+        for mark in marked.ents
+    )
 
 
 def _is_everyday(text: str, everyday: frozenset[str]) -> bool:

@@ -19,10 +19,10 @@ from memory.actions.forget_enriched import forget_enriched
 from memory.actions.narrowing import Narrowing
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
-from memory.intake.accurate import ENOUGH, Reader
+from memory.intake.accurate import ENOUGH, Reader, ReadSpan
 from memory.models import Memory, Mention
 from memory.providers import registry
-from memory.providers.errors import ProviderRefused
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
 from memory.providers.settings import ProviderSettings
 from tests.support.marking import marking, not_there
@@ -136,6 +136,42 @@ def test_what_was_changed_while_it_was_read_is_read_the_next_time(
 
     assert between == (set(), [0])
     assert mentions() == {("marco", NUMBER)}
+
+
+def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, MOVED, project=store)
+    stored(caller, now, "Globex wants long reports.", project=store)
+    plain = marking()
+
+    def stumbling(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
+        if MOVED in texts:
+            raise ProviderInvalidAnswer(detail="It stumbled.")
+        return plain(texts)
+
+    first, second = enrich(stumbling), enrich(stumbling)
+
+    assert first == {"read": 2, "named": 1, "failed": 1}
+    assert (second["read"], mentions(), marks()) == (0, {("globex", NUMBER)}, [NUMBER, NUMBER])
+
+
+def test_a_batch_is_of_few_characters(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enrich_entities, "CHARACTERS", len(MOVED))
+    stored(caller, now, MOVED, project=store)
+    stored(caller, now, "Globex wants long reports.", project=store)
+    sizes: list[int] = []
+    plain = marking()
+
+    def measured(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
+        sizes.append(len(texts))
+        return plain(texts)
+
+    done = enrich(measured)
+
+    assert (done["read"], sizes) == (2, [1, 1])
 
 
 def test_two_parts_at_once_store_each_name_once(caller: Caller, store: str, now: datetime) -> None:

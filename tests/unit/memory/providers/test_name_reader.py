@@ -1,12 +1,14 @@
 """Which reader of names has read a memory is a number that grows with what it finds (spec 2.6)."""
 
 import hashlib
+from collections.abc import Iterator
 
 import pytest
 
 from memory.intake import accurate
 from memory.intake.software import COMMON, SOFTWARE
 from memory.providers import name_reader
+from memory.providers.errors import ProviderInvalidAnswer
 from memory.providers.pins import NAME_READER
 
 
@@ -22,6 +24,17 @@ def test_a_reader_that_reads_otherwise_has_another_number() -> None:
         1,
         "960d3e413fd4",
     )  # what reads otherwise has another number
+
+
+def test_what_a_library_raises_over_a_text_is_said_in_our_words() -> None:
+    class Stumbling:
+        def pipe(self, texts: tuple[str, ...]) -> Iterator[object]:
+            raise ValueError(texts)
+
+    read = name_reader._reader(Stumbling(), frozenset())
+
+    with pytest.raises(ProviderInvalidAnswer, match="stumbled over a text"):
+        read(("Marco",))
 
 
 @pytest.mark.parametrize(
