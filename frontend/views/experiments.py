@@ -56,7 +56,7 @@ def change(request: HttpRequest, frame: Frame) -> HttpResponse:
             changed={"enabled": request.POST.get("enabled") == "1", **percents},
         )
     except CairnError as error:
-        context = _context(frame, "") | {"error": error, "said": request.POST}
+        context = _context(frame, "") | {"error": error, "said": _said(request.POST)}
         return base.page(request, PAGE, context, status=error.status)
     return base.moved(request, to=base.address("experiments", frame))
 
@@ -110,6 +110,13 @@ def _number(text: str) -> float:
     whole, _, part = bare.partition(".")
     is_number = whole.isdecimal() and (not part or part.isdecimal()) and len(bare) < 8
     return float(bare) if is_number else NONE_SUCH
+
+
+def _said(form: QueryDict) -> dict[str, str]:
+    """Return what was typed, to be mended: a field of numbers shows numbers alone."""
+    typed = {name: form.get(name, "") for name in PERCENTS}
+    numbers = {name: text if _number(text) >= 0 else "" for name, text in typed.items()}
+    return numbers | {"enabled": "1" if form.get("enabled") == "1" else ""}
 
 
 def _slug(frame: Frame) -> str:

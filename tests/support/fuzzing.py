@@ -78,6 +78,9 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
         f"{reason}@/events": "events of any form are read; a call without one event is refused"
         for reason in Reason
     },
+    "expired_token": "a code is handed out before it can be asked for",
+    "relay@/relays": "no schema says that two fields differ",
+    "needs_session@/session": "a point of a session needs one; a context without a point does not",
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
 }
 

@@ -4,7 +4,7 @@ To make a tenant's schema costs Postgres 0.14 s, more than most tests, and makes
 each time. A test that is rolled back leaves no row behind, so the next may have the same schema:
 each test makes the organization's rows in the shared tables anew, under the same id. Rows that were
 rolled back still take room in tables and indexes, so these are vacuumed once in so many tests. What
-else knows of an organization, the cache, is emptied when the first one is handed out to a test.
+else knows of an organization, the cache, is emptied between tests.
 A test that commits gets a schema of its own.
 """
 
@@ -32,7 +32,8 @@ class Prepared:
 
 
 _prepared: list[Prepared] = []
-_handed_out: list[str] = []
+_handed_out: list[str] = []  # since the last vacuum
+_since_tidied: list[str] = []
 
 
 def prepare() -> None:
@@ -48,9 +49,8 @@ def take(*, slug: str) -> Organization | None:
     free = next((each for each in _prepared if each.id not in taken), None)
     if free is None:
         return None
-    if not taken:
-        cache.clear()
     _handed_out.append(slug)
+    _since_tidied.append(slug)
     made: Organization = Organization.objects.create(
         id=free.id,
         slug=slug,
@@ -64,7 +64,13 @@ def take(*, slug: str) -> Organization | None:
 
 
 def tidy() -> None:
-    """Free the room of rows that were rolled back, once in so many tests. Call it between tests."""
+    """Forget what a test left: its cache, and once in so many tests the room of its rows.
+
+    Call it between tests.
+    """
+    if _since_tidied:
+        _since_tidied.clear()
+        cache.clear()
     if len(_handed_out) < TAKEN_BETWEEN_VACUUMS:
         return
     _handed_out.clear()
