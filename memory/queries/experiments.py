@@ -1,11 +1,13 @@
 """What memory changed in a project, group against group and memory by memory (spec 10.4, 11.6).
 
 Sums tell nothing of what was said. Who answers for the organization is told them over all sessions
-of the project, personal ones too; everybody else over those that they may see.
+of the project, personal ones too; everybody else over those that they may see. Sums over few
+sessions, or over those of few people, would tell what single ones came to: of sessions that the
+reader does not see they count only where enough sessions of several people tell of a figure.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -14,13 +16,13 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.rights import manages
 from memory.evaluation import uplift
-from memory.evaluation.differences import Side
+from memory.evaluation.differences import LEAST_SESSIONS, Side
 from memory.evaluation.uplift import Measured, Saved, Sums
 from memory.observer.figures import Figure
 from memory.observer.injection.points import Group
 from memory.queries.views import MemoryView, countable, views_of
 from memory.sql import experiments
-from memory.sql.experiments import Asked, MemorySum
+from memory.sql.experiments import Asked, GroupSum, MemorySum
 from teams import queries as places
 from teams import visibility
 from teams.models import Project
@@ -86,14 +88,16 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
         place = places.find_project(caller=caller, ref=project)
         asked = _asked(caller, place, now - timedelta(days=days))
         by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
-        for one in experiments.groups(asked=asked):
-            by_group[Group(one.group)][one.figure] = one.side
+        found = experiments.groups(asked=asked)
+        for one in filter(_may_tell, found):
+            sides = by_group[Group(one.group)]
+            sides[one.figure] = _both(sides.get(one.figure), one.side)
     sums = {group: _known(sides) for group, sides in by_group.items()}
     control = sums[Group.CONTROL]
     return Report(
         settings=settings.of_project(project=place),
         since=asked.since,
-        is_whole=asked.sight is None,
+        is_whole=asked.everyone and all(map(_may_tell, found)),
         sessions={group: _count(sides) for group, sides in by_group.items()},
         compared=tuple(
             Compared(group=group, measures=uplift.measured(given=sums[group], without=control))
@@ -139,10 +143,29 @@ def weighed(*, project: Project, since: datetime) -> dict[UUID, Sides]:
 
 def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
     read: dict[UUID, dict[bool, dict[str, MemorySum]]] = {}
-    for one in sums:
+    for one in filter(_may_tell, sums):
         both = read.setdefault(one.memory_id, {True: {}, False: {}})
-        both[one.withheld][one.figure] = one
+        known = both[one.withheld].get(one.figure)
+        side = _both(None if known is None else known.side, one.side)
+        both[one.withheld][one.figure] = replace(one, side=side)
     return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
+
+
+def _may_tell(one: GroupSum | MemorySum) -> bool:
+    """Say whether sums may be told: of sessions of others only where they show nobody's alone."""
+    are_many = one.side.count >= LEAST_SESSIONS and one.openers >= LEAST_PEOPLE
+    return one.is_seen or are_many
+
+
+def _both(first: Side | None, second: Side) -> Side:
+    """Add up the sums of sessions that the reader sees and of others."""
+    if first is None:
+        return second
+    return Side(
+        count=first.count + second.count,
+        total=first.total + second.total,
+        squares=first.squares + second.squares,
+    )
 
 
 def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> Sides:
@@ -158,8 +181,9 @@ def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> 
 
 
 def _asked(caller: Caller, place: Project, since: datetime) -> Asked:
-    sight = None if manages(caller=caller) else visibility.sight_of(caller=caller)
-    return Asked(project_id=place.id, since=since, sight=sight)
+    sight = visibility.sight_of(caller=caller)
+    everyone = manages(caller=caller)
+    return Asked(project_id=place.id, since=since, sight=sight, everyone=everyone)
 
 
 def _proof(view: MemoryView, sides: Sides) -> Proof:

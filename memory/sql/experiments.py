@@ -15,49 +15,68 @@ FILE: Final = "experiments.sql"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which sessions: of a project, opened since a moment; without a sight all of them."""
+    """Which sessions: of a project, opened since a moment, seen by somebody; or also the others."""
 
     project_id: UUID
     since: datetime
-    sight: Sight | None
+    sight: Sight
+    everyone: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSum:
-    """What the sessions of a group told of a figure; '' counts them."""
+    """What the sessions of a group told of a figure; '' counts them.
+
+    Sums of sessions that the reader sees stand apart from those of others.
+    """
 
     group: str
     figure: str
     side: Side
+    is_seen: bool
+    openers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySum:
     """What sessions told of a figure that were given a memory, or went without it.
 
-    `openers` counts the people whose sessions they are, where it was asked for.
+    `openers` counts the people whose sessions they are; sums of sessions that the reader sees stand
+    apart from those of others.
     """
 
     memory_id: UUID
     withheld: bool
     figure: str
     side: Side
-    openers: int = 0
+    openers: int
+    is_seen: bool = True
 
 
 def groups(*, asked: Asked) -> tuple[GroupSum, ...]:
     """Return the sums by group and figure. In a unit."""
     return tuple(
-        GroupSum(group=group, figure=figure, side=_side(*sums))
-        for group, figure, *sums in _rows("groups", asked)
+        GroupSum(
+            group=group, figure=figure, side=_side(*sums), is_seen=is_seen, openers=int(people)
+        )
+        for group, figure, is_seen, *sums, people in _rows("groups", asked)
     )
 
 
 def memories(*, asked: Asked, most: int) -> tuple[MemorySum, ...]:
     """Return the sums of the memories most often withheld. In a unit."""
     return tuple(
-        MemorySum(memory_id=memory_id, withheld=withheld, figure=figure, side=_side(*sums))
-        for memory_id, withheld, figure, *sums in _rows("memories", asked, most=most)
+        MemorySum(
+            memory_id=memory_id,
+            withheld=withheld,
+            figure=figure,
+            side=_side(*sums),
+            is_seen=is_seen,
+            openers=int(people),
+        )
+        for memory_id, withheld, figure, is_seen, *sums, people in _rows(
+            "memories", asked, most=most
+        )
     )
 
 
@@ -79,15 +98,14 @@ def weighed(*, project_id: UUID, since: datetime, most: int, openers: int) -> tu
 
 
 def _rows(name: str, asked: Asked, **more: Any) -> list[tuple[Any, ...]]:
-    nobody = Sight(audiences=(), bound_projects=None)
     return named.filled(
         name,
         file=FILE,
         parts={"visible": visibility.as_sql(alias="s")},
         project=asked.project_id,
         since=asked.since,
-        everyone=asked.sight is None,
-        **visibility.parameters(sight=asked.sight or nobody),
+        everyone=asked.everyone,
+        **visibility.parameters(sight=asked.sight),
         **more,
     )
 

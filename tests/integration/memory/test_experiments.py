@@ -17,7 +17,7 @@ from memory.evaluation.differences import LEAST_SESSIONS
 from memory.models import GivenOut, Session
 from memory.observer.figures import Figure
 from memory.observer.injection.points import Group
-from memory.queries.experiments import Proof, Report, proofs, report
+from memory.queries.experiments import LEAST_PEOPLE, Proof, Report, proofs, report
 from teams.models import Project
 from tests.support import memories
 
@@ -132,7 +132,8 @@ def test_sessions_before_the_days_asked_of_and_of_no_group_do_not_count(
 def test_who_does_not_manage_is_told_of_sessions_that_they_see(
     caller: Caller, member_caller: Caller, store: str, now: datetime
 ) -> None:
-    stored(store, "full", [{"rereads": 1}] * 4, owner=person(caller), now=now)
+    for owner in (person(caller), UUID(int=1), UUID(int=2), UUID(int=3)):
+        stored(store, "full", [{"rereads": 1}] * 8, owner=owner, now=now)
     stored(store, "full", [{"rereads": 1}] * 2, owner=person(member_caller), now=now)
 
     mine, whole = read(member_caller, store, now), read(caller, store, now)
@@ -140,8 +141,43 @@ def test_who_does_not_manage_is_told_of_sessions_that_they_see(
     agent = read(memories.as_agent(caller, scopes=reading), store, now)
 
     assert (mine.sessions[Group.FULL], mine.is_whole) == (2, False)
-    assert (whole.sessions[Group.FULL], whole.is_whole) == (6, True)
-    assert (agent.sessions[Group.FULL], agent.is_whole) == (4, False)
+    assert (whole.sessions[Group.FULL], whole.is_whole) == (34, True)
+    assert (agent.sessions[Group.FULL], agent.is_whole) == (8, False)
+
+
+@pytest.mark.parametrize(("people", "each"), [(3, 6), (2, 30), (1, 60)])
+def test_what_few_sessions_or_few_people_came_to_is_not_told_of_personal_ones(
+    caller: Caller, store: str, now: datetime, people: int, each: int
+) -> None:
+    memory = memories.stored(caller, now, project=store)
+    for owner in range(1, people + 1):
+        for withheld in (True, False):
+            told = stored(store, "full", [{"rereads": 9}] * each, owner=UUID(int=owner), now=now)
+            given(told, memory.id, now, withheld=withheld)
+    mine = stored(store, "full", [{"rereads": 1}], owner=person(caller), now=now)
+    given(mine, memory.id, now, withheld=True)
+
+    found, (proof,) = read(caller, store, now), proved(caller, store, now)
+
+    is_many = people * each * 2 >= LEAST_SESSIONS and people >= LEAST_PEOPLE
+    whole = people * each * 2 + 1
+    assert (found.sessions[Group.FULL], found.is_whole) == (
+        (whole, True) if is_many else (1, False)
+    )
+    assert (proof.given, proof.withheld) == (0, 1)
+
+
+def test_a_figure_that_one_person_told_is_not_told_although_their_sessions_count(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    for owner in (1, 2, 3):
+        figures = {"tools": 4} | ({"rereads": 9} if owner == 1 else {})
+        stored(store, "full", [figures] * 25, owner=UUID(int=owner), now=now)
+
+    found = read(caller, store, now)
+
+    assert (found.sessions[Group.FULL], found.is_whole) == (75, False)
+    assert rereads(found, Group.FULL).given.count == 0
 
 
 def test_a_project_of_others_is_as_if_it_were_not_there(

@@ -242,8 +242,8 @@ VISIBILITY: Final = (
     ),
     guard(
         "sums of sessions are of those that the reader sees", "memory/queries/experiments.py",
-        "sight = None if manages(caller=caller) else visibility.sight_of(caller=caller)",
-        "sight = None",
+        "everyone = manages(caller=caller)",
+        "everyone = True",
         "tests/integration/memory/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),
     guard(
