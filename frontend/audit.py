@@ -42,7 +42,6 @@ ACTS: Final[Mapping[str, Name]] = {
     "project.created": gettext_lazy("created the project"),
     "project.changed": gettext_lazy("changed the project"),
     "project.trust_set": gettext_lazy("changed how far they trust the memory of the project"),
-    "project.trust_rose": gettext_lazy("came to trust the memory of the project more"),
     "project.opened": gettext_lazy("opened the project to everyone"),
     "project.closed": gettext_lazy("closed the project"),
     "project.member_added": gettext_lazy("added somebody to the project"),

@@ -8,7 +8,7 @@ every level.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Final
@@ -95,17 +95,22 @@ class Evidence:
     corrected: int
 
 
+NOTHING: Final = Evidence(sessions=0, total=0, shown=0, confirmed=0, corrected=0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """Where a person stands in a project; `since` None: from the first session on.
 
     `reached` was earned; `is_chosen`: the person set the level and it does not rise by itself.
+    `gone` is the evidence of sessions since then that were deleted.
     """
 
     level: TrustLevel
     reached: TrustLevel
     since: datetime | None
     is_chosen: bool
+    gone: Evidence = NOTHING
 
 
 START: Final = Standing(
@@ -169,6 +174,7 @@ def chosen(*, standing: Standing, level: TrustLevel, now: datetime) -> Standing:
         reached=standing.reached,
         since=now,
         is_chosen=level is not standing.reached,
+        gone=replace(NOTHING, total=standing.gone.total),
     )
 
 
@@ -179,7 +185,24 @@ def risen(*, standing: Standing, evidence: Evidence, now: datetime) -> Standing:
     following = next_level(level=standing.level, evidence=evidence)
     if following is None or not following.is_earned:
         return standing
-    return Standing(level=following.level, reached=following.level, since=now, is_chosen=False)
+    return Standing(
+        level=following.level,
+        reached=following.level,
+        since=now,
+        is_chosen=False,
+        gone=replace(NOTHING, total=standing.gone.total),
+    )
+
+
+def together(*, left: Evidence, right: Evidence) -> Evidence:
+    """Return the evidence of sessions of both."""
+    return Evidence(
+        sessions=left.sessions + right.sessions,
+        total=left.total + right.total,
+        shown=left.shown + right.shown,
+        confirmed=left.confirmed + right.confirmed,
+        corrected=left.corrected + right.corrected,
+    )
 
 
 def next_level(*, level: TrustLevel, evidence: Evidence) -> NextLevel | None:

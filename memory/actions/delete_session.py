@@ -16,6 +16,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, Forbidden
+from memory.actions import trusting
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.queries import sessions
 from memory.sql import erasing, retrieval
@@ -110,6 +111,7 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
         counted_at=_counted_at(row),
     )
     turns, events = row.turns.count(), Turn.done.filter(session=row).count()
+    trusting.remember(row=row, now=now)
     erased = _erased(caller, row, trace, now) if memories is Fate.DELETE else 0
     kept = erasing.strip_provenance(trace=trace)
     erasing.fold_given(trace=trace)

@@ -1,17 +1,19 @@
 """Let trust rise as it was earned, and let a person set it for themself (spec 7.4).
 
 Weighed when a session of the person begins, so that what they decided before holds from there on;
-one level at a time, never down. Setting it is in person: an agent's token may lower the level that
-it works at, and never raise it.
+one level at a time, never down. Nobody is told of a rise, so the audit log has none. Setting it is
+in person: an agent's token may lower the level that it works at, and never raise it; what does not
+lower it changes nothing, since answering what was offered is in person too.
 """
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Forbidden
-from memory.models import Definition
+from memory.models import Definition, Session
 from memory.queries import trust as standings
 from memory.queries.definitions import Kind
 from memory.queries.trust import TrustView
@@ -36,9 +38,9 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
         _hold(user_id, project_id)
         standing = standings.standing_of(user_id=user_id, project_id=project_id)
         _check(caller, standing, level)
-        after = trust.chosen(standing=standing, level=level, now=now)
-        _store(user_id, project_id, after, now)
-        _note(caller, "project.trust_set", project_id)
+        if is_person(caller=caller) or level < trust.in_force(standing=standing, role=caller.role):
+            _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
+            _note(caller, project_id)
         return standings.read(caller=caller, project_id=project_id)
 
 
@@ -57,15 +59,30 @@ def weigh(*, caller: Caller, project_id: UUID | None, now: datetime) -> TrustLev
         after = _risen(user_id, project_id, standing, now)
         if after != standing:
             _store(user_id, project_id, after, now)
-            _note(caller, "project.trust_rose", project_id)
         standing = after
     return trust.in_force(standing=standing, role=caller.role)
+
+
+def remember(*, row: Session, now: datetime) -> None:
+    """Keep for its opener what a session proved, before it is deleted. In a unit.
+
+    Otherwise an agent would undo what its person rejected by deleting where it came from.
+    """
+    user_id, project_id = row.opened_by, row.project_id
+    if user_id is None or project_id is None:
+        return
+    _hold(user_id, project_id)
+    standing = standings.standing_of(user_id=user_id, project_id=project_id)
+    gone = standings.of_session(row=row, since=standing.since)
+    if gone != trust.NOTHING:
+        kept = replace(standing, gone=trust.together(left=standing.gone, right=gone))
+        _store(user_id, project_id, kept, now)
 
 
 def _risen(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -> Standing:
     if standing.is_chosen or standing.level >= TrustLevel.CONFIDENT:
         return standing
-    found = standings.evidence(user_id=user_id, project_id=project_id, since=standing.since)
+    found = standings.evidence(user_id=user_id, project_id=project_id, standing=standing)
     return trust.risen(standing=standing, evidence=found, now=now)
 
 
@@ -114,6 +131,8 @@ def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
     )
 
 
-def _note(caller: Caller, act: str, project_id: UUID) -> None:
+def _note(caller: Caller, project_id: UUID) -> None:
     """Note that it changed, and not to what: the level is its person's alone."""
-    audit.append(act=act, object_type="project", object_id=str(project_id), caller=caller)
+    audit.append(
+        act="project.trust_set", object_type="project", object_id=str(project_id), caller=caller
+    )

@@ -8,12 +8,12 @@ nothing.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -25,7 +25,7 @@ from teams import queries as places
 from teams import trust
 from teams.permissions import require
 from teams.roles import Act
-from teams.trust import START, Evidence, NextLevel, Standing, TrustLevel
+from teams.trust import NOTHING, START, Evidence, NextLevel, Standing, TrustLevel
 
 LOOKED_AT: Final = 200  # sessions, the last ones; ours
 WRONG_IN: Final = 20  # sessions that are looked at for what was wrong, the last ones; ours
@@ -36,7 +36,7 @@ PROPOSED: Final = (
     Source.TOOL_AUTO.value,
 )
 CORRECTED: Final = (Verdict.EDIT.value, Verdict.REJECT.value)
-FOUND_WRONG: Final = Q(status=Status.SUPERSEDED.value) & (  # by a correction outside of the inbox
+FOUND_WRONG: Final = Q(status=Status.SUPERSEDED.value) & (
     Q(archived_reason__startswith="wrong")
     | Q(archived_reason__startswith="too_broad")
     | Q(archived_reason__startswith="not_here")
@@ -72,7 +72,7 @@ def read(*, caller: Caller, project_id: UUID) -> TrustView:
     """Return where the caller stands in a project that they see. In a unit."""
     standing = standing_of(user_id=caller.user_id, project_id=project_id)
     level = trust.in_force(standing=standing, role=caller.role)
-    found = evidence(user_id=caller.user_id, project_id=project_id, since=standing.since)
+    found = evidence(user_id=caller.user_id, project_id=project_id, standing=standing)
     may = (
         one
         for one in TrustLevel
@@ -106,15 +106,43 @@ def standing_of(*, user_id: UUID | None, project_id: UUID | None) -> Standing:
     return START if body is None else from_body(body)
 
 
-def evidence(*, user_id: UUID | None, project_id: UUID, since: datetime | None) -> Evidence:
-    """Count what happened since a moment, of the last sessions at most. In a unit."""
+def evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
+    """Count what happened since a standing was taken. In a unit.
+
+    Looked at are the last sessions that proposed something, and remembered is what was deleted. A
+    session that proposed nothing proves nothing, and takes no other's place.
+    """
     if user_id is None:
-        return Evidence(sessions=0, total=0, shown=0, confirmed=0, corrected=0)
-    ended = _sessions(user_id, project_id).exclude(state="open").values_list("id", "opened_at")
-    last = tuple(ended[:LOOKED_AT])
+        return NOTHING
+    ended = _ended(user_id, project_id)
+    return trust.together(left=_counted(user_id, ended, standing.since), right=standing.gone)
+
+
+def of_session(*, row: Session, since: datetime | None) -> Evidence:
+    """Return what one session adds to its opener's evidence and is kept when it is deleted.
+
+    It counts as a session only where everything that it proposed was decided: what is decided later
+    is not counted any more. In a unit.
+    """
+    if row.opened_by is None or row.project_id is None:
+        return NOTHING
+    ended = _ended(row.opened_by, row.project_id).filter(pk=row.pk)
+    found = _counted(row.opened_by, ended, since)
+    is_decided = found.confirmed + found.corrected == found.shown
+    return found if is_decided else replace(found, sessions=0, total=0)
+
+
+def _ended(user_id: UUID, project_id: UUID) -> QuerySet[Session]:
+    came = Memory.objects.filter(session_id=OuterRef("pk"), source__in=PROPOSED)
+    return _sessions(user_id, project_id).filter(Exists(came)).exclude(state="open")
+
+
+def _counted(user_id: UUID, ended: QuerySet[Session], since: datetime | None) -> Evidence:
+    last = tuple(ended.values_list("id", "opened_at")[:LOOKED_AT])
     counted = tuple(one for one, at in last if since is None or at >= since)
     proposed = Memory.objects.filter(session_id__in=counted, source__in=PROPOSED)
-    wrong = frozenset(proposed.filter(FOUND_WRONG).order_by().values_list("id", flat=True))
+    found_wrong = proposed.filter(_found_wrong(user_id)).order_by()
+    wrong = frozenset(found_wrong.values_list("id", flat=True))
     verdicts = _verdicts(user_id).filter(memory__in=proposed).order_by()
     said = tuple(verdicts.values_list("memory_id", "verdict"))
     corrected = wrong | {one for one, verdict in said if verdict in CORRECTED}
@@ -135,6 +163,7 @@ def to_body(*, standing: Standing) -> dict[str, Any]:
         "reached": standing.reached.value,
         "since": None if standing.since is None else standing.since.isoformat(),
         "is_chosen": standing.is_chosen,
+        "gone": asdict(standing.gone),
     }
 
 
@@ -146,6 +175,7 @@ def from_body(body: Mapping[str, Any]) -> Standing:
         reached=TrustLevel(body["reached"]),
         since=None if since is None else datetime.fromisoformat(since),
         is_chosen=bool(body["is_chosen"]),
+        gone=Evidence(**body["gone"]) if "gone" in body else NOTHING,
     )
 
 
@@ -169,6 +199,11 @@ def _verdicts(user_id: UUID) -> QuerySet[ReviewVerdict]:
     )
 
 
+def _found_wrong(user_id: UUID) -> Q:
+    """Return the condition that a person, in person, corrected a memory outside of the inbox."""
+    return FOUND_WRONG & Q(superseded_by__author_user=user_id, superseded_by__author_agent="")
+
+
 def _wrong(
     user_id: UUID | None, project_id: UUID, level: TrustLevel, since: datetime | None
 ) -> int:
@@ -182,7 +217,7 @@ def _wrong(
     touched = _touched(tuple(opened))
     memory_ids = {memory_id for _, memory_id in touched}
     said = _verdicts(user_id).filter(verdict__in=CORRECTED, memory__in=memory_ids).order_by()
-    others = Memory.objects.filter(FOUND_WRONG, pk__in=memory_ids).order_by()
+    others = Memory.objects.filter(_found_wrong(user_id), pk__in=memory_ids).order_by()
     at: dict[UUID | None, datetime | None] = {
         **dict(said.values_list("memory_id", "decided_at")),
         **dict(others.values_list("id", "valid_until")),

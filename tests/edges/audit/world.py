@@ -42,8 +42,10 @@ from teams.actions.teams import create_team
 from teams.formulas.chain import Entry
 from teams.queries import audit
 from teams.queries.people import Kind
+from teams.trust import TrustLevel
 from tests.support import people
 from tests.support.api import Api
+from tests.support.trusting import stand
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 GUEST = "guest@acme.test"
@@ -105,6 +107,7 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
 def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
     with entered(caller):
         create_project(caller=caller, slug="shop", name="Shop", now=now)
+        stand(caller, "shop", TrustLevel.STANDARD, now)
         create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
         team = create_team(caller=caller, slug="core")
         for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):

@@ -11,6 +11,7 @@ from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
 from memory.actions import correct, decide_session, keep, reject
 from memory.actions.decide_session import Others
+from memory.actions.delete_session import Fate, delete_session
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.trusting import set_trust
 from memory.models import Memory, ReviewVerdict, Session
@@ -96,7 +97,7 @@ def test_three_sessions_and_half_confirmed_raise_it_when_the_fourth_begins(
     assert before.following.is_earned
     assert (after.level, after.evidence.sessions, after.standing.since) == (2, 0, later)
     with tenancy.unit():
-        assert AuditEntry.objects.filter(act="project.trust_rose").count() == 1
+        assert not AuditEntry.objects.filter(act__startswith="project.trust").exists()
 
 
 def test_what_an_agent_keeps_or_somebody_else_decides_raises_nothing(
@@ -223,6 +224,107 @@ def test_three_wrong_memories_of_a_session_offer_a_step_back_that_is_answered_on
 
     assert (offered.level, offered.wrong) == (2, 3)
     assert (answered.level, answered.wrong) == (2, 0)
+
+
+def test_an_agent_answers_no_offer_and_puts_off_nothing(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    stand(person, store, TrustLevel.STANDARD, now)
+    for one in proposed(agent, store, now, count=3):
+        reject.reject(caller=person, memory_id=one.id, reason="", now=now)
+    before = stands(person, store)
+
+    later = now + timedelta(minutes=1)
+    answered = set_trust(caller=agent, ref=store, level=TrustLevel.STANDARD, now=later)
+
+    assert answered == before
+    assert answered.wrong == 3
+    with tenancy.unit():
+        assert not AuditEntry.objects.filter(act="project.trust_set").exists()
+
+
+def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
+    person: Caller, agent: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trust, "LOOKED_AT", 2)
+    (one,) = proposed(agent, store, now)
+    reject.reject(caller=person, memory_id=one.id, reason="", now=now)
+    for minutes in range(1, 4):
+        proposed(agent, store, now + timedelta(minutes=minutes), count=0)
+
+    found = stands(person, store).evidence
+
+    assert (found.sessions, found.total, found.corrected) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("by_agent", [True, False])
+def test_deleting_a_session_forgets_no_mistake(
+    person: Caller, agent: Caller, store: str, now: datetime, by_agent: bool
+) -> None:
+    rejected, kept, edited = proposed(agent, store, now, count=3)
+    reject.reject(caller=person, memory_id=rejected.id, reason="", now=now)
+    keep.keep(caller=person, memory_id=kept.id, now=now)
+    correct.correct(
+        caller=person, memory_id=edited.id, content=f"Not so: {edited.id}.", kind="wrong",
+        reason="", now=now,
+    )  # fmt: skip
+    proposed(agent, store, now, count=1)
+    before = stands(person, store).evidence
+    assert kept.session_id is not None
+
+    delete_session(
+        caller=agent if by_agent else person,
+        session_id=kept.session_id,
+        memories=Fate.KEEP if by_agent else Fate.DELETE,
+        now=now,
+    )
+
+    assert stands(person, store).evidence == before
+    assert (before.sessions, before.shown, before.confirmed, before.corrected) == (2, 4, 1, 2)
+
+
+def test_a_deleted_session_that_was_not_decided_is_no_session_that_counts(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    first, _second = proposed(agent, store, now, count=2)
+    assert first.session_id is not None
+
+    delete_session(caller=agent, session_id=first.session_id, memories=Fate.KEEP, now=now)
+
+    found = stands(person, store).evidence
+    assert (found.sessions, found.total, found.shown) == (0, 0, 2)
+
+
+def test_what_was_deleted_counts_for_the_level_that_it_was_at(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    (one,) = proposed(agent, store, now)
+    keep.keep(caller=person, memory_id=one.id, now=now)
+    assert one.session_id is not None
+    delete_session(caller=agent, session_id=one.session_id, memories=Fate.KEEP, now=now)
+
+    set_trust(caller=person, ref=store, level=TrustLevel.CAUTIOUS, now=now + timedelta(hours=1))
+
+    found = stands(person, store).evidence
+    assert (found.sessions, found.total, found.confirmed) == (0, 1, 0)
+
+
+def test_what_others_and_agents_correct_is_no_mistake_of_the_person(
+    person: Caller, agent: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    stand(person, store, TrustLevel.STANDARD, now)
+    for one, by in zip(
+        proposed(agent, store, now, count=4), (caller, agent, caller, agent), strict=True
+    ):
+        keep.keep(caller=person, memory_id=one.id, now=now)
+        correct.correct(
+            caller=by, memory_id=one.id, content=f"Not so: {one.id}.", kind="wrong",
+            reason="", now=now,
+        )  # fmt: skip
+
+    found = stands(person, store)
+
+    assert (found.evidence.confirmed, found.evidence.corrected, found.wrong) == (4, 0, 0)
 
 
 @pytest.mark.parametrize(
