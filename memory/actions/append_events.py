@@ -3,10 +3,12 @@
 Nothing is asked of a model and nothing is folded here, so an agent never waits for what is made of
 its events. An event whose sequence is there already changes nothing; one that comes late or out of
 order is stored like any other. What is no event is refused by its place, and the others of its
-batch stand. The secret is taken out of whatever an event says before it is even read.
+batch stand. The secret is taken out of whatever an event says before it is even read. What Cairn's
+own tools answered is not kept: it holds what only its asker may see, a shared session is seen by
+others, and the ledger and the log of accesses know what was given to whom.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -21,7 +23,7 @@ from memory.actions.append_turns import MOST_MASKED, Masked, hold_own
 from memory.intake import secrets
 from memory.intake.secrets import Finding
 from memory.models import Session, Stream, Turn
-from memory.observer import masking, reading, stored
+from memory.observer import masking, reading, stored, tools
 from memory.observer.events import Event, EventKind
 from memory.observer.reading import Batch, Refused
 from memory.providers import secret_catalog
@@ -202,7 +204,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     rows: dict[int, Turn] = {}
     masked: list[Masked] = []
     unknown = 0
-    for place, event in clean.events.items():
+    for place, event in _without_answers(row, clean.events).items():
         if event.sequence in there or event.sequence in rows:
             continue
         kinds = clean.kinds.get(place, ())
@@ -222,6 +224,30 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         refused=clean.batch.refused,
         masked=tuple(masked),
     )
+
+
+def _without_answers(row: Session, events: Mapping[int, Event]) -> Mapping[int, Event]:
+    """Return events without the text of what Cairn's own tools answered."""
+    results = {place: one for place, one in events.items() if one.kind is EventKind.TOOL_RESULT}
+    names = _names(row, events.values(), tuple(results.values()))
+    own = {
+        place: replace(one, text="")
+        for place, one in results.items()
+        if one.text and tools.is_of_ours(name=one.name or names.get(one.call, ""))
+    }
+    return {**events, **own}
+
+
+def _names(row: Session, events: Iterable[Event], results: tuple[Event, ...]) -> Mapping[str, str]:
+    """Return by call the name of its tool, for results that do not name it. In a unit."""
+    asked = {one.call for one in results if one.call and not one.name}
+    names = {one.call: one.name for one in events if one.kind is EventKind.TOOL_CALL and one.call}
+    if missing := asked - names.keys():
+        before = Turn.done.filter(
+            session=row, body__kind=EventKind.TOOL_CALL.value, body__call__in=sorted(missing)
+        )
+        names.update(before.values_list("body__call", "body__name"))
+    return names
 
 
 def _row(session: Session, event: Event, masked: int, now: datetime) -> Turn:

@@ -103,6 +103,11 @@ def is_recording(*, name: str) -> bool:
     return _BY_NAME.get(name.lower().rpartition("__")[2]) is Act.RECORD
 
 
+def is_of_ours(*, name: str, own_servers: frozenset[str] = SERVERS_OF_OURS) -> bool:
+    """Say whether a tool is one of Cairn's own, by the name that agents give it."""
+    return name.startswith("mcp__") and name[5:].partition("__")[0] in own_servers
+
+
 def host(*, url: str) -> str:
     """Return the host of an address; what is none is returned as it is, up to 80 characters."""
     found = _HOST.match(url)

@@ -19,6 +19,7 @@ from memory.models import Session, Stream, Turn
 from memory.observer import fold
 from memory.observer.events import TEXT_MOST
 from memory.observer.scratchpad import Scratchpad
+from memory.queries.events import events
 from memory.queries.sessions import SessionView
 from tests.support import memories
 from tests.support.secret_sending import SENT
@@ -80,6 +81,30 @@ def test_events_are_stored_once(agent: Caller, session: SessionView, now: dateti
     assert (again.stored, again.known, again.last_sequence) == (1, 2, 3)
     with tenancy.unit():
         assert Session.objects.get(pk=session.id).events == 3
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("is_apart", [True, False])
+def test_what_our_own_tools_answered_is_not_kept(
+    agent: Caller, session: SessionView, now: datetime, is_named: bool, is_apart: bool
+) -> None:
+    told = [
+        {"sequence": 1, "kind": "tool_call", "name": "mcp__cairn__search", "call": "a"},
+        {"sequence": 2, "kind": "tool_call", "name": "mcp__tickets__get", "call": "b"},
+        {"sequence": 3, "kind": "tool_result", "call": "a", "text": "Ana keeps her notes in vim."},
+        {"sequence": 4, "kind": "tool_result", "call": "b", "text": "A ticket."},
+    ]
+    if is_named:
+        told[2]["name"], told[3]["name"] = told[0]["name"], told[1]["name"]
+
+    for batch in (told[:2], told[2:]) if is_apart else (told,):
+        sent(agent, session, now, *batch)
+
+    page = events(caller=agent, session_id=session.id, first=1, last=9, limit=9)
+    assert [one.text for one in page.items] == ["", "", "", "A ticket."]
+    assert [deed.is_done for deed in kept(session).deeds.values()] == [True, True]
+    with tenancy.unit():
+        assert not Turn.done.filter(body__icontains="vim").exists()
 
 
 def test_any_order_and_lateness_come_to_the_same(
