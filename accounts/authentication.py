@@ -5,7 +5,8 @@ a role, a membership or a token has lost it at the next request.
 """
 
 import logging
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -85,8 +86,23 @@ def count_try(*, kind: str, address: str, now: datetime, most: int = attempts.GU
 
     Raises RateLimited, and Unavailable when it cannot be counted.
     """
-    try:
+    with _counting():
         attempts.count(kind=kind, address=address, most=most, now_seconds=now.timestamp())
+
+
+def check_tries(*, kind: str, address: str, now: datetime, most: int = attempts.GUESSES) -> None:
+    """Look whether a stranger has tries left, and take none: before a guess is compared.
+
+    Raises RateLimited, and Unavailable when it cannot be looked up.
+    """
+    with _counting():
+        attempts.check(kind=kind, address=address, most=most, now_seconds=now.timestamp())
+
+
+@contextmanager
+def _counting() -> Iterator[None]:
+    try:
+        yield
     except (RedisError, OSError) as error:
         raise Unavailable(
             detail="This is not possible right now.",

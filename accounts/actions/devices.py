@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db import IntegrityError
+
 from accounts import audit, rights, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
@@ -15,6 +17,7 @@ from accounts.backend import free_texts, grants
 from accounts.backend.grants import Asked, Codes, Decision
 from accounts.caller import DASHBOARD, Caller, TokenScope
 from accounts.errors import (
+    Conflict,
     Forbidden,
     GrantDenied,
     GrantExpired,
@@ -88,8 +91,9 @@ def refuse(*, user_code: str) -> Asked:
 
 
 def fetch(*, device_code: str, now: datetime) -> Fetched:
-    """Hand a program its token, once.
+    """Hand a program its token; again, with a new text, as long as that was not used.
 
+    The row of the token is what says that it was fetched, so a fault on the way loses none.
     Raises GrantPending, SlowDown, GrantDenied, GrantExpired.
     """
     grant = grants.of_program(device_code=device_code)
@@ -100,8 +104,6 @@ def fetch(*, device_code: str, now: datetime) -> Fetched:
         raise _not_yet(grant.key)
     if not decision.approved or decision.user_id is None:
         raise _denied()
-    if not grants.hand_out(key=grant.key):
-        raise _expired()
     return _fetched(grant.asked, decision, decision.user_id, now)
 
 
@@ -119,9 +121,14 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
             slug=caller.organization_slug,
             schema_name=caller.schema_name,
         ):
-            issued = tokens.create_token(caller=caller, new=new, now=now)
+            again = tokens.create_again(caller=caller, new=new, now=now)
+            issued = again or tokens.create_token(caller=caller, new=new, now=now)
     except (NotFound, Forbidden, InvalidInput) as error:  # the person has less than before
         raise _denied() from error
+    except Conflict as error:
+        raise _expired() from error
+    except IntegrityError as error:  # another fetch of the same code was first, just now
+        raise _too_soon() from error
     return Fetched(issued=issued, organization=caller.organization_slug)
 
 
@@ -147,12 +154,16 @@ def _decide(key: str, decision: Decision) -> None:
 
 def _not_yet(key: str) -> GrantPending | SlowDown:
     if grants.is_too_soon(key=key):
-        return SlowDown(
-            detail="Asked again too soon.",
-            hint=sentence("Wait {seconds} s longer each time.", seconds=grants.INTERVAL_SECONDS),
-        )
+        return _too_soon()
     return GrantPending(
         detail="Nobody has decided yet.", hint="Ask again after the interval, until it expires."
+    )
+
+
+def _too_soon() -> SlowDown:
+    return SlowDown(
+        detail="Asked again too soon.",
+        hint=sentence("Wait {seconds} s longer each time.", seconds=grants.INTERVAL_SECONDS),
     )
 
 

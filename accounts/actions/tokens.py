@@ -90,6 +90,30 @@ def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken
     return issued
 
 
+def create_again(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken | None:
+    """Give a token of the caller's a new text, since the answer with its text may have been lost.
+
+    So none is left that works and that nobody holds. None where there is none of that id; raises
+    Conflict for one that was used or has ended, and what making it raises.
+    """
+    rights.check_holds_tokens(caller=caller)
+    rights.check_lends(caller=caller, scopes=new.scopes, projects=new.projects)
+    with audit.caller_unit(caller=caller):
+        rows = Token.objects.select_for_update(of=("self",)).select_related("user")
+        row = rows.filter(credentials.own(caller=caller), pk=new.id).first()
+        if row is None:
+            return None
+        _check_replaceable(row, now=now)
+        if row.last_used_at is not None:
+            raise Conflict(
+                detail="This token was used already.", hint="Create a new token instead."
+            )
+        minted = _mint(row)
+        row.save(update_fields=["lookup", "digest", "last_four"])
+        _note(caller, "rotated", token_view(row), by=str(row.id))
+    return IssuedToken(text=minted, token=token_view(row))
+
+
 def rotate_token(
     *, caller: Caller, token_id: UUID, overlap_hours: int = OVERLAP_HOURS, now: datetime
 ) -> IssuedToken:
@@ -157,14 +181,20 @@ def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:
 
 
 def _issue(row: Token) -> IssuedToken:
+    text = _mint(row)
+    row.save(force_insert=True)
+    return IssuedToken(text=text, token=token_view(row))
+
+
+def _mint(row: Token) -> str:
+    """Give a row a new text; return it."""
     minted = tokens.mint(
         kind=tokens.TokenKind(row.kind), entropy=secrets.token_bytes(tokens.ENTROPY_BYTES)
     )
     row.lookup = minted.lookup_id
     row.digest = peppers.digest(text=minted.text)
     row.last_four = minted.text[-4:]
-    row.save(force_insert=True)
-    return IssuedToken(text=minted.text, token=token_view(row))
+    return minted.text
 
 
 def _life(new: NewToken, *, longest_days: int) -> timedelta:

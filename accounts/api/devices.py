@@ -124,7 +124,8 @@ ENDPOINTS: Final = (
         says=(
             "Needs no credential. Ask every `interval` seconds while the refusal's `code` is "
             "`authorization_pending`, and 5 s less often after `slow_down`; `access_denied` and "
-            "`expired_token` end it. The token is told once."
+            "`expired_token` end it. The token is told once; where that answer was lost, "
+            "ask again: until it was used, it is replaced by a new one."
         ),
         scope=None,
         public=True,

@@ -18,18 +18,25 @@ GUESSES: Final = 100  # a minute; ours: a busy office with one wrong token stays
 NETWORK_BITS: Final = 64  # of an IPv6 address
 
 
+def check(*, kind: str, address: str, most: int = GUESSES, now_seconds: float) -> None:
+    """Look whether an address may try; this try is not counted.
+
+    Raises RateLimited after `most` that were counted this minute, RedisError where it is away.
+    """
+    window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
+    if int(cache.get(_key(kind, address, window), 0)) >= most:
+        raise _too_many(passed)
+
+
 def count(*, kind: str, address: str, most: int = GUESSES, now_seconds: float) -> None:
     """Count a try from an address.
 
     Raises RateLimited beyond `most` a minute, RedisError when it cannot be counted.
     """
     window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-    key = f"tries:{kind}:{network(address=address)}:{window}"
+    key = _key(kind, address, window)
     if int(cache.count(key, seconds=2 * WINDOW_SECONDS)) > most:  # type: ignore[attr-defined]
-        raise RateLimited(
-            detail="Too many tries from this address.",
-            retry_after_seconds=WINDOW_SECONDS - passed,
-        )
+        raise _too_many(passed)
 
 
 def network(*, address: str) -> str:
@@ -42,3 +49,13 @@ def network(*, address: str) -> str:
         return str(known)
     whole = ipaddress.IPv6Network((known, NETWORK_BITS), strict=False)
     return str(known.ipv4_mapped or whole.network_address)
+
+
+def _key(kind: str, address: str, window: int) -> str:
+    return f"tries:{kind}:{network(address=address)}:{window}"
+
+
+def _too_many(passed: int) -> RateLimited:
+    return RateLimited(
+        detail="Too many tries from this address.", retry_after_seconds=WINDOW_SECONDS - passed
+    )

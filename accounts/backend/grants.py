@@ -2,7 +2,7 @@
 
 It lies in the cache for ten minutes and in no table: it is asked before any organization is known,
 so a row would stand outside of every wall, and what is lost with the cache is asked again. Each
-part (what was asked, the decision, that it was handed out) is written once and never changed, so of
+part (what was asked, the decision) is written once and never changed, so of
 two that decide or fetch at once one comes first, in whatever process. Keys are keyed digests of the
 codes; neither a code nor a token is kept.
 """
@@ -105,11 +105,6 @@ def decision_of(*, key: str) -> Decision | None:
     """Return what was decided, None where nothing was."""
     found = _kept("decided", key)
     return found if isinstance(found, Decision) else None
-
-
-def hand_out(*, key: str) -> bool:
-    """Say whether this is the first that fetches the token."""
-    return _once("handed", key, True)
 
 
 def is_too_soon(*, key: str) -> bool:

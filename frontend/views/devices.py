@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.actions.devices import Lent, approve, refuse
 from accounts.audit import origin
-from accounts.authentication import caller_from_session, count_try, entered
+from accounts.authentication import caller_from_session, check_tries, count_try, entered
 from accounts.backend.grants import Asked, user_code
 from accounts.caller import Caller, TokenScope
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
@@ -80,12 +80,14 @@ def _decided(request: HttpRequest, sent: QueryDict, asked: Asked, code: str) -> 
 
 def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
     """Return what the code stands for. Raises NotFound, and RateLimited for who guesses."""
-    person = f"device-{base.person_id(request)}"
+    of_whom = (("device", origin().address), (f"device-{base.person_id(request)}", EVERYWHERE))
+    for kind, address in of_whom:  # before the code is looked up: a right guess is one, too
+        check_tries(kind=kind, address=address, now=now, most=TRIES)
     try:
         return waiting_device(user_code=code).asked
     except NotFound:
-        count_try(kind="device", address=origin().address, now=now, most=TRIES)
-        count_try(kind=person, address=EVERYWHERE, now=now, most=TRIES)
+        for kind, address in of_whom:
+            count_try(kind=kind, address=address, now=now, most=TRIES)
         raise
 
 

@@ -1,7 +1,8 @@
 """Sign in with a code that a person types in a browser, wherever that is (RFC 8628, spec 8.3).
 
-The program shows the code and asks at the server's pace until somebody has decided. What it is
-given is a token like any other; it lies in the same file, for its owner alone.
+The program shows the code and asks at the server's pace until somebody has decided; while the
+server does not answer it asks more rarely (RFC 8628, 3.5). What it is given is a token like any
+other; it lies in the same file, for its owner alone.
 """
 
 import platform
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from .errors import ClientError, Problem
+from .errors import ClientError, Problem, Unreachable
 
 SLOWER_SECONDS: Final = 5  # RFC 8628, 3.5: what slow_down adds to the interval
 NAME_MOST: Final = 80  # characters, the server's
@@ -45,7 +46,8 @@ def sign_in(
 ) -> str:
     """Return a token, once somebody has approved.
 
-    Raises Problem for a refusal, ClientError when nobody has decided in time.
+    Raises Problem for a refusal, ClientError when nobody has decided in time, Unreachable when the
+    server is away so long.
     """
     told = authority.ask_code(name=own_name())
     show(
@@ -56,7 +58,8 @@ def sign_in(
         )
     )
     interval, waited = float(told.get("interval") or SLOWER_SECONDS), 0.0
-    while waited < float(told["expires_in"]):
+    lasts = float(told["expires_in"])
+    while waited < lasts:
         pause(interval)
         waited += interval
         try:
@@ -65,6 +68,10 @@ def sign_in(
             if problem.code not in {PENDING, SLOW_DOWN}:
                 raise
             interval += SLOWER_SECONDS if problem.code == SLOW_DOWN else 0
+        except Unreachable as away:
+            interval *= 2
+            if waited + interval >= lasts:
+                raise away
         else:
             return str(fetched["access_token"])
     raise ClientError(

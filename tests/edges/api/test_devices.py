@@ -1,6 +1,5 @@
 """Programs without a browser: codes, a person's decision, one token (RFC 8628, spec 8.3, 9.1)."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from django.test import Client
 
 from accounts import tenancy
 from accounts.authentication import entered
-from accounts.backend import grants
 from accounts.backend.attempts import GUESSES
 from accounts.caller import Caller, Role
 from accounts.models import Membership, Organization, Token, User
@@ -61,24 +59,35 @@ def test_who_was_approved_fetches_a_token_once(browser: Client, caller: Caller) 
 
     assert _approve(browser, codes, scope=["read", "write"]).status_code == 200
     fetched = _fetch(codes).json()
+    me = Api(token=fetched["access_token"]).get("me").json()
     again = _fetch(codes)
 
-    me = Api(token=fetched["access_token"]).get("me").json()
     assert (me["organization"]["slug"], me["scopes"]) == ("acme", ["read", "write"])
     assert (fetched["token_type"], fetched["scope"]) == ("Bearer", "read write")
     assert (again.status_code, again.json()["code"]) == (400, "expired_token")
 
 
-def test_many_that_fetch_at_once_get_one_token(browser: Client, caller: Caller) -> None:
+def test_answer_that_was_lost_is_told_again_and_leaves_no_token_that_nobody_holds(
+    browser: Client, owner: User
+) -> None:
     codes = _asked()
     _approve(browser, codes)
-    key = grants.of_program(device_code=codes["device_code"])
-    assert key is not None
+    lost, told = (_fetch(codes).json()["access_token"] for _ in range(2))
 
-    with ThreadPoolExecutor(8) as pool:
-        firsts = list(pool.map(lambda _: grants.hand_out(key=key.key), range(8)))
+    answers = [Api(token=token).get("me").status_code for token in (lost, told)]
 
-    assert sum(firsts) == 1
+    assert answers == [401, 200]
+    assert Token.objects.filter(user=owner).count() == 1
+    assert _fetch(codes).json()["code"] == "expired_token"
+
+
+def test_token_that_was_revoked_is_not_told_again(browser: Client, owner: User) -> None:
+    codes = _asked()
+    _approve(browser, codes)
+    _fetch(codes)
+    Token.objects.filter(user=owner).update(revoked_at=NOW)
+
+    assert _fetch(codes).json()["code"] == "expired_token"
 
 
 def test_before_a_decision_it_is_told_to_wait_and_to_slow_down() -> None:
@@ -193,6 +202,19 @@ def test_a_person_guesses_codes_a_few_times_a_minute_from_everywhere(browser: Cl
     assert answers[:TRIES] == [404] * TRIES
     assert set(answers) == {404, 429}
     assert codes["user_code"] not in repr(answers)
+
+
+def test_a_right_guess_after_too_many_wrong_ones_is_none(browser: Client) -> None:
+    codes = _asked()
+    wrong = [browser.get("/device", {"code": "BCDFGHJK"}) for _ in range(2 * TRIES + 1)]
+
+    right = browser.get("/device", {"code": codes["user_code"]})
+    approved = _approve(browser, codes)
+
+    assert wrong[-1].status_code == 429
+    assert (right.status_code, approved.status_code) == (429, 429)
+    assert b"cairn on laptop" not in right.content
+    assert _fetch(codes).json()["code"] == "authorization_pending"
 
 
 def test_who_asks_for_codes_without_end_is_slowed() -> None:
