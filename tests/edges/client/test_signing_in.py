@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,8 +15,9 @@ from memory.client import device
 from memory.client.api import Client
 from memory.client.configuration import Connection
 from memory.client.device import Shown
-from memory.client.errors import ClientError, Problem
+from memory.client.errors import ClientError, Problem, Unreachable
 from tests.edges.client.conftest import Cairn
+from tests.support.fault_proxy import REFUSING, SOUND, FaultProxy
 from tests.support.in_person import signed_in, token_of
 from tests.support.live import Place
 
@@ -50,6 +52,47 @@ def test_who_is_approved_has_a_token_that_works(address: str, place: Place) -> N
     with Client(connection=Connection(url=address, token=token)) as client:
         assert client.me().scopes == ("read",)
     assert pauses == [5.0, 5.0]
+
+
+def test_a_line_that_breaks_while_it_waits_ends_no_sign_in(address: str, place: Place) -> None:
+    shown: list[Shown] = []
+    pauses: list[float] = []
+    with FaultProxy(target=urlsplit(address).port or 0) as proxy:
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 1:
+                proxy.set(REFUSING)
+                proxy.reset()
+            if len(pauses) == 2:
+                proxy.set(SOUND)
+                _decide(address, place, shown[0].code, "approve")
+
+        url = f"http://127.0.0.1:{proxy.port}"
+        with Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client:
+            token = device.sign_in(authority=client, show=shown.append, pause=pause)
+
+    assert token.startswith("crn_pat_")
+    assert pauses == [5.0, 10.0]
+
+
+def test_a_server_that_stays_away_is_told_in_the_end(address: str) -> None:
+    pauses: list[float] = []
+    with FaultProxy(target=urlsplit(address).port or 0) as proxy:
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            proxy.set(REFUSING)
+            proxy.reset()
+
+        url = f"http://127.0.0.1:{proxy.port}"
+        with (
+            Client(connection=Connection(url=url, token=""), pause=lambda _: None) as client,
+            pytest.raises(Unreachable),
+        ):
+            device.sign_in(authority=client, show=lambda _: None, pause=pause)
+
+    assert pauses == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0]
 
 
 def test_who_is_refused_is_told_so(address: str, place: Place) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -223,6 +224,18 @@ class _Refusing(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+@contextmanager
+def _refused(status: int) -> Iterator[Client]:
+    """Yield a client of a server that refuses everything with a status."""
+    handler = type("Handler", (_Refusing,), {"status": status})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        with Client(connection=Connection(url=url, token="x"), pause=lambda _: None) as client:
+            yield client
+        server.shutdown()
+
+
 @pytest.mark.parametrize("status", [408, 409, 422, 429, 503])
 def test_end_of_a_transcript_is_sent_after_a_refusal(
     following: Watch, transcript: Path, status: int
@@ -230,14 +243,9 @@ def test_end_of_a_transcript_is_sent_after_a_refusal(
     transcript = transcript.with_name(f"refused-{status}.jsonl")  # on one server for all of them
     transcript.write_bytes(b"".join(LINES[:5]))
     run, now = following.run, _now(transcript)
-    handler = type("Handler", (_Refusing,), {"status": status})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}"
-        with Client(connection=Connection(url=url, token="x"), pause=lambda _: None) as refused:
-            following.run = replace(run, sink=refused)
-            first = following.round(now_seconds=now)
-        server.shutdown()
+    with _refused(status) as refused:
+        following.run = replace(run, sink=refused)
+        first = following.round(now_seconds=now)
     following.run = run
 
     (later,) = following.round(now_seconds=now + LONGEST_WAIT_SECONDS).done
