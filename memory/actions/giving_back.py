@@ -260,6 +260,29 @@ def _recorded(
     )
 
 
+def note(
+    *, caller: Caller, row: Session, point: Point, ids: tuple[UUID, ...], now: datetime
+) -> None:
+    """Put what something told rests on into the ledger of a held session, for no tokens of its own.
+
+    What stands there already is left as it is. In a unit.
+    """
+    told = injections.told_in(session_id=row.id)
+    new = tuple(one for one in dict.fromkeys(ids) if one not in told)
+    views = give_out(memory_ids=new, sight=visibility.sight_of(caller=caller), now=now)
+    GivenOut.objects.bulk_create(
+        GivenOut(
+            person=caller.user_id,
+            token=caller.token_id,
+            memory_id=one,
+            at=now,
+            session_id=row.id,
+            point=point.value,
+        )
+        for one in views
+    )
+
+
 def _costs(blocks: tuple[Block, ...]) -> dict[UUID, int]:
     """Return what each memory adds to the text; the first line of it counts to the first."""
     costs: dict[UUID, int] = {}

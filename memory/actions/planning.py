@@ -14,7 +14,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import allowing, giving_back
+from memory.actions import allowing, giving_back, withholding
 from memory.actions import narrowing as narrowings
 from memory.actions.append_turns import hold_own
 from memory.actions.asking import SearchRequest
@@ -24,7 +24,7 @@ from memory.actions.search import search
 from memory.intake.text import normalized
 from memory.models import Session
 from memory.observer.injection import planner
-from memory.observer.injection.planner import Known
+from memory.observer.injection.planner import Known, PlannerContext
 from memory.observer.injection.points import Point
 from memory.queries import relations
 from memory.queries.views import views_of
@@ -118,9 +118,8 @@ def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: dat
 
 def _planned(caller: Caller, row: Session, task: Task, found: Found, now: datetime) -> Planned:
     """Draw the conclusions, and give what they rest on. In a unit."""
-    known = _known(caller, row, found)
     estimate = task.estimate or len(row.plan or ()) or None
-    drawn = planner.context(known=known, estimate=estimate or 1, files=frozenset(task.files))
+    known, drawn = _drawn(caller, row, replace(task, estimate=estimate), found, now)
     advice = Advice(
         calibration=drawn.calibration,
         planned_steps=estimate,
@@ -130,11 +129,29 @@ def _planned(caller: Caller, row: Session, task: Task, found: Found, now: dateti
     )
     headed = replace(found, heading=_told(advice))
     back = giving_back.give_back(caller=caller, row=row, point=Point.PLANNER, found=headed, now=now)
+    giving_back.note(caller=caller, row=row, point=Point.PLANNER, ids=advice.rests_on, now=now)
     given = {one.memory.id for one in back.given}
     is_complex = planner.is_complex(steps=estimate or 0, modules=len(task.modules))
     checks = planner.checklist(known=(one for one in known if one.id in given))
     checklist = tuple(one.id for one in checks) if is_complex else ()
     return Planned(back=back, advice=replace(advice, checklist=checklist))
+
+
+def _drawn(
+    caller: Caller, row: Session, task: Task, found: Found, now: datetime
+) -> tuple[tuple[Known, ...], PlannerContext]:
+    """Draw conclusions without what is withheld from the session, and note that. In a unit."""
+    left = withholding.withheld_from(row=row)
+    known = tuple(one for one in _known(caller, row, found) if one.id not in left)
+    while True:
+        drawn = planner.context(
+            known=known, estimate=task.estimate or 1, files=frozenset(task.files)
+        )
+        cited = (found.views[one] for one in drawn.cited)
+        left = withholding.withhold(row=row, point=Point.PLANNER, views=cited, now=now)
+        if not left:
+            return known, drawn
+        known = tuple(one for one in known if one.id not in left)
 
 
 def _known(caller: Caller, row: Session, found: Found) -> tuple[Known, ...]:

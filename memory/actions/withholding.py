@@ -32,5 +32,11 @@ def withhold(
     return frozenset(chosen)
 
 
+def withheld_from(*, row: Session) -> frozenset[UUID]:
+    """Return what a session was already found to go without. In a unit."""
+    rows = GivenOut.all_rows.filter(session_id=row.id, withheld=True)
+    return frozenset(rows.values_list("memory_id", flat=True))
+
+
 def _is_for_all(view: MemoryView) -> bool:
     return view.pinned or view.governance <= Governance.CONSTITUTIONAL

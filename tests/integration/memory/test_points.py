@@ -1,6 +1,6 @@
 """What a session begins with and what its planner is told: from sums and sessions one may see."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,12 +16,13 @@ from memory.actions.finalize import finalize
 from memory.actions.give_at_point import AtPoint, AtPointGiven, give_at_point
 from memory.actions.methodologies import define
 from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory
+from memory.models import GivenOut, Memory
 from memory.observer.injection.points import Point
 from memory.observer.injection.relays import Transition
 from memory.queries import injections, methodologies
 from memory.queries.views import MemoryView
 from memory.taxonomy import MemoryType
+from teams.actions.change_experiments import change_experiments
 from tests.support import memories
 
 FILE = "src/cart/prices.py"
@@ -125,13 +126,17 @@ def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
     caller: Caller, member_caller: Caller, now: datetime, shared: bool
 ) -> None:
     events = rows(FILE, kind="Edit", outcome="failure")
-    worked(caller, now, events, branch="fix/cache", shared=shared)
+    worked(caller, now, events, branch="main", thread="cache", shared=shared)
 
-    session = opened(member_caller, now, branch="fix/cache")
+    session = opened(member_caller, now, branch="main", thread="cache")
     given = at(member_caller, now, Point.FIRST_MESSAGE, session)
+    elsewhere = at(
+        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now, branch="main")
+    )
 
     assert (given.unfinished is not None) is shared
     assert (FILE in given.back.text) is shared
+    assert elsewhere.unfinished is None
 
 
 @pytest.mark.usefixtures("store")
@@ -144,15 +149,59 @@ def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
         {"sequence": 1, **fetched},
         *({**one, "sequence": one["sequence"] + 1} for one in done),
     )
-    worked(caller, now, events, branch="fix/cache", shared=True)
+    worked(caller, now, events, branch="fix/cache", thread="cache", shared=True)
 
     own = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
-    session = opened(member_caller, now, branch="fix/cache")
+    session = opened(member_caller, now, thread="cache")
     theirs = at(member_caller, now, Point.FIRST_MESSAGE, session)
 
     assert own.unfinished is not None
     assert (own.unfinished.state.files, own.unfinished.state.task) == ((FILE,), "")
     assert (theirs.unfinished, theirs.back.text) == (None, "")
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("minutes", "is_left"), [(1, False), (61, True)])
+def test_a_session_that_still_runs_has_left_nothing_unfinished(
+    caller: Caller, now: datetime, minutes: int, is_left: bool
+) -> None:
+    running = opened(caller, now, agent="codex", branch="fix/cache")
+    events = rows(FILE, kind="Edit", outcome="")
+    append_events(caller=caller, session_id=running, events=events, now=now)
+
+    then = now + timedelta(minutes=minutes)
+    given = at(caller, then, Point.FIRST_MESSAGE, opened(caller, then, branch="fix/cache"))
+
+    assert (given.unfinished is not None) is is_left
+
+
+@pytest.mark.usefixtures("store")
+def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> None:
+    told = (*rows(FILE, kind="Edit", outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
+    more = ({**one, "sequence": one["sequence"] + 4} for one in rows(RARE, kind="Edit", outcome=""))
+    worked(caller, now, told, branch="one")
+    worked(caller, now, (*told, *more), branch="two")
+
+    one, two = (
+        at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch=branch)).unfinished
+        for branch in ("one", "two")
+    )
+
+    assert one is None
+    assert two is not None
+    assert two.state.files == (RARE,)
+
+
+@pytest.mark.usefixtures("lessons")
+def test_a_planner_relates_absolute_files_to_the_folder_of_its_session(
+    caller: Caller, now: datetime
+) -> None:
+    task = {"files": (f"/home/ana/shop/{FILE}",), "estimate": 10}
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
+
+    assert given.advice is not None
+    assert (given.advice.also_in_scope, given.advice.step_limit) == ((RARE,), 15)
 
 
 @pytest.mark.usefixtures("store")
@@ -221,6 +270,29 @@ def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now
     assert given.advice is not None
     assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
     assert (given.advice.rests_on, given.back.text) == ((), "")
+
+
+@pytest.mark.usefixtures("lessons")
+def test_what_is_withheld_from_a_session_changes_no_plan(caller: Caller, now: datetime) -> None:
+    shares = {"enabled": True, "control_percent": 0, "passive_percent": 0, "withheld_percent": 50}
+    change_experiments(caller=caller, ref="store", changed=shares)
+
+    task: dict[str, Any] = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+
+    for _ in range(8):
+        session = opened(caller, now)
+        first = at(caller, now, Point.PLANNER, session, **task)
+        again = at(caller, now, Point.PLANNER, session, **task)
+        with tenancy.unit():
+            rows = GivenOut.all_rows.filter(session_id=session)
+            told = set(rows.filter(withheld=False).values_list("memory_id", flat=True))
+            left = set(rows.filter(withheld=True).values_list("memory_id", flat=True))
+            count = rows.count()
+        assert (told & left, len(told | left), count) == (set(), 3, 3)
+        for given in (first, again):
+            assert given.advice is not None
+            assert set(given.advice.rests_on) == told
+            assert not left & {one.memory.id for one in given.back.given}
 
 
 @pytest.mark.usefixtures("store")
