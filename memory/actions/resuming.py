@@ -1,17 +1,18 @@
 """What the session before left unfinished, offered where its work goes on (spec 4.6, point 2).
 
-Work goes on in the same session, in its thread, or on its branch; of the same folder only where the
-same person opened both. What followed outside content is told to nobody else, and of such a session
-its own person is told the files alone.
+Work goes on in the same session, in its thread or its unit of work; on its branch or in its folder
+only where the same person opened both. A session that still runs left nothing. What followed
+outside content is told to nobody else; its own person is told the files of such a session alone.
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q
 
 from accounts.caller import Caller
 from memory.actions import scratchpads
+from memory.actions.session_upkeep import IDLE_MINUTES
 from memory.intake.text import normalized
 from memory.models import Session
 from memory.observer.injection import relays
@@ -64,11 +65,14 @@ def _before(caller: Caller, row: Session) -> Session | None:
     same = Q(pk__in=())
     if row.thread:
         same |= Q(thread=row.thread)
+    if row.work_unit:
+        same |= Q(work_unit=row.work_unit)
     if row.branch:
-        same |= Q(branch=row.branch)
+        same |= Q(branch=row.branch) & _own(caller)
     elif row.cwd:
         same |= Q(cwd=row.cwd, branch="") & _own(caller)
-    rows = sessions.opened_before(caller=caller, row=row).filter(same)
+    idle = Q(active_at__lt=row.active_at - timedelta(minutes=IDLE_MINUTES))
+    rows = sessions.opened_before(caller=caller, row=row).filter(same, ~Q(state="open") | idle)
     return rows.order_by("-active_at", "-id").first()
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from memory.observer.events import Outcome
 from memory.observer.injection.planner import Known
 from memory.observer.scratchpad import Scratchpad, edited, in_order
+from memory.observer.tools import Act
 from memory.taxonomy import MemoryType
 
 FILES_MOST: Final = 12  # of a work state, ours
@@ -59,8 +60,14 @@ def passed_on(
 
 
 def work_state(*, scratchpad: Scratchpad) -> WorkState | None:
-    """Return where a session stopped; None when it succeeded or changed nothing."""
-    files = edited(scratchpad=scratchpad)
+    """Return where a session stopped; None when it succeeded or changed nothing after a commit."""
+    committed = max((one.sequence for one in scratchpad.commits), default=0)
+    later = {
+        deed.target
+        for deed in scratchpad.deeds.values()
+        if deed.act is Act.EDIT and deed.sequence > committed
+    }
+    files = [path for path in edited(scratchpad=scratchpad) if not committed or path in later]
     if scratchpad.outcome is Outcome.SUCCESS or not files:
         return None
     recent = sorted(files, key=lambda path: -scratchpad.files[path].last_sequence)
