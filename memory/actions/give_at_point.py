@@ -138,10 +138,12 @@ def _step(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
 
 
 def _planner(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
+    with tenancy.unit():
+        files = _relative(hold_own(caller=caller, session_id=asked.session_id), asked.files)
     task = Task(
         wanted=asked.wanted,
-        modules=prefetching.modules_of(named=asked.modules, files=asked.files),
-        files=asked.files,
+        modules=prefetching.modules_of(named=asked.modules, files=files),
+        files=files,
         estimate=asked.estimate,
     )
     done = planning.plan(caller=caller, session_id=asked.session_id, task=task, now=now)
