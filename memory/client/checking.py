@@ -1,7 +1,8 @@
 """The command that checks a plan or a diff before it is work: `cairn check` (spec 8.3, 11.8).
 
 Made for people, for hooks of git and for CI: what stops ends with an exit code of its own, what
-calls for caution only with `--strict`. An empty diff has nothing to check, and no server is asked.
+calls for caution, or was not all looked at, only with `--strict`. An empty diff has nothing to
+check, and no server is asked.
 """
 
 import sys
@@ -21,6 +22,9 @@ _FAILS: Final[Mapping[bool, frozenset[str]]] = {
     False: frozenset({"stop"}),
     True: frozenset({"stop", "caution"}),
 }
+_UNSEEN: Final = frozenset(  # work of which nothing or not all was looked at passes nothing
+    {"paused", "steps_left_out", "not_all_parts", "not_all_searched", "not_all_files"}
+)
 _SAYS: Final[Mapping[str, str]] = {
     "tried_before": "was tried and did not work",
     "tried_in_part": "was tried in part and did not work",
@@ -33,7 +37,9 @@ _SAYS: Final[Mapping[str, str]] = {
 }
 Plan = Annotated[Path | None, typer.Option("--plan", help="A file with a plan; - reads stdin.")]
 Diff = Annotated[Path | None, typer.Option("--diff", help="A file with a diff; - reads stdin.")]
-Strict = Annotated[bool, typer.Option("--strict", help="What calls for caution fails as well.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Caution fails as well, and what was not looked at whole.")
+]
 
 
 def register(*, app: typer.Typer) -> None:
@@ -71,7 +77,10 @@ def check(
     with desk.client(connection=connection) as client:
         told = client.check(kind=kind, text=text, project=connection.project)
     _tell(desk, told)
-    if told.get("verdict") in _FAILS[strict]:
+    unseen = _UNSEEN.intersection(told.get("degraded") or ()) if strict else frozenset()
+    if unseen:
+        desk.note(f"not all of it was looked at: {', '.join(sorted(unseen))}")
+    if unseen or told.get("verdict") in _FAILS[strict]:
         raise typer.Exit(STOPPED)
 
 

@@ -71,6 +71,16 @@ def test_what_calls_for_caution_fails_only_when_asked_to(here: Cairn, tmp_path: 
     assert usual.out.startswith("caution  step 1 (line 1): names another number. requirement ")
 
 
+def test_what_was_not_all_looked_at_fails_when_asked_to(here: Cairn, tmp_path: Path) -> None:
+    file = tmp_path / "plan.md"
+    file.write_text("- Translate the mails to French.\n" * 61)
+
+    usual, strict = (here("check", "--plan", str(file), *more) for more in ((), ("--strict",)))
+
+    assert (usual.code, strict.code) == (0, 6)
+    assert "not all of it was looked at: steps_left_out" in strict.err
+
+
 def test_an_empty_diff_asks_no_server(cairn: Cairn, tmp_path: Path) -> None:
     file = tmp_path / "empty.diff"
     file.write_text("\n")
