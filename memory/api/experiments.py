@@ -171,7 +171,8 @@ ENDPOINTS: Final = (
             "Sessions that were given memory against those that were not, figure by figure, with "
             "95 % intervals: of means by Welch, of shares by Newcombe. Under a least number of "
             "sessions on either side nothing is claimed. Owners and admins are told of all "
-            "sessions, others of those that they may see."
+            "sessions, of those that they do not see where enough of several people tell a "
+            "figure; others of those that they may see."
         ),
         scope=TokenScope.READ,
         run=look,
