@@ -15,6 +15,7 @@ from memory.intake.turns import Speaker
 from memory.intake.turns import Turn as Spoken
 from memory.models import GivenOut, Session, Turn
 from memory.observer.injection.points import Group
+from memory.queries.views import countable
 from teams import queries as places
 from teams import visibility
 from teams.permissions import require
@@ -120,9 +121,10 @@ def pulse(*, caller: Caller, session_id: UUID) -> str:
     with tenancy.unit():
         rows = _visible(caller).filter(pk=session_id)
         row = rows.values_list("state", "events", "active_at").first()
-        given = GivenOut.objects.filter(session_id=session_id).count()
-    if row is None:
-        raise missing()
+        if row is None:
+            raise missing()
+        seen = countable(caller=caller).values("id")
+        given = GivenOut.objects.filter(session_id=session_id, memory_id__in=seen).count()
     return f"{row[0]} {row[1]} {row[2].isoformat()} {given}"
 
 

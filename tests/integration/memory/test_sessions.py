@@ -16,7 +16,7 @@ from memory.actions.append_turns import Appended, NewTurn, append_turns
 from memory.actions.consolidate import consolidate
 from memory.actions.end_session import end_session
 from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory, Session, Turn
+from memory.models import GivenOut, Memory, Session, Turn
 from memory.queries import sessions
 from memory.queries.sessions import SessionView
 from tests.support import memories
@@ -294,3 +294,34 @@ def test_who_has_left_leaves_no_memories(agent: Caller, store: str, now: datetim
 
     with pytest.raises(Exception, match="does not belong to the organization"):
         consolidate(session_id=session.id, now=now, tell=lambda done, total: None)
+
+
+def test_the_pulse_of_a_shared_session_counts_what_its_watcher_may_see(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    session = opened(caller, now, project=store, shared=True)
+    private = memories.stored(caller, now, "Ana keeps her notes in vim.", scope="personal")
+    shared = memories.stored(caller, now, "Totals are kept in cents.", project=store)
+    pulses = [_pulses(session, caller, member_caller)]
+
+    for one in (private, shared):
+        with tenancy.unit():
+            GivenOut.objects.create(memory_id=one.id, at=now, session_id=session.id)
+        pulses.append(_pulses(session, caller, member_caller))
+
+    own, theirs = zip(*pulses, strict=True)
+    assert len(set(own)) == 3
+    assert (theirs[0], len(set(theirs))) == (theirs[1], 2)
+
+
+def test_a_session_that_is_not_to_be_seen_has_no_pulse(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    session = opened(caller, now, project=store)
+
+    with pytest.raises(NotFound):
+        sessions.pulse(caller=member_caller, session_id=session.id)
+
+
+def _pulses(session: SessionView, *callers: Caller) -> tuple[str, ...]:
+    return tuple(sessions.pulse(caller=one, session_id=session.id) for one in callers)
