@@ -257,30 +257,22 @@ def test_sessions_that_proposed_nothing_prove_nothing_and_push_nothing_out(
     assert (found.sessions, found.total, found.corrected) == (1, 1, 1)
 
 
-@pytest.mark.parametrize("by_agent", [True, False])
+@pytest.mark.parametrize(("by_agent", "fate"), [(True, Fate.KEEP), (False, Fate.DELETE)])
 def test_deleting_a_session_forgets_no_mistake(
-    person: Caller, agent: Caller, store: str, now: datetime, by_agent: bool
+    person: Caller, agent: Caller, store: str, now: datetime, by_agent: bool, fate: Fate
 ) -> None:
-    rejected, kept, edited = proposed(agent, store, now, count=3)
+    rejected, kept = proposed(agent, store, now, count=2)
     reject.reject(caller=person, memory_id=rejected.id, reason="", now=now)
     keep.keep(caller=person, memory_id=kept.id, now=now)
-    correct.correct(
-        caller=person, memory_id=edited.id, content=f"Not so: {edited.id}.", kind="wrong",
-        reason="", now=now,
-    )  # fmt: skip
-    proposed(agent, store, now, count=1)
+    proposed(agent, store, now)
     before = stands(person, store).evidence
     assert kept.session_id is not None
 
-    delete_session(
-        caller=agent if by_agent else person,
-        session_id=kept.session_id,
-        memories=Fate.KEEP if by_agent else Fate.DELETE,
-        now=now,
-    )
+    by = agent if by_agent else person
+    delete_session(caller=by, session_id=kept.session_id, memories=fate, now=now)
 
     assert stands(person, store).evidence == before
-    assert (before.sessions, before.shown, before.confirmed, before.corrected) == (2, 4, 1, 2)
+    assert (before.sessions, before.shown, before.confirmed, before.corrected) == (2, 3, 1, 1)
 
 
 def test_a_deleted_session_that_was_not_decided_is_no_session_that_counts(
