@@ -12,12 +12,12 @@ from django.db.models import Q
 
 from accounts.caller import Caller
 from memory.actions.giving_back import CERTAIN, Found
-from memory.models import Memory, Session
+from memory.models import Session
 from memory.observer.injection import relays
 from memory.observer.injection.planner import Known
 from memory.observer.injection.relays import Transition
 from memory.queries import methodologies, sessions
-from memory.queries.views import views_of
+from memory.queries.views import countable, views_of
 from memory.taxonomy import MemoryType, Status
 from teams import visibility
 
@@ -30,10 +30,12 @@ def passed_on(*, caller: Caller, row: Session, now: datetime) -> Found:
     before = _before(caller, row)
     if before is None:
         return NOTHING
-    ids = Memory.objects.filter(session_id=before.id, status=Status.ACTIVE.value)
-    newest = ids.order_by("-confidence", "id").values_list("id", flat=True)[:LOOKED_AT]
+    ids = countable(caller=caller).filter(
+        session_id=before.id, status=Status.ACTIVE.value, needs_review=False, taint_reason=""
+    )
+    surest = ids.order_by("-confidence", "id").values_list("id", flat=True)[:LOOKED_AT]
     sight = visibility.sight_of(caller=caller)
-    views = views_of(memory_ids=tuple(newest), sight=sight, now=now)
+    views = views_of(memory_ids=tuple(surest), sight=sight, now=now)
     recorded = tuple(
         Known(
             id=view.id,
