@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
@@ -128,6 +129,19 @@ def test_what_the_agent_cites_was_used_and_a_citation_before_is_none(
     assert outcomes == ["used"]
 
 
+def withdrawn(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:
+    """Let a person take a memory out of use, one way or another."""
+    if how == "reject":
+        with tenancy.unit():
+            Memory.objects.filter(pk=memory_id).update(needs_review=True)
+        reject(caller=caller, memory_id=memory_id, reason="It is not so.", now=at)
+    if how == "correct":
+        correct(caller=caller, memory_id=memory_id, content="Rounding is half up there.",
+                kind="wrong", reason="", now=at)  # fmt: skip
+    if how == "archive":
+        archive(caller=caller, memory_id=memory_id, reason="Old.", if_version=None, now=at)
+
+
 @pytest.mark.parametrize(
     ("after", "how", "came"),
     [
@@ -146,17 +160,7 @@ def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
     with tenancy.unit():
         (memory_id,) = injections.told_in(session_id=session.id)
     end_session(caller=agent, session_id=session.id, now=end)
-    at = now + timedelta(seconds=after)
-    if how == "reject":
-        with tenancy.unit():
-            Memory.objects.filter(pk=memory_id).update(needs_review=True)
-        reject(caller=caller, memory_id=memory_id, reason="It is not so.", now=at)
-    if how == "correct":
-        correct(caller=caller, memory_id=memory_id, content="Rounding is half up there.",
-                kind="wrong", reason="", now=at)  # fmt: skip
-    if how == "archive":
-        archive(caller=caller, memory_id=memory_id, reason="Old.", if_version=None, now=at)
-
+    withdrawn(caller, memory_id, how, now + timedelta(seconds=after))
     finalize(session_id=session.id, now=end)
 
     with tenancy.unit():

@@ -24,6 +24,14 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 BAD: Sequence[dict[str, Any]] = [{"rereads": 9}, {"rereads": 11}] * 20
 GOOD: Sequence[dict[str, Any]] = [{"rereads": 1}, {"rereads": 3}] * 12
 
+TOLD: dict[str, Any] = {
+    "worse": ["rereads"],
+    "given": 39,  # of 14 of one person those that do not outweigh 26 of two others
+    "withheld": 24,
+    "given_people": 3,
+    "withheld_people": 3,
+}
+
 
 @pytest.fixture
 def tested(caller: Caller, store: str) -> str:
@@ -87,13 +95,7 @@ def test_a_memory_that_harms_waits_for_review_and_a_person_is_told_why(
         (change,) = Change.objects.filter(kind="memory.demoted")
     assert done == Proved(projects=1, memories=1, demoted=1)
     assert waits(memory_id)
-    assert entry.details == {
-        "worse": ["rereads"],
-        "given": 39,  # of 14 of one person those that do not outweigh 26 of two others
-        "withheld": 24,
-        "given_people": 3,
-        "withheld_people": 3,
-    }
+    assert entry.details == TOLD
     assert (entry.object_id, entry.actor_user) == (str(memory_id), None)
     assert (change.object_id, change.actor_user) == (memory_id, None)
 
