@@ -101,8 +101,8 @@ def take_out(*, places: Places) -> Iterator[Taken]:
         except UnicodeDecodeError:
             yield Taken(path=path, did="is left alone", fault=_no_text(path))
         except OSError as error:
-            fault = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
-            yield Taken(path=path, did="is left alone", fault=fault)
+            unread = NotEditable(detail=f"{path}: {error.strerror}", command="cairn doctor")
+            yield Taken(path=path, did="is left alone", fault=unread)
 
 
 def _taken_out(places: Places, path: Path, told: Mapping[str, Any]) -> str:
