@@ -87,7 +87,8 @@ def _system_prompt(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
 def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=asked.session_id)
-        if not allowing.of_session(caller=caller, row=row, point=asked.point).is_open:
+        allowed = allowing.of_session(caller=caller, row=row, point=asked.point)
+        if _was_told(row) or not allowed.is_open:
             return AtPointGiven()
         files = _relative(row, asked.files)
         modules = prefetching.modules_of(named=asked.modules, files=files)
@@ -104,7 +105,16 @@ def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
         back = giving_back.give_back(
             caller=caller, row=row, point=asked.point, found=whole, now=now
         )
+        if back.text or plan.files or left:
+            row.prefetched_at = now
+            row.save(update_fields=["prefetched_at"])
     return AtPointGiven(back=back, prefetch=plan, unfinished=left)
+
+
+def _was_told(row: Session) -> bool:
+    """Say whether a session had its first message; one that ended and goes on has another."""
+    at = row.prefetched_at
+    return at is not None and (row.ended_at is None or row.ended_at <= at)
 
 
 def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:

@@ -21,7 +21,8 @@ class Session(models.Model):
     `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
     `cwd` is the folder of its repository, `plan` the steps that were planned. `events` counts what
     the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
-    came to, and `finalized_at` when that was decided last.
+    came to, and `finalized_at` when that was decided last. `briefed_at`, `prefetched_at`: when
+    it was told its one brief, and its one plan of files with what was left unfinished.
     `experiment_group` says what it may be given, fixed at the first moment at which it could be;
     `figures` are the few numbers by which groups are compared.
     """
@@ -62,6 +63,7 @@ class Session(models.Model):
     observed = models.JSONField(null=True)
     finalized_at = models.DateTimeField(null=True)
     briefed_at = models.DateTimeField(null=True)
+    prefetched_at = models.DateTimeField(null=True)
     experiment_group = models.CharField(max_length=8, blank=True, default="", db_default="")
     figures = models.JSONField(null=True)
 

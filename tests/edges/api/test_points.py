@@ -10,6 +10,7 @@ from tests.support.api import Api
 
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
+ROOT = "/home/ada/shop"
 TASK = "clear the price cache of the cart before each test"
 KNOWN = "The price cache of the cart must be cleared before each test, or totals are stale."
 
@@ -32,6 +33,15 @@ def told(api: Api, session: str, *events: dict[str, Any]) -> None:
     """Append events to a session, numbered from 1."""
     rows = [{"sequence": place, **event} for place, event in enumerate(events, start=1)]
     assert api.post(f"sessions/{session}/events", {"events": rows}).status_code == 200
+
+
+def left_unfinished(api: Api, **fields: Any) -> None:
+    """Run a session that edits the file and is given up."""
+    session = opened(api, cwd=ROOT, **fields)
+    edit = call("Edit", file_path=f"{ROOT}/{FILE}")
+    end = {"kind": "session_complete", "outcome": "abandoned"}
+    told(api, session, {"kind": "prompt", "text": TASK}, edit, end)
+    api.post(f"sessions/{session}/end")
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -63,6 +73,20 @@ def test_a_tool_result_is_given_the_warnings_of_its_files_once(api: Api) -> None
     assert first["tokens"] == packing_tokens.count(text=first["text"])
     assert first["tokens"] <= POINTS[Point.TOOL_RESULT].tokens
     assert again["text"] == ""
+
+
+def test_the_first_message_is_told_unfinished_work_once(api: Api) -> None:
+    left_unfinished(api, branch="fix/cache")
+    session = opened(api, cwd=ROOT, branch="fix/cache")
+
+    first, *again = (at(api, "first_message", session, modules=["src/cart"]) for _ in range(3))
+
+    assert first["work_state"]["files"] == [FILE]
+    assert FILE in first["text"]
+    assert [(one["text"], one.get("prefetch"), one.get("work_state")) for one in again] == [
+        ("", None, None),
+        ("", None, None),
+    ]
 
 
 @pytest.mark.parametrize("point", list(Point))
