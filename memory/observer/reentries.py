@@ -8,7 +8,8 @@ is none. Each dead end is entered once a session, at its first sign.
 """
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -82,9 +83,12 @@ class _End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Deeds:
-    """What a session did, as it is looked at: deeds, what was meant, committed and given up."""
+    """What a session did, as it is looked at: what was meant, committed and given up.
 
-    deeds: tuple[Deed, ...]
+    `runs`: the first run of each command.
+    """
+
+    runs: Mapping[str, int]
     meant: tuple[tuple[int, frozenset[str]], ...]
     committed: tuple[tuple[int, frozenset[str]], ...]
     given_up: tuple[tuple[int, frozenset[str]], ...]
@@ -101,17 +105,18 @@ def find(
 
 def _done(scratchpad: Scratchpad, said: tuple[Said, ...]) -> _Deeds:
     deeds = in_order(scratchpad=scratchpad)
-    tries = tuple(deed.sequence for deed in deeds if deed.act in _TRIES)
+    sequences = tuple(sorted(deed.sequence for deed in deeds))
+    tries = frozenset(deed.sequence for deed in deeds if deed.act in _TRIES)
     meant = tuple(
         (one.sequence, stems)
         for one in said
-        if _is_followed(one.sequence, deeds, tries)
+        if _is_followed(one.sequence, sequences, tries)
         for match in _INTENDS.finditer(one.text)
         if len(stems := _affirmed(match["what"])) >= WORDS_LEAST
     )
     ends = dead_ends.find(scratchpad=scratchpad)
     return _Deeds(
-        deeds=deeds,
+        runs=_runs(deeds),
         meant=meant,
         committed=tuple((one.sequence, _affirmed(one.message)) for one in scratchpad.commits),
         given_up=tuple(
@@ -121,10 +126,23 @@ def _done(scratchpad: Scratchpad, said: tuple[Said, ...]) -> _Deeds:
     )
 
 
-def _is_followed(sequence: int, deeds: tuple[Deed, ...], tries: tuple[int, ...]) -> bool:
-    """Say whether one of the next calls tried something."""
-    after = [deed.sequence for deed in deeds if deed.sequence > sequence][:CALLS_APART]
-    return not frozenset(after).isdisjoint(tries)
+def _runs(deeds: tuple[Deed, ...]) -> dict[str, int]:
+    """Return the first run of each command that says which one it is, taken apart once.
+
+    Tests are run by everybody and are none.
+    """
+    runs: dict[str, int] = {}
+    for deed in deeds:
+        command = _plain(deed.target) if deed.act is Act.RUN else ""
+        if len(command.split()) >= COMMAND_LEAST:
+            runs[command] = min(deed.sequence, runs.get(command, deed.sequence))
+    return runs
+
+
+def _is_followed(sequence: int, sequences: tuple[int, ...], tries: frozenset[int]) -> bool:
+    """Say whether one of the next calls tried something; `sequences` are those of all, ordered."""
+    place = bisect_right(sequences, sequence)
+    return not tries.isdisjoint(sequences[place : place + CALLS_APART])
 
 
 def _affirmed(text: str) -> frozenset[str]:
@@ -145,7 +163,7 @@ def _end(known: KnownEnd) -> _End:
 
 def _entered(end: _End, done: _Deeds) -> Reentry | None:
     signs = (
-        *((deed.sequence, How.RAN) for deed in done.deeds if _is_same_run(end, deed)),
+        *((done.runs[one], How.RAN) for one in (end.command,) if one in done.runs),
         *((at, How.COMMITTED) for at, stems in done.committed if _is_way(end, stems)),
         *((at, How.WENT) for at, stems in done.meant if _is_way(end, stems)),
         *((at, How.GAVE_UP) for at, stems in done.given_up if _is_same_end(end, stems)),
@@ -154,13 +172,6 @@ def _entered(end: _End, done: _Deeds) -> Reentry | None:
         return None
     sequence, how = min(signs)
     return Reentry(memory_id=end.known.id, sequence=sequence, how=how)
-
-
-def _is_same_run(end: _End, deed: Deed) -> bool:
-    """Say whether a call runs the command that did not work; tests are run by everybody."""
-    if deed.act is not Act.RUN or len(end.command.split()) < COMMAND_LEAST:
-        return False
-    return _plain(deed.target) == end.command
 
 
 def _is_way(end: _End, stems: frozenset[str]) -> bool:

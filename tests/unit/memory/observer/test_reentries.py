@@ -4,7 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from memory.observer import reentries
+from memory.observer import reentries, tools
+from memory.observer.dead_ends import CALLS_APART
 from memory.observer.reentries import How, KnownEnd, Reentry, Said
 from tests.support.stories import Story
 
@@ -85,3 +86,41 @@ def test_a_dead_end_is_entered_once() -> None:
     story = Story().run("npm audit fix --force").run("npm audit fix --force")
 
     assert len(_found(story, AUDIT)) == 1
+
+
+def test_each_command_is_taken_apart_once_however_many_dead_ends_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    bare = tools.bare
+
+    def noted(*, command: str) -> str:
+        asked.append(command)
+        return bare(command=command)
+
+    monkeypatch.setattr(tools, "bare", noted)
+    scratchpad = _ran_a_lot().scratchpad()
+    known = [KnownEnd(id=UUID(int=n), content="x", approach=f"running `go {n}`") for n in range(60)]
+    asked.clear()
+
+    found = reentries.find(scratchpad=scratchpad, said=(), known=known)
+
+    assert [one.memory_id.int for one in found] == list(range(40))
+    assert len(asked) == 40 + 60
+
+
+def _ran_a_lot() -> Story:
+    story = Story()
+    for number in range(40):
+        story.run(f"go {number}")
+    return story
+
+
+def test_an_intention_is_followed_by_the_next_calls_alone() -> None:
+    story = Story().read("a").say(GOES)
+    said = Said(sequence=len(story.rows), text=GOES)
+    for _ in range(CALLS_APART):
+        story.read("a")
+    far = story.edit("shop/prices.ts")
+
+    assert _found(far, BROWSER, said) == ()
