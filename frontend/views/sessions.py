@@ -23,6 +23,7 @@ from memory.queries.sessions import STATES, SessionPlace, SessionView
 SHOWN: Final = 30  # sessions a page
 TURNS: Final = 50  # turns a page
 LONGEST_NUMBER: Final = 10  # digits that no sequence has
+LIVE: Final = "session-head"  # what a live page asks for anew, with all but its ribbon
 COUNTS: Final = ("added", "known", "confirmed", "candidates")  # of a result, in this order
 
 
@@ -74,12 +75,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "is_own": is_own(frame, session),
         "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
         "result": tuple((name, _count(session, name)) for name in COUNTS),
-        "steps": ribbon.of(
-            caller=frame.caller,
-            session_id=session_id,
-            event=request.GET.get("event", ""),
-            now=frame.now,
-        ),
+        "steps": _steps(request, frame, session_id),
         "turns": page.items,
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
@@ -117,6 +113,14 @@ def delete(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse
         failed = {**context, "error": error}
         return base.dialog(request, "partials/session_delete.html", failed, status=error.status)
     return base.moved(request, to=base.address("sessions", frame))
+
+
+def _steps(request: HttpRequest, frame: Frame, session_id: UUID) -> ribbon.Page | None:
+    """Return the ribbon; None where a live page asks for what stands around it alone."""
+    if request.headers.get("HX-Target") == LIVE:
+        return None
+    event = request.GET.get("event", "")
+    return ribbon.of(caller=frame.caller, session_id=session_id, event=event, now=frame.now)
 
 
 def _count(session: SessionView, name: str) -> int:

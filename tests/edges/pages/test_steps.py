@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
+from frontend.views.sessions import LIVE
 from memory.actions import session_upkeep
 from memory.actions.append_events import append_events
 from memory.actions.consolidate import consolidate
@@ -86,6 +89,23 @@ def test_each_step_is_a_bar_in_words_and_a_line_of_the_table(
     assert 'aria-label="Step 3: 1 test run, 1 error, 1 dead end"' in page
     assert page.count('<tr><th scope="row">') == 4
     assert f'data-session="{session.id}"' in page
+
+
+def test_a_live_page_that_asks_for_its_head_computes_no_ribbon(
+    owner_pages: Client, shop: str, caller: Caller, now: datetime
+) -> None:
+    session = told(caller, now, a_story())
+    address = f"{shop}sessions/{session.id}"
+
+    with CaptureQueriesContext(connection) as whole:
+        owner_pages.get(address)
+    with CaptureQueriesContext(connection) as around:
+        told_again = owner_pages.get(address, headers={"HX-Request": "true", "HX-Target": LIVE})
+
+    page = told_again.content.decode()
+    assert [page.count(f'id="{one}"') for one in (LIVE, "summary", "session-turns")] == [1, 1, 1]
+    assert 'id="steps"' not in page
+    assert len(around) < len(whole)
 
 
 def test_a_bar_shows_its_events_without_secrets_and_what_was_given_there(
