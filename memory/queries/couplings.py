@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import IntegerField, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
 from memory.models import Statistic
 from memory.observer import statistics, tables
@@ -17,7 +19,7 @@ from teams.visibility import Sight
 
 STRONG: Final = 0.8  # of the sessions with either file that had both, ours
 SESSIONS_LEAST: Final = 5  # ours
-ROWS_MOST: Final = 2_000  # of one read, ours
+PAIRS_MOST: Final = 2_000  # of one read, those met most often; ours
 TIES_MOST: Final = 5  # told, ours
 
 
@@ -40,21 +42,26 @@ def left_alone(*, project_id: UUID, files: tuple[str, ...], sight: Sight) -> tup
         return ()
     among = frozenset(files)
     seen = visibility.as_q(sight=sight)
-    met = Statistic.objects.filter(
-        seen, kind=Kind.EDGE.value, project_id=project_id, counts__sessions__gte=1
-    ).filter(Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files))
-    edges: dict[tuple[str, str], EdgeRow] = {}
-    for one in met.order_by("key", "id")[:ROWS_MOST]:
-        counts = dict(one.counts)
-        row = tables.edge_row(notes=counts.pop("notes", {}), counts=counts)
-        key = (row.first, row.second)
-        edges[key] = statistics.edge_after(row=edges[key], add=row) if key in edges else row
-    open_ends = [edge for edge in edges.values() if not among >= {edge.first, edge.second}]
-    strong = [edge for edge in open_ends if edge.sessions >= SESSIONS_LEAST]
+    met = Statistic.objects.filter(seen, kind=Kind.EDGE.value, project_id=project_id).filter(
+        Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files)
+    )
+    strong = [edge for edge in _edges(met) if not among >= {edge.first, edge.second}]
     rows = _files(project_id, {path for edge in strong for path in (edge.first, edge.second)}, seen)
     ties = [_tie(edge, rows, among) for edge in strong]
     kept = [tie for tie in ties if tie.share >= STRONG]
     return tuple(sorted(kept, key=lambda tie: (-tie.share, -tie.sessions, tie.other)))[:TIES_MOST]
+
+
+def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
+    """Add up each pair over those who counted it; the pairs met often enough, the most so first."""
+    pairs = met.order_by().values(
+        first=KeyTextTransform("first", "counts__notes"),
+        second=KeyTextTransform("second", "counts__notes"),
+    )
+    counted = Sum(Cast(KeyTextTransform("sessions", "counts"), IntegerField()))
+    often = pairs.annotate(sessions=counted).filter(sessions__gte=SESSIONS_LEAST)
+    ordered = often.order_by("-sessions", "first", "second")[:PAIRS_MOST]
+    return tuple(EdgeRow(**one) for one in ordered)
 
 
 def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:

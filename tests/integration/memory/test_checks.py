@@ -15,6 +15,7 @@ from memory.actions.holding import Check
 from memory.actions.upkeep import merge_access
 from memory.models import GivenOut, Memory, MemoryLink
 from memory.observer.tables import Kind
+from memory.queries import couplings
 from memory.queries.views import MemoryView
 from memory.sql import statistics
 from memory.sql.statistics import Addition
@@ -308,12 +309,54 @@ def test_a_credential_bound_to_another_project_sees_none(
         of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
 
 
-def _count(audience: Any, project_id: Any, pair: dict[str, str], now: datetime) -> None:
+def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        project_id = Project.objects.get(slug=store).id
+        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(couplings.PAIRS_MOST + 1)]
+        statistics.add(kind=Kind.EDGE.value, additions=rare, now=now)
+        _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
+
+    (tie,) = of_diff(caller, now).ties
+
+    assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
+
+
+def test_a_pair_is_met_as_often_as_all_who_may_be_seen_have_met_it(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    assert caller.user_id is not None
+    with tenancy.unit():
+        project_id = Project.objects.get(slug=store).id
+        for audience in (project_id, caller.user_id):
+            _count(audience, project_id, pair, now, sessions=3)
+
+    (tie,) = of_diff(caller, now).ties
+
+    assert (tie.sessions, tie.share) == (6, 1.0)
+
+
+def _pair(first: str, project_id: Any) -> Addition:
+    """Return that one session touched a file together with the prices."""
+    return Addition(
+        audience=project_id,
+        project_id=project_id,
+        key=f"{first}\tshop/prices.ts",
+        counts={"sessions": 1},
+        notes={"first": first, "second": "shop/prices.ts"},
+    )
+
+
+def _count(
+    audience: Any, project_id: Any, pair: dict[str, str], now: datetime, sessions: int = 6
+) -> None:
     edge = Addition(
         audience=audience,
         project_id=project_id,
         key="\t".join(pair.values()),
-        counts={"sessions": 6, "meetings": 6, "forward": 3, "milliseconds": 1},
+        counts={"sessions": sessions, "meetings": sessions, "forward": 3, "milliseconds": 1},
         notes=pair,
     )
     files = [
@@ -321,7 +364,7 @@ def _count(audience: Any, project_id: Any, pair: dict[str, str], now: datetime) 
             audience=audience,
             project_id=project_id,
             key=path,
-            counts={"sessions": 6, "reads": 6, "edits": 6},
+            counts={"sessions": sessions, "reads": 6, "edits": 6},
             notes={"path": path},
         )
         for path in pair.values()
