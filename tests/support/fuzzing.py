@@ -78,10 +78,10 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
         f"{reason}@/events": "events of any form are read; a call without one event is refused"
         for reason in Reason
     },
-    **{
-        said: "where a sign-in by code stands, only a person and the clock decide (RFC 8628)"
-        for said in ("authorization_pending", "slow_down", "access_denied", "expired_token")
-    },
+    **dict.fromkeys(
+        ("authorization_pending", "slow_down", "access_denied", "expired_token"),
+        "where a sign-in by code stands, only a person and the clock decide (RFC 8628)",
+    ),
     "relay@/relays": "no schema says that two fields differ",
     "needs_session@/session": "a point of a session needs one; a context without a point does not",
     "moment@": "RFC 3339 allows leap seconds and years that no calendar here has",
