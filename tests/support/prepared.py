@@ -81,6 +81,11 @@ def tidy() -> None:
             cursor.execute(f"VACUUM {', '.join(names)}")  # names quoted by the catalog
 
 
+def forget() -> None:
+    """Hand out no prepared schema any more: every test makes its own."""
+    _prepared.clear()
+
+
 def _made() -> Prepared:
     row = Organization.objects.create(
         slug=f"prepared-{uuid4().hex[:8]}", name="Prepared", schema_name=f"t_{uuid4().hex}"

@@ -109,7 +109,7 @@ def test_no_cell_is_a_formula(
 
 BESIDE = {  # acts of jobs, commands, tools and strangers, which are no page and no call
     "token.leaked", "model.activated", "memory.bulk_integrated", "memory.reinstated",
-    "session.taken",
+    "session.taken", "memory.bulk_alarmed", "memory.demoted", "token.approved",
 }  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from django.core.cache import cache
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
+from tests.support import prepared
 from tests.tenancy.mutations import switching
 from tests.tenancy.mutations.mutants import MUTANTS
 from tests.tenancy.mutations.switching import Mutant, WrongMutant
@@ -51,6 +52,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     with_database = next(item for item in items if "db" in item.fixturenames)
     _first_failed(session, [with_database])
     _let_go()
+    prepared.forget()  # schemas made before a guard is switched off would keep it
     told = {UNCHANGED: _in_child(session, items, None)}
     for mutant in MUTANTS:
         chosen = _named(items, mutant)
