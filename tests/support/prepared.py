@@ -4,7 +4,8 @@ To make a tenant's schema costs Postgres 0.14 s, more than most tests, and makes
 each time. A test that is rolled back leaves no row behind, so the next may have the same schema:
 each test makes the organization's rows in the shared tables anew, under the same id. Rows that were
 rolled back still take room in tables and indexes, so these are vacuumed once in so many tests. What
-else knows of an organization, the cache, is emptied between tests.
+else knows of an organization, the cache and which model it was last seen to have, is emptied
+between tests.
 A test that commits gets a schema of its own.
 """
 
@@ -16,6 +17,7 @@ from django.db import connection
 
 from accounts import schema
 from accounts.models import AuditRoot, Organization
+from memory.actions import embedding
 
 MOST = 3  # two that must not see each other, and one to spare
 TAKEN_BETWEEN_VACUUMS = 40
@@ -71,6 +73,7 @@ def tidy() -> None:
     if _since_tidied:
         _since_tidied.clear()
         cache.clear()
+        embedding._last_seen.clear()
     if len(_handed_out) < TAKEN_BETWEEN_VACUUMS:
         return
     _handed_out.clear()
