@@ -20,6 +20,7 @@ CREDENTIAL: Final = 3
 NOT_FOUND: Final = 4
 PARTIAL: Final = 5
 STOPPED: Final = 6  # what was checked is not to be done
+STILL_RUNNING: Final = "still_running"  # the code of a problem that ends by itself
 INTERRUPTED: Final = 130  # 128 + SIGINT, as shells have it
 _BY_STATUS: Final[Mapping[int, tuple[int, str]]] = {  # exit code, the next command
     401: (CREDENTIAL, "cairn login"),

@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 
 from .configuration import Connection
-from .errors import Problem, Unreachable
+from .errors import STILL_RUNNING, Problem, Unreachable
 
 CONNECT_SECONDS: Final = 5.0
 ANSWER_SECONDS: Final = 60.0  # a write may wait up to 30 s for its job
@@ -27,7 +27,6 @@ LONGEST_WAIT_SECONDS: Final = 60.0
 AGENT: Final = "cairn-cli"
 BUSY: Final = frozenset({429, 503})  # refused before anything was done
 BROKEN: Final = frozenset({502, 504})  # a server between gave up; it may have been done
-STILL_RUNNING: Final = "still_running"
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 

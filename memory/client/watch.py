@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from . import finding, replay
-from .errors import ClientError, Problem, Unreachable
+from .errors import STILL_RUNNING, ClientError, Problem, Unreachable
 from .finding import Transcript
 from .replay import Done, Run
-from .transport import STILL_RUNNING
 
 LIVE_SECONDS: Final = 3_600.0  # a transcript that was written within the last hour is followed
 LONGEST_WAIT_SECONDS: Final = 60.0

@@ -9,6 +9,8 @@ between tests.
 A test that commits gets a schema of its own.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
@@ -84,9 +86,15 @@ def tidy() -> None:
             cursor.execute(f"VACUUM {', '.join(names)}")  # names quoted by the catalog
 
 
-def forget() -> None:
-    """Hand out no prepared schema any more: every test makes its own."""
+@contextmanager
+def none() -> Iterator[None]:
+    """Hand out none until the block ends: what is asked of tables that nobody has used."""
+    kept = tuple(_prepared)
     _prepared.clear()
+    try:
+        yield
+    finally:
+        _prepared.extend(kept)
 
 
 def _made() -> Prepared:

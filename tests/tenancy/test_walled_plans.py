@@ -13,7 +13,7 @@ from memory.queries.views import visible
 from memory.sql.told import Hearer, told_to
 from teams import visibility
 
-pytestmark = pytest.mark.usefixtures("in_organization")
+pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 
 
 def test_a_filter_by_tag_reads_its_index() -> None:

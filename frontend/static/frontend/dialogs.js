@@ -37,7 +37,7 @@ export function toast(text, undo) {
   if (undo) {
     const button = Object.assign(document.createElement("button"), { textContent: toasts.dataset.undo });
     button.dataset.undoNow = "";
-    button.addEventListener("click", () => { window.htmx.ajax("POST", undo, { target: document.querySelector("#inspector, #content"), source: document.body }); box.remove(); });
+    button.addEventListener("click", () => { window.htmx.ajax("POST", undo, { target: document.querySelector("#inspector") ?? document.querySelector("#content"), source: document.body }); box.remove(); });
     box.append(button);
   }
   toasts.append(box);

@@ -72,9 +72,9 @@ def ask(
 
 
 def ledger_of(session_id: UUID) -> list[UUID]:
-    """Return what the ledger of a session says was given."""
+    """Return what the ledger of a session says was told; what advice rests on takes no tokens."""
     with tenancy.unit():
-        rows = GivenOut.objects.filter(session_id=session_id)
+        rows = GivenOut.objects.filter(session_id=session_id, tokens__gt=0)
         return sorted(rows.values_list("memory_id", flat=True))
 
 

@@ -56,8 +56,9 @@ def test_what_waits_of_an_import_is_kept_at_once_and_undone(open_page: Open) -> 
     page = open_page(f"{DEPOT}inbox?group=imports")
     page.on("dialog", lambda asked: asked.accept())
 
-    page.locator("#groups a", has_text="CLAUDE.md").focus()
-    page.keyboard.press("Enter")
+    for link in ("CLAUDE.md", "Open the import"):
+        page.locator("#groups a", has_text=link).focus()
+        page.keyboard.press("Enter")
     submit(page, "Keep 2 at once")
     expect(page.locator("#import [role=status]").first).to_contain_text("Decided")
     submit(page, "Undo")

@@ -52,15 +52,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
     with_database = next(item for item in items if "db" in item.fixturenames)
     _first_failed(session, [with_database])
     _let_go()
-    prepared.forget()  # schemas made before a guard is switched off would keep it
+    with prepared.none():  # a schema made before a guard is switched off would keep it
+        told = _all_told(session, items)
+    session.config.option.told_to.write_text(json.dumps(told, indent=1))
+    return True
+
+
+def _all_told(session: pytest.Session, items: Sequence[pytest.Item]) -> dict[str, str]:
+    """Return which test failed by what was switched off."""
     told = {UNCHANGED: _in_child(session, items, None)}
     for mutant in MUTANTS:
         chosen = _named(items, mutant)
         if session.config.option.whole:
             chosen = [*_of_tenancy(items), *chosen]
         told[mutant.name] = _in_child(session, chosen, mutant)
-    session.config.option.told_to.write_text(json.dumps(told, indent=1))
-    return True
+    return told
 
 
 def _named(items: Sequence[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
