@@ -19,7 +19,6 @@ from django.core.cache import cache
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
-from tests.support import prepared
 from tests.tenancy.mutations import switching
 from tests.tenancy.mutations.mutants import MUTANTS
 from tests.tenancy.mutations.switching import Mutant, WrongMutant
@@ -48,6 +47,8 @@ class _Between:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Run the tests unchanged, then for each mutant; write which test failed, if one did."""
+    from tests.support import prepared  # noqa: PLC0415  # needs Django, set up after this plugin
+
     items = session.items
     with_database = next(item for item in items if "db" in item.fixturenames)
     _first_failed(session, [with_database])
