@@ -8,8 +8,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, wrong_field
 from accounts.sentences import sentence
-from teams import audit, changes
-from teams.actions.projects import hold_project
+from teams.actions.projects import hold_project, tell
 from teams.models import Project
 from teams.permissions import require
 from teams.queries import experiments
@@ -34,7 +33,7 @@ def change_experiments(*, caller: Caller, ref: str, changed: Mapping[str, Any]) 
         _check_together(found)
         _put(row, found)
         row.save(update_fields=["settings"])
-        _tell(caller, row)
+        tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
         return experiments.of_project(project=row)
 
 
@@ -71,21 +70,3 @@ def _put(row: Project, found: Experiments) -> None:
     other = experiments.other_than_usual(found=found)
     kept = {name: value for name, value in row.settings.items() if name != KEPT}
     row.settings = {**kept, KEPT: other} if other else kept
-
-
-def _tell(caller: Caller, row: Project) -> None:
-    audit.append(
-        act="project.changed",
-        object_type="project",
-        object_id=str(row.id),
-        caller=caller,
-        fields=(KEPT,),
-    )
-    changes.append(
-        kind="project.changed",
-        object_id=row.id,
-        project_id=row.id,
-        audience=row.id,
-        caller=caller,
-        summary={"slug": row.slug, "name": row.name},
-    )

@@ -6,8 +6,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.queries import tokens
-from teams import audit, changes
-from teams.actions.projects import hold_project
+from teams.actions.projects import hold_project, tell
 from teams.models import Project
 from teams.permissions import require
 from teams.queries import pauses
@@ -31,7 +30,7 @@ def pause(*, caller: Caller, ref: str, token_id: UUID | None, paused: bool) -> P
             check_unbound(caller=caller)
         _put(row, token_id, paused=paused)
         row.save(update_fields=["settings"])
-        _tell(caller, row)
+        tell(caller=caller, row=row, kind="project.changed", fields=(PAUSED,))
         return pauses.of_project(project=row)
 
 
@@ -50,21 +49,3 @@ def _put(row: Project, token_id: UUID | None, *, paused: bool) -> None:
     others = pauses.paused_tokens(project=row) - {token_id}
     named = others | {token_id} if paused else others
     row.settings = {**row.settings, PAUSED_TOKENS: sorted(str(one) for one in named)}
-
-
-def _tell(caller: Caller, row: Project) -> None:
-    audit.append(
-        act="project.changed",
-        object_type="project",
-        object_id=str(row.id),
-        caller=caller,
-        fields=(PAUSED,),
-    )
-    changes.append(
-        kind="project.changed",
-        object_id=row.id,
-        project_id=row.id,
-        audience=row.id,
-        caller=caller,
-        summary={"slug": row.slug, "name": row.name},
-    )

@@ -64,7 +64,7 @@ def create_project(
         if caller.user_id is not None:
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
         visibility.forget()
-        _tell(caller, row, "project.created")
+        tell(caller=caller, row=row, kind="project.created")
         return project_view(row)
 
 
@@ -86,7 +86,7 @@ def change_project(
         if changed:
             row.version += 1
             row.save(update_fields=["name", "description", "settings", "version"])
-            _tell(caller, row, "project.changed", fields=changed)
+            tell(caller=caller, row=row, kind="project.changed", fields=changed)
         return project_view(row)
 
 
@@ -102,8 +102,23 @@ def admit(*, caller: Caller, row: Project, everyone: bool) -> ProjectView:
         row.open_to_all, row.version = everyone, row.version + 1
         row.save(update_fields=["open_to_all", "version"])
         visibility.forget()
-        _tell(caller, row, "project.opened" if everyone else "project.closed")
+        tell(caller=caller, row=row, kind="project.opened" if everyone else "project.closed")
     return project_view(row)
+
+
+def tell(*, caller: Caller, row: Project, kind: str, fields: tuple[str, ...] = ()) -> None:
+    """Write what was done to a project into the audit log and the feed of changes."""
+    audit.append(
+        act=kind, object_type="project", object_id=str(row.id), caller=caller, fields=fields
+    )
+    changes.append(
+        kind=kind,
+        object_id=row.id,
+        project_id=row.id,
+        audience=row.id,
+        caller=caller,
+        summary={"slug": row.slug, "name": row.name},
+    )
 
 
 def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,17 +189,3 @@ def _check_description(description: str) -> None:
     if len(description) > DESCRIPTION_LENGTH:
         detail = sentence("The description has at most {most} characters.", most=DESCRIPTION_LENGTH)
         raise wrong_field(pointer="/description", detail=detail, code="length")
-
-
-def _tell(caller: Caller, row: Project, kind: str, *, fields: tuple[str, ...] = ()) -> None:
-    audit.append(
-        act=kind, object_type="project", object_id=str(row.id), caller=caller, fields=fields
-    )
-    changes.append(
-        kind=kind,
-        object_id=row.id,
-        project_id=row.id,
-        audience=row.id,
-        caller=caller,
-        summary={"slug": row.slug, "name": row.name},
-    )

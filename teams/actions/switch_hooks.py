@@ -6,8 +6,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.sentences import sentence
-from teams import audit, changes
-from teams.actions.projects import hold_project
+from teams.actions.projects import hold_project, tell
 from teams.models import Project
 from teams.permissions import require
 from teams.queries import hooks
@@ -32,7 +31,7 @@ def switch_hooks(*, caller: Caller, ref: str, switched: Mapping[Hook, bool]) -> 
         check_unbound(caller=caller)
         _put(row, switched)
         row.save(update_fields=["settings"])
-        _tell(caller, row)
+        tell(caller=caller, row=row, kind="project.changed", fields=(SWITCHED,))
         return hooks.of_project(project=row)
 
 
@@ -43,21 +42,3 @@ def _put(row: Project, switched: Mapping[Hook, bool]) -> None:
     other = {hook.value: is_on for hook, is_on in now.items() if is_on != usual[hook]}
     kept = {name: value for name, value in row.settings.items() if name != SWITCHED}
     row.settings = {**kept, SWITCHED: other} if other else kept
-
-
-def _tell(caller: Caller, row: Project) -> None:
-    audit.append(
-        act="project.changed",
-        object_type="project",
-        object_id=str(row.id),
-        caller=caller,
-        fields=(SWITCHED,),
-    )
-    changes.append(
-        kind="project.changed",
-        object_id=row.id,
-        project_id=row.id,
-        audience=row.id,
-        caller=caller,
-        summary={"slug": row.slug, "name": row.name},
-    )
