@@ -18,10 +18,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
-from frontend import differences, feed, figures, listing, marks, rows, sentences, words
+from frontend import differences, feed, figures, listing, marks, named, rows, sentences, words
 from memory.queries.views import MemoryView
 
 register = template.Library()
+named.put_into(library=register)
 
 ICONS: Final[Mapping[str, str]] = {
     "overview": "M3 13h4v6H3zM10 8h4v11h-4zM17 4h4v15h-4z",
@@ -91,111 +92,9 @@ def secret_names(kinds: Sequence[str]) -> str:
 
 
 @register.filter
-def scope_name(value: str) -> words.Name:
-    """Name who sees a memory."""
-    return words.name_of(words.SCOPES, value)
-
-
-@register.filter
 def type_color(value: str) -> str:
     """Return the color class of a memory's type."""
     return words.type_color(type=value)
-
-
-@register.filter
-def source_name(value: str) -> words.Name:
-    """Name how a memory came about."""
-    return words.name_of(words.SOURCES, value)
-
-
-@register.filter
-def interface_name(value: str) -> words.Name:
-    """Name the tool something came from."""
-    return words.name_of(words.INTERFACES, value)
-
-
-@register.filter
-def fit_name(value: str) -> words.Name:
-    """Name why a style was picked."""
-    return words.name_of(words.FITS, value)
-
-
-@register.filter
-def close_name_reason(value: str) -> words.Name:
-    """Name why two names may be one thing."""
-    return words.name_of(words.CLOSE_NAMES, value)
-
-
-@register.filter
-def verification_name(value: str) -> words.Name:
-    """Name whether the source still says so."""
-    return words.name_of(words.VERIFICATIONS, value)
-
-
-@register.filter
-def status_name(value: str) -> words.Name:
-    """Name where a memory is in its life."""
-    return words.name_of(words.STATUSES, value)
-
-
-@register.filter
-def job_name(value: str) -> words.Name:
-    """Name what background work does."""
-    return words.name_of(words.JOBS, value)
-
-
-@register.filter
-def job_state_name(value: str) -> words.Name:
-    """Name where background work stands."""
-    return words.name_of(words.JOB_STATES, value)
-
-
-@register.filter
-def role_name(value: str) -> words.Name:
-    """Name a person's part in an organization."""
-    return words.name_of(words.ROLES, value)
-
-
-@register.filter
-def token_scope_name(value: str) -> words.Name:
-    """Name what a token may be used for."""
-    return words.name_of(words.TOKEN_SCOPES, value)
-
-
-@register.filter
-def token_state_name(value: str) -> words.Name:
-    """Name where a token stands."""
-    return words.name_of(words.TOKEN_STATES, value)
-
-
-@register.filter
-def path_name(value: str) -> words.Name:
-    """Name a path of the search."""
-    return words.name_of(words.SEARCH_PATHS, value)
-
-
-@register.filter
-def missing_name(value: str) -> words.Name:
-    """Name what a search had to do without."""
-    return words.name_of(words.MISSING, value)
-
-
-@register.filter
-def health_part_name(value: str) -> words.Name:
-    """Name one part of the health score."""
-    return words.name_of(words.HEALTH_PARTS, value)
-
-
-@register.filter
-def entity_type_name(value: str) -> words.Name:
-    """Name what a named thing is."""
-    return words.name_of(words.ENTITY_TYPES, value)
-
-
-@register.filter
-def basis_name(value: str) -> words.Name:
-    """Say why a text has its type."""
-    return words.name_of(words.TYPE_BASES, value)
 
 
 @register.filter
@@ -205,21 +104,9 @@ def closeness(value: float) -> words.Name:
 
 
 @register.filter
-def review_group_name(value: str) -> words.Name:
-    """Name why a memory waits for review."""
-    return words.name_of(words.REVIEW_GROUPS, value)
-
-
-@register.filter
-def verdict_name(value: str) -> words.Name:
-    """Name a verdict of the review inbox."""
-    return words.name_of(words.REVIEW_VERDICTS, value)
-
-
-@register.filter
-def review_why(value: str) -> words.Name:
-    """Say why a verdict is suggested."""
-    return words.name_of(words.REVIEW_WHYS, value)
+def remembered(result: Mapping[str, Any]) -> int:
+    """Return how many memories came of a session's turns and of what its agent did."""
+    return int(result.get("added", 0)) + int(result.get("observed_added", 0))
 
 
 @register.filter
@@ -362,39 +249,3 @@ def health_word(value: float) -> str:
     if value >= 80:
         return gettext("Healthy")
     return gettext("Fair") if value >= 60 else gettext("Needs care")
-
-
-@register.filter
-def imported_name(outcome: str) -> str:
-    """Return what became of a row of an import, in words."""
-    return str(words.IMPORTED.get(outcome, outcome))
-
-
-@register.filter
-def session_state_name(state: str) -> words.Name:
-    """Return the state of a session, in words."""
-    return words.SESSION_STATES.get(state, state)
-
-
-@register.filter
-def session_count_name(name: str) -> words.Name:
-    """Return what is counted of a session, in words."""
-    return words.SESSION_COUNTS.get(name, name)
-
-
-@register.filter
-def speaker_name(role: str) -> words.Name:
-    """Return who said a turn, in words."""
-    return words.SPEAKERS.get(role, role)
-
-
-@register.filter
-def import_state_name(state: str) -> str:
-    """Return the state of an import, in words."""
-    return str(words.IMPORT_STATES.get(state, state))
-
-
-@register.filter
-def format_name(format: str) -> str:
-    """Return the name of a file's format."""
-    return str(words.FORMATS.get(format, format))
