@@ -100,7 +100,7 @@ def _cancel(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
 
 
 def _retry(request: HttpRequest, frame: Frame, import_id: UUID) -> str:
-    retry_import(caller=frame.caller, batch_id=import_id)
+    retry_import(caller=frame.caller, batch_id=import_id, now=frame.now)
     return ""
 
 
@@ -148,7 +148,9 @@ def _page(
 ) -> HttpResponse:
     after = _after(request.GET.get("after", ""))
     project = frame.project.slug if frame.project else ""
-    page = queries.page(caller=frame.caller, project=project, after=after, limit=SHOWN)
+    page = queries.page(
+        caller=frame.caller, project=project, after=after, limit=SHOWN, now=frame.now
+    )
     context = {
         "section": "memories",
         "now": frame.now,
@@ -193,7 +195,7 @@ def _one(
 
 def here(frame: Frame, import_id: UUID) -> ImportView:
     """Return an import of the page's project. Raises NotFound for another place's."""
-    view = queries.batch(caller=frame.caller, batch_id=import_id)
+    view = queries.batch(caller=frame.caller, batch_id=import_id, now=frame.now)
     if frame.project is None or view.project_id != frame.project.id:
         raise NotFound(detail="There is no such import.", hint="It may be another project's.")
     return view

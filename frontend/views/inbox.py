@@ -254,7 +254,7 @@ def _batches(frame: Frame, shown: Inbox) -> tuple[Batch, ...]:
     batches = tuple(Batch(view=view, count=count) for view, count in found)
     if shown.batch is None or any(one.view.id == shown.batch for one in batches):
         return batches
-    view = imports.batch(caller=frame.caller, batch_id=shown.batch)
+    view = imports.batch(caller=frame.caller, batch_id=shown.batch, now=frame.now)
     return (Batch(view=view, count=shown.counts.total), *batches)
 
 

@@ -53,7 +53,7 @@ def begin_import(*, caller: Caller, upload: Upload, now: datetime) -> ImportView
             caller=caller,
             details={"rows": len(judged)},
         )
-        return imports.view_of(caller=caller, batch=batch)
+        return imports.view_of(caller=caller, batch=batch, now=now)
 
 
 def _batch(caller: Caller, upload: Upload, found: Reading, now: datetime) -> Import:

@@ -36,4 +36,4 @@ def cancel_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportVie
         audit.append(
             act="import.cancelled", object_type="import", object_id=str(batch.id), caller=caller
         )
-        return imports.view_of(caller=caller, batch=batch)
+        return imports.view_of(caller=caller, batch=batch, now=now)

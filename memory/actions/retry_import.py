@@ -1,5 +1,6 @@
 """Try an import again that failed: what is in stays, what still waits is taken in."""
 
+from datetime import datetime
 from uuid import UUID
 
 from accounts import jobs, tenancy
@@ -15,7 +16,7 @@ from teams.permissions import require
 from teams.roles import Act
 
 
-def retry_import(*, caller: Caller, batch_id: UUID) -> ImportView:
+def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
     """Queue the job of a batch again; one's own, or as a steward in person anybody's.
 
     Raises NotFound, Forbidden, Conflict when it has not failed.
@@ -35,7 +36,7 @@ def retry_import(*, caller: Caller, batch_id: UUID) -> ImportView:
         audit.append(
             act="import.retried", object_type="import", object_id=str(batch.id), caller=caller
         )
-        return imports.view_of(caller=caller, batch=batch)
+        return imports.view_of(caller=caller, batch=batch, now=now)
 
 
 def _queued(caller: Caller, batch: Import) -> UUID | None:

@@ -73,7 +73,7 @@ def undo_import(*, caller: Caller, batch_id: UUID, now: datetime) -> Undone:
         batch.save(update_fields=["state", "ended_at"])
         left = len(touched) + len(kept) + replaced
         _record(caller, batch, {"archived": archived, "restored": restored, "kept": left})
-        view = imports.view_of(caller=caller, batch=batch)
+        view = imports.view_of(caller=caller, batch=batch, now=now)
         return Undone(batch=view, archived=archived, restored=restored, kept=left)
 
 

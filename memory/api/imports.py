@@ -176,6 +176,7 @@ def index(ask: Ask) -> Answer:
         project=ask.query["project"],
         after=UUID(ask.cursor) if ask.cursor else None,
         limit=ask.query["limit"],
+        now=ask.now,
     )
     following = str(page.next_after) if page.next_after else None
     return Answer(body={"items": [shown(one) for one in page.items]}, next_cursor=following)
@@ -183,7 +184,9 @@ def index(ask: Ask) -> Answer:
 
 def get(ask: Ask) -> Answer:
     """Return one import."""
-    return Answer(body=shown(imports.batch(caller=ask.caller, batch_id=path_id(ask=ask))))
+    return Answer(
+        body=shown(imports.batch(caller=ask.caller, batch_id=path_id(ask=ask), now=ask.now))
+    )
 
 
 def rows(ask: Ask) -> Answer:
@@ -216,7 +219,9 @@ def cancel(ask: Ask) -> Answer:
 
 def retry(ask: Ask) -> Answer:
     """Take in what waits of an import that failed."""
-    return Answer(body=shown(retry_import(caller=ask.caller, batch_id=path_id(ask=ask))))
+    return Answer(
+        body=shown(retry_import(caller=ask.caller, batch_id=path_id(ask=ask), now=ask.now))
+    )
 
 
 def shown(view: ImportView) -> dict[str, Any]:

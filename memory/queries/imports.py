@@ -14,6 +14,7 @@ from accounts.errors import NotFound
 from accounts.queries import work
 from accounts.queries.absent import Beginner
 from memory.models import Import, ImportRow, Memory
+from memory.queries import waiting
 from memory.queries.views import MemoryView, countable, views_of
 from memory.taxonomy import Status
 from teams import queries as places
@@ -27,7 +28,8 @@ FAILED: Final = "failed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportView:
-    """One batch. `counts` says how many rows ended how; `to_review` how many memories wait.
+    """One batch. `counts` says how many rows ended how; `to_review` how many memories wait
+    for the caller: what is snoozed does not.
 
     `error` says why one that failed did.
     """
@@ -72,7 +74,9 @@ class ImportPage:
     next_after: UUID | None
 
 
-def page(*, caller: Caller, project: str | None, after: UUID | None, limit: int) -> ImportPage:
+def page(
+    *, caller: Caller, project: str | None, after: UUID | None, limit: int, now: datetime
+) -> ImportPage:
     """Return batches of a project, or of all places. Raises NotFound for a hidden project."""
     size = min(limit, LARGEST_PAGE)
     with tenancy.unit():
@@ -82,14 +86,15 @@ def page(*, caller: Caller, project: str | None, after: UUID | None, limit: int)
         if after is not None:
             rows = rows.filter(id__lt=after)
         found = tuple(rows.order_by("-id")[: size + 1])
-        items = _views(caller, found[:size])
+        items = _views(caller, found[:size], now)
     return ImportPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
 
 
-def batch(*, caller: Caller, batch_id: UUID) -> ImportView:
+def batch(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:
     """Return one batch. Raises NotFound."""
     with tenancy.unit():
-        return view_of(caller=caller, batch=_found(_visible(caller).filter(pk=batch_id)))
+        row = _found(_visible(caller).filter(pk=batch_id))
+        return view_of(caller=caller, batch=row, now=now)
 
 
 def lock(*, caller: Caller, batch_id: UUID) -> Import:
@@ -122,7 +127,7 @@ def came(*, batch_id: UUID) -> QuerySet[Any]:
 
 
 def of_which(
-    *, caller: Caller, project: str, due: QuerySet[Memory], limit: int
+    *, caller: Caller, project: str, due: QuerySet[Memory], limit: int, now: datetime
 ) -> tuple[tuple[ImportView, int], ...]:
     """Return the newest batches of a project of which memories are due, and how many of each.
 
@@ -134,7 +139,7 @@ def of_which(
     counted = told.order_by().values_list("batch_id").annotate(n=Count("pk"))
     found = dict(counted.order_by("-batch_id")[:limit])
     rows = tuple(Import.objects.filter(pk__in=found).order_by("-id"))
-    return tuple((view, found[view.id]) for view in _views(caller, rows))
+    return tuple((view, found[view.id]) for view in _views(caller, rows, now))
 
 
 def who_began(*, batch_id: UUID) -> Beginner | None:
@@ -155,17 +160,19 @@ def failure_of(*, batch: Import) -> str | None:
     return _failures((batch,)).get(batch.id)
 
 
-def view_of(*, caller: Caller, batch: Import) -> ImportView:
+def view_of(*, caller: Caller, batch: Import, now: datetime) -> ImportView:
     """Turn a batch that the caller sees into a view. In a unit."""
-    return _views(caller, (batch,))[0]
+    return _views(caller, (batch,), now)[0]
 
 
 def _visible(caller: Caller) -> QuerySet[Import]:
     return Import.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
 
 
-def _waiting(caller: Caller) -> QuerySet[Any]:
-    return countable(caller=caller).filter(status=Status.ACTIVE.value, needs_review=True).order_by()
+def _waiting(caller: Caller, now: datetime) -> QuerySet[Any]:
+    """Return what the inbox shows the caller now."""
+    due = waiting.WAITING & waiting.awake(caller=caller, now=now)
+    return countable(caller=caller).filter(due, status=Status.ACTIVE.value).order_by()
 
 
 def _found(found: QuerySet[Import]) -> Import:
@@ -178,14 +185,14 @@ def _found(found: QuerySet[Import]) -> Import:
     return row
 
 
-def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...]:
+def _views(caller: Caller, batches: tuple[Import, ...], now: datetime) -> tuple[ImportView, ...]:
     ids = [row.id for row in batches]
     told = ImportRow.objects.filter(batch_id__in=ids).order_by()
     counts: dict[UUID, dict[str, int]] = {id: {} for id in ids}
     for id, outcome, number in told.values_list("batch_id", "outcome").annotate(n=Count("pk")):
         counts[id][outcome or WAITING] = number
-    waiting = Q(memory_id__in=_waiting(caller).values("id"), outcome="added")
-    reviews = dict(told.filter(waiting).values_list("batch_id").annotate(n=Count("pk")))
+    due = Q(memory_id__in=_waiting(caller, now).values("id"), outcome="added")
+    reviews = dict(told.filter(due).values_list("batch_id").annotate(n=Count("pk")))
     me, failures = principal(caller=caller), _failures(batches)
     return tuple(
         ImportView(
@@ -210,10 +217,10 @@ def _views(caller: Caller, batches: tuple[Import, ...]) -> tuple[ImportView, ...
 def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
     """Return why those failed that did: how their jobs ended, or what they say themselves."""
     told = {*BUSY, FAILED}
-    waiting = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
+    begun = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
     found = {row.id: row.error for row in batches if row.state == FAILED}
-    ended = work.failures(job_ids=tuple(waiting)) if waiting else {}
-    return found | {waiting[job_id]: reason for job_id, reason in ended.items()}
+    ended = work.failures(job_ids=tuple(begun)) if begun else {}
+    return found | {begun[job_id]: reason for job_id, reason in ended.items()}
 
 
 def _row(row: ImportRow, memories: Mapping[UUID, MemoryView]) -> RowView:

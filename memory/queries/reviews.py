@@ -269,7 +269,7 @@ def by_import(
     """Return the newest imports of which memories wait, and how many do. Raises NotFound."""
     with tenancy.unit():
         rows = due(caller=caller, project=project, batch=None, now=now)
-        return imports.of_which(caller=caller, project=project, due=rows, limit=limit)
+        return imports.of_which(caller=caller, project=project, due=rows, limit=limit, now=now)
 
 
 def group_of(*, row: Memory) -> Group | None:

@@ -33,7 +33,7 @@ def run(caller: Caller, sent: Upload, now: datetime) -> ImportView:
     """Begin an import and do its job as a worker does."""
     begun = begin_import(caller=caller, upload=sent, now=now)
     tasks.take_in(work.taken(begun.job_id))
-    return imports.batch(caller=caller, batch_id=begun.id)
+    return imports.batch(caller=caller, batch_id=begun.id, now=now)
 
 
 def active() -> list[str]:

@@ -1,5 +1,7 @@
 """The import page: files are looked at first, rows can be left out, and it is taken back."""
 
+from datetime import UTC, datetime
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -25,7 +27,9 @@ def rules(more: bytes = b"") -> SimpleUploadedFile:
 
 def the_import(caller: Caller) -> ImportView:
     with entered(caller):
-        (found,) = imports.page(caller=caller, project=None, after=None, limit=9).items
+        (found,) = imports.page(
+            caller=caller, project=None, after=None, limit=9, now=datetime.now(UTC)
+        ).items
     return found
 
 

@@ -32,10 +32,11 @@ INBOX = "/o/acme/p/shop/inbox"
 def _taken(pages: Client, caller: Caller, text: bytes = RULES, **form: str) -> ImportView:
     """Take a file in, and return the import."""
     pages.post(HERE, {"file": SimpleUploadedFile("mill.md", text), **form})
+    now = datetime.now(UTC)
     with entered(caller):
-        page = imports.page(caller=caller, project="shop", after=None, limit=1)
+        page = imports.page(caller=caller, project="shop", after=None, limit=1, now=now)
         tasks.take_in(work.taken(page.items[0].job_id))
-        return imports.batch(caller=caller, batch_id=page.items[0].id)
+        return imports.batch(caller=caller, batch_id=page.items[0].id, now=now)
 
 
 def _counts(caller: Caller, batch: ImportView) -> reviews.Counts:
@@ -77,8 +78,11 @@ def test_the_page_of_an_import_leads_to_as_many_as_it_says(
         snooze(caller=caller, memory_id=one, until=now.replace(year=now.year + 1), now=now)
 
     page = owner_pages.get(f"{HERE}/{batch.id}").content.decode()
+    with entered(caller):
+        listed = imports.batch(caller=caller, batch_id=batch.id, now=now)
 
     assert f'{INBOX}?import={batch.id}">Review 1 memory<' in page
+    assert (batch.to_review, listed.to_review) == (2, 1)
     assert _counts(caller, batch).total == 1
 
 

@@ -33,7 +33,7 @@ Figure = Callable[[str], None]
 def taken_in(caller: Caller, upload: Upload, now: datetime) -> ImportView:
     begun = begin_import(caller=caller, upload=upload, now=now)
     tasks.take_in(work.taken(begun.job_id))
-    return imports.batch(caller=caller, batch_id=begun.id)
+    return imports.batch(caller=caller, batch_id=begun.id, now=now)
 
 
 def reviewed() -> None:

@@ -162,14 +162,16 @@ def test_imports_of_others_are_not_there(
 
     for batch in (hidden, own):
         for ask in (
-            lambda id: imports.batch(caller=member_caller, batch_id=id),
+            lambda id: imports.batch(caller=member_caller, batch_id=id, now=now),
             lambda id: imports.rows(caller=member_caller, batch_id=id, after=0, limit=9, now=now),
             lambda id: undo_import(caller=member_caller, batch_id=id, now=now),
             lambda id: cancel_import(caller=member_caller, batch_id=id, now=now),
         ):
             with pytest.raises(NotFound):
                 ask(batch.id)
-    assert imports.page(caller=member_caller, project=None, after=None, limit=9).items == ()
+    assert (
+        imports.page(caller=member_caller, project=None, after=None, limit=9, now=now).items == ()
+    )
 
 
 @pytest.mark.parametrize("odd", ["\x00", "\ud800"])

@@ -39,7 +39,7 @@ def test_a_job_that_died_between_two_parts_goes_on(
     assert len(active()) == 2
     tasks.take_in(work.taken(begun.job_id))
 
-    assert dict(imports.batch(caller=caller, batch_id=begun.id).counts) == {"added": 3}
+    assert dict(imports.batch(caller=caller, batch_id=begun.id, now=now).counts) == {"added": 3}
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_import_of_a_token_that_has_ended_fails_and_says_so(
     with pytest.raises(jobs.PermanentFailure):
         tasks.take_in(work.taken(begun.job_id))
 
-    failed = imports.batch(caller=caller, batch_id=begun.id)
+    failed = imports.batch(caller=caller, batch_id=begun.id, now=now)
     assert (failed.state, active()) == ("failed", [])
     assert "token" in failed.error
     assert undo_import(caller=caller, batch_id=begun.id, now=now).batch.state == "undone"
@@ -91,7 +91,7 @@ def test_row_that_the_database_refuses_stops_no_other(
     with connection.execute_wrapper(no_ledger):
         tasks.take_in(work.taken(begun.job_id))
 
-    done = imports.batch(caller=caller, batch_id=begun.id)
+    done = imports.batch(caller=caller, batch_id=begun.id, now=now)
     assert (done.state, dict(done.counts)) == ("done", {"added": 2, "refused": 1})
 
 
@@ -108,10 +108,10 @@ def test_import_whose_job_ended_without_success_says_why_and_is_tried_again(
     begun = begin_import(caller=caller, upload=upload(), now=now)
     Job.objects.filter(pk=str(begun.job_id)).update(state=state, error=error)
 
-    failed = imports.batch(caller=caller, batch_id=begun.id)
-    again = retry_import(caller=caller, batch_id=begun.id)
+    failed = imports.batch(caller=caller, batch_id=begun.id, now=now)
+    again = retry_import(caller=caller, batch_id=begun.id, now=now)
     tasks.take_in(work.taken(again.job_id))
-    done = imports.batch(caller=caller, batch_id=begun.id)
+    done = imports.batch(caller=caller, batch_id=begun.id, now=now)
 
     assert (failed.state, failed.error) == ("failed", error or "Its job was cancelled.")
     assert (again.state, again.error) == ("queued", "")
@@ -134,7 +134,7 @@ def test_import_whose_job_is_forgotten_gets_a_new_one(
     fail_import(batch_id=begun.id, reason="The project was archived.", now=now)
     Job.objects.filter(pk=str(begun.job_id)).delete()
 
-    again = retry_import(caller=caller, batch_id=begun.id)
+    again = retry_import(caller=caller, batch_id=begun.id, now=now)
 
     assert again.job_id not in {None, begun.job_id}
     assert Job.objects.get(pk=again.job_id).state == Job.State.QUEUED
@@ -147,9 +147,9 @@ def test_only_an_import_that_failed_is_tried_again(
     own = begin_import(caller=caller, upload=upload(scope="personal"), now=now)
 
     with pytest.raises(Conflict):
-        retry_import(caller=caller, batch_id=waits.id)
+        retry_import(caller=caller, batch_id=waits.id, now=now)
     with pytest.raises(Forbidden):
-        retry_import(caller=member_caller, batch_id=waits.id)
+        retry_import(caller=member_caller, batch_id=waits.id, now=now)
     with pytest.raises(NotFound):
-        retry_import(caller=member_caller, batch_id=own.id)
+        retry_import(caller=member_caller, batch_id=own.id, now=now)
     assert Job.objects.filter(name="memory.run_import").count() == 2
