@@ -36,7 +36,7 @@ SHARED_APPS = (
     "config",
     "frontend",
 )
-TENANT_APPS = ("teams", "memory")
+TENANT_APPS = ("teams", "graph", "memory")
 INSTALLED_APPS = [*SHARED_APPS, *TENANT_APPS]
 SITE_ID = 1
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # e-mails are unique by a constraint that ignores case

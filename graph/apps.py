@@ -1,0 +1,10 @@
+"""The graph app: what the code of a project is, and what is known about it."""
+
+from django.apps import AppConfig
+
+
+class GraphConfig(AppConfig):
+    """Registers the app."""
+
+    name = "graph"
+    default_auto_field = "django.db.models.BigAutoField"
