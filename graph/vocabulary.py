@@ -26,7 +26,8 @@ class NodeKind(StrEnum):
     REPOSITORY = "repository"
     MODULE = "module"
     FILE = "file"
-    CLASS = "class"
+    CLASS = "class"  # also structures, enumerations and named types
+    INTERFACE = "interface"  # also traits
     FUNCTION = "function"
     METHOD = "method"
     VARIABLE = "variable"
@@ -58,8 +59,8 @@ class LayerRow:
 
 
 CODE_KINDS: frozenset[NodeKind] = frozenset({
-    NodeKind.REPOSITORY, NodeKind.MODULE, NodeKind.FILE, NodeKind.CLASS, NodeKind.FUNCTION,
-    NodeKind.METHOD, NodeKind.VARIABLE, NodeKind.TEST,
+    NodeKind.REPOSITORY, NodeKind.MODULE, NodeKind.FILE, NodeKind.CLASS, NodeKind.INTERFACE,
+    NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.VARIABLE, NodeKind.TEST,
 })  # fmt: skip
 _MEMORY, _ENTITY = frozenset({NodeKind.MEMORY}), frozenset({NodeKind.ENTITY})
 
