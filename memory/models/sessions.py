@@ -93,11 +93,15 @@ class Session(models.Model):
 
 
 class Stream(models.IntegerChoices):
-    """What a turn tells: what somebody said, what the agent did, or what its doing came to."""
+    """What a turn tells: what somebody said, what the agent did, or what its doing came to.
+
+    The last is what the session has added to the sums of its place, so that it is known.
+    """
 
     SAID = 0
     DONE = 1
     CHECKPOINT = 2
+    COUNTED = 3
 
 
 class SaidTurns(models.Manager["Turn"]):
@@ -124,12 +128,21 @@ class Checkpoints(models.Manager["Turn"]):
         return super().get_queryset().filter(stream=Stream.CHECKPOINT)
 
 
+class CountedTurns(models.Manager["Turn"]):
+    """What sessions have added to the sums of their places, one a session."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was added."""
+        return super().get_queryset().filter(stream=Stream.COUNTED)
+
+
 class Turn(models.Model):
     """What one side said; `masked` counts the secrets that were taken out before it was stored.
 
     In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
-    as JSON, and its sequence the last event that is in it. The table has a column `words` besides,
-    which fills itself and is read by `memory/sql/history.sql` alone.
+    as JSON, and its sequence the last event that is in it. `body` of what was counted is as
+    `memory.observer.tables.Added`. The table has a column `words` besides, which fills itself and
+    is read by `memory/sql/history.sql` alone.
     """
 
     session = models.ForeignKey(
@@ -148,6 +161,7 @@ class Turn(models.Model):
     objects = SaidTurns()
     done = DoneTurns()
     checkpoints = Checkpoints()
+    counted = CountedTurns()
     all_streams = models.Manager["Turn"]()
 
     class Meta:
@@ -172,9 +186,11 @@ class GivenOut(models.Model):
 
     The person and the token they came with; one of the two may be missing. A row with a session is
     one of its ledger: the memory was given back to its agent, at which point and for how many
-    tokens, and what came of it. One that was `withheld` would have been given but for a test of
-    what it is worth (spec 11.6): nobody was told, so it names nobody. Without foreign keys: the
-    guard against loops reads all of it.
+    tokens, and what came of it. `after_event` and `after_turn` are the highest sequences that the
+    session had stored then, so that nobody's clock but ours says what came later; rows of before
+    have none, and stay as they were judged. One that was `withheld` would have been given but for a
+    test of what it is worth (spec 11.6): nobody was told, so it names nobody. Without foreign keys:
+    the guard against loops reads all of it.
     """
 
     person = models.UUIDField(null=True)
@@ -186,6 +202,8 @@ class GivenOut(models.Model):
     tokens = models.PositiveIntegerField(default=0, db_default=0)
     withheld = models.BooleanField(default=False, db_default=False)
     outcome = models.CharField(max_length=12, blank=True, default="", db_default="")
+    after_event = models.PositiveIntegerField(null=True)
+    after_turn = models.PositiveIntegerField(null=True)
 
     objects = GivenRows()
     all_rows = models.Manager["GivenOut"]()
