@@ -9,9 +9,9 @@ no further columns: behind row-level security every row is read anyhow, to compa
 from django.db import models
 from django.db.models import Q
 
+from graph.code.manifest import LONGEST_PATH
 from teams.models import Project
 
-LONGEST_PATH = 400  # characters of a file's path, and of a name with all that it stands in
 LONGEST_LABEL = 200  # characters
 HASH_LENGTH = 64  # SHA-256, in hexadecimal digits
 
@@ -52,16 +52,18 @@ class Node(models.Model):
                 condition=Q(file=None),
                 name="graph_node_once",
             ),
-            models.UniqueConstraint(
-                fields=("file", "first_line", "qualified"), name="graph_node_once_in_file"
-            ),
+            models.UniqueConstraint(fields=("file", "qualified"), name="graph_node_once_in_file"),
         )
         indexes = (models.Index(fields=("project", "label"), name="graph_node_label"),)
         ordering = ("id",)
 
 
 class Edge(models.Model):
-    """How one node stands to another, or to a name that no node of the project is known by."""
+    """How one node stands to another, or to a name that no node of the project is known by.
+
+    It is stale from the moment that one of its ends changed until the edges of the file that it
+    comes from are made anew.
+    """
 
     id = models.BigAutoField(primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.CASCADE)
@@ -92,6 +94,9 @@ class Edge(models.Model):
                 fields=("to_node", "layer", "type"),
                 condition=Q(to_node__isnull=False),
                 name="graph_edge_back",
+            ),
+            models.Index(
+                fields=("project",), condition=Q(stale_at__isnull=False), name="graph_edge_stale"
             ),
         )
         ordering = ("id",)

@@ -17,7 +17,6 @@ from django.db import connection, transaction
 from accounts import tenancy
 from accounts.audit import Actor
 from accounts.backend import bell, rows
-from accounts.caller import Caller
 from teams.models import Change
 
 GROUP: Final = "changes"
@@ -30,7 +29,7 @@ def append(
     object_id: UUID,
     project_id: UUID | None,
     audience: UUID,
-    caller: Caller,
+    caller: Actor,
     summary: Mapping[str, Any],
 ) -> None:
     """Append one entry at the end of the current unit; announce it after commit."""

@@ -110,7 +110,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="node",
             constraint=models.UniqueConstraint(
-                fields=("file", "first_line", "qualified"), name="graph_node_once_in_file"
+                fields=("file", "qualified"), name="graph_node_once_in_file"
             ),
         ),
         migrations.AddIndex(
@@ -119,6 +119,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("to_node__isnull", False)),
                 fields=["to_node", "layer", "type"],
                 name="graph_edge_back",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="edge",
+            index=models.Index(
+                condition=models.Q(("stale_at__isnull", False)),
+                fields=["project"],
+                name="graph_edge_stale",
             ),
         ),
         migrations.AddConstraint(
