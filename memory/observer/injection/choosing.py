@@ -30,7 +30,6 @@ MEMORIES_MOST: Final = {  # at once; points 3 and 4: spec 4.6, others: ours
     Point.STEP: 4,
     Point.PLANNER: 30,
 }
-BRIEFS: Final = frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE})  # once a session, spec 11.1
 TOKENS_EACH: Final = 4  # of the line that carries a memory beside its content, ours
 SALIENCE_BOOST: Final = 0.15  # of a memory whose files are being worked on, ours
 
@@ -53,8 +52,8 @@ class Moment:
     """Where a session stands: its point, group, switches, what it was told, what it works on.
 
     `threshold` is the relevance, `confidence` the effective confidence that the project asks for.
-    `is_briefed`: the session had its one brief. After a tool result, and between steps when a file
-    was touched, `working_files` are those just touched, and what is given must be about them.
+    After a tool result, and between steps when a file was touched, `working_files` are those just
+    touched, and what is given must be about them.
     """
 
     point: Point
@@ -64,7 +63,6 @@ class Moment:
     working_files: frozenset[str]
     threshold: float
     confidence: float
-    is_briefed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +79,7 @@ SILENCE: Final = Chosen(offers=(), tokens=0)
 def choose(*, offers: Iterable[Offer], moment: Moment) -> Chosen:
     """Choose what is given at a moment; most often nothing."""
     row = POINTS[moment.point]
-    is_shut = not is_open(point=moment.point, switches=moment.switches, group=moment.group)
-    if is_shut or (moment.is_briefed and moment.point in BRIEFS):
+    if not is_open(point=moment.point, switches=moment.switches, group=moment.group):
         return SILENCE
     fitting = [offer for offer in offers if _is_fitting(offer, moment)]
     ordered = sorted(fitting, key=lambda offer: (-salience(offer=offer, moment=moment), offer.id))

@@ -60,7 +60,6 @@ MOMENTS = st.builds(
     working_files=st.frozensets(st.sampled_from(["a", "b", "c"])),
     threshold=st.floats(0, 0.6),
     confidence=st.floats(0, 0.6),
-    is_briefed=st.booleans(),
 )
 
 
@@ -107,7 +106,6 @@ def test_the_order_of_offers_does_not_matter(offers: list[Offer], moment: Moment
         (OFFER, AT_FILE),
         (OFFER, replace(AT_FILE, point=Point.STEP)),
         (OFFER, replace(AT_FILE, point=Point.STEP, working_files=frozenset())),
-        (OFFER, replace(AT_FILE, is_briefed=True)),
     ],
 )
 def test_what_fits_is_given(offer: Offer, moment: Moment) -> None:
@@ -121,7 +119,6 @@ def test_what_fits_is_given(offer: Offer, moment: Moment) -> None:
         (replace(OFFER, relevance=0.49), MOMENT),
         (replace(OFFER, confidence=0.54), MOMENT),
         (OFFER, replace(MOMENT, told=frozenset({OFFER.id}))),
-        (OFFER, replace(MOMENT, is_briefed=True)),
         (OFFER, replace(MOMENT, group=Group.CONTROL)),
         (OFFER, replace(AT_FILE, group=Group.PASSIVE)),
         (OFFER, replace(AT_FILE, working_files=frozenset({"b"}))),
