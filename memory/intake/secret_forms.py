@@ -17,17 +17,24 @@ from typing import Final
 
 DEEPEST: Final = 2  # encodings one inside of another, as gitleaks
 
-_ESCAPE: Final = re.compile(
-    r"\\u(?P<u>[0-9A-Fa-f]{4})|\\x(?P<x>[0-9A-Fa-f]{2})|%(?P<p>[0-9A-Fa-f]{2})"
-    r"|&(?P<e>[A-Za-z]{2,8});|&#(?P<d>\d{2,6});|&#[xX](?P<h>[0-9A-Fa-f]{2,5});|\\(?P<c>[\"'`/\\nrt])"
-    r"|(?P<n>[\u200b-\u200d\u2060\ufeff\u00ad])|(?P<w>[\uff01-\uff5e])"
+_ESCAPE: Final = re.compile(  # one of few signs begins it: they are found at once
+    r"[\\%&\u00ad\u200b-\u200d\u2060\ufeff\uff01-\uff5e]"
+    r"(?:(?<=\\)(?:u(?P<u>[0-9A-Fa-f]{4})|x(?P<x>[0-9A-Fa-f]{2})|(?P<c>[\"'`/\\nrt]))"
+    r"|(?<=%)(?P<p>[0-9A-Fa-f]{2})"
+    r"|(?<=&)(?:(?P<e>[A-Za-z]{2,8});|#(?P<d>\d{2,6});|#[xX](?P<h>[0-9A-Fa-f]{2,5});)"
+    r"|(?<=(?P<n>[\u00ad\u200b-\u200d\u2060\ufeff]))|(?<=(?P<w>[\uff01-\uff5e])))"
 )
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
-_BROKEN_LINE: Final = re.compile(
-    r"(?<=[A-Za-z0-9+/_.=-]{8})[ \t]*(?:\\|[\"'][ \t]*[+.\\]?)?[ \t]*\r?\n[ \t>|#*]*[\"']?"
+_BROKEN_LINE: Final = re.compile(  # likewise; what follows depends on the sign
+    r"[ \t\\\"'\r\n](?<=[A-Za-z0-9+/_.=-]{8}[ \t\\\"'\r\n])"
+    r"(?:(?<=[ \t])[ \t]*(?:\\|[\"'][ \t]*[+.\\]?)?[ \t]*\r?\n|(?<=\\)[ \t]*\r?\n"
+    r"|(?<=[\"'])[ \t]*[+.\\]?[ \t]*\r?\n|(?<=\r)\n|(?<=\n))[ \t>|#*]*[\"']?"
     r"(?=[A-Za-z0-9+/_.=-]{8})"
 )
-_ENCODED: Final = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{16,}={0,2}(?![\w+/=-])")
+ENCODED_LEAST: Final = 16  # characters of what is tried as an encoding, ours
+_ENCODED: Final = re.compile(
+    rf"(?<![\w+/-])[A-Za-z0-9+/_-]{{{ENCODED_LEAST},}}={{0,2}}(?![\w+/=-])"
+)
 _MARK: Final = re.compile(r"\*\*|__|~~")  # of emphasis; who reads a turn leaves them out
 _APART: Final = "\n\n"  # between decodings: lines that are broken are joined, these are not
 _DASHED: Final = str.maketrans("-_", "+/")
@@ -151,13 +158,24 @@ def _decoded(form: Form) -> Iterator[Form]:
     texts: list[str] = []
     pieces: list[Piece] = []
     length = 0
-    for found in _ENCODED.finditer(form.text):
-        for text in _decodings(found.group()):
+    for encoded, source in _encoded(form.text):
+        for text in _decodings(encoded):
             texts.append(text)
-            pieces.append(Piece(start=length, source=found.span(), is_copied=False))
+            pieces.append(Piece(start=length, source=source, is_copied=False))
             length += len(text) + len(_APART)
     if texts:
         yield Form(text=_APART.join(texts), parent=form, pieces=tuple(pieces), is_decoded=True)
+
+
+def _encoded(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield what may be encoded and where; short words, which are most of a text, are left out."""
+    at = 0
+    for word in text.split():
+        if len(word) >= ENCODED_LEAST:
+            at = text.index(word, at)
+            for found in _ENCODED.finditer(word):
+                yield found.group(), (at + found.start(), at + found.end())
+            at += len(word)
 
 
 def _decodings(encoded: str) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """Our own rules about secrets, beside the catalog of services: a table, a row a form (spec 7.6).
 
 The value is the group `value` of a pattern, or all that it matches; a judge of `secret_values` says
-whether it is one. A rule with hints is not tried on an ASCII text that has none of them.
+whether it is one. A rule is tried only on a text with the cheapest signs of what it looks for: its
+hints, a long word, what must stand in any match. Nearly every text of a session has none of them,
+so this takes a sixth of the time of trying all, and leaves no match out.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from accounts.tokens import TOKEN_PATTERN
@@ -51,7 +54,9 @@ class Rule:
 
     An unmistakable form is believed also where a text was put together from broken lines. What
     stands before a match must end as `after` says: to look for the short sign between a name and
-    its value, and then at the name, takes a fifth of the time of looking for names.
+    its value, and then at the name, takes a fifth of the time of looking for names. A match that
+    `is_one_word` has WORD_LEAST characters or more and no blank; what `needs` finds is in every
+    text with a match.
     """
 
     kind: SecretKind
@@ -60,8 +65,11 @@ class Rule:
     hints: tuple[str, ...] = ()
     is_unmistakable: bool = False
     after: re.Pattern[str] | None = None
+    is_one_word: bool = False
+    needs: re.Pattern[str] | None = None
 
 
+WORD_LEAST: Final = 14  # characters of the shortest match of a rule for one word, and fewer of most
 _NAME: Final = re.compile(
     r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|api[_ -]?key|access[_-]?key|token"
     r"|private[_-]?key|signing[_-]?key|credentials?|(?:secret|account|storage|license|master"
@@ -75,9 +83,14 @@ _KEY: Final = re.compile(  # public, primary and cache keys open nothing
     r"(?:[_-]|\b)key\Z"
 )
 _NAME_HINTS: Final = ("pass", "pw", "mdp", "secret", "key", "token", "credential")
-_BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterwards
-    r"(?i)(?=[\"'`\s=:])(?:(?<=ord|swd|ase|ode|pwd|ret|key|ken|ial|als|ass|sse|mdp)|(?<=pw))"
-    r"[\"'`]?\s{0,3}(?:=>|:=|=|:)\s{0,3}\(?"
+_PROSE_HINTS: Final = (
+    *("password", "passphrase", "passwd", "secret", "api key", "access key"),
+    *("token", "credential", "mot de passe", "mdp"),
+)
+_BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterwards; the sign first
+    r"(?i)[\"'`\s=:](?:(?<=[=:])|(?=\s{0,3}[=:]))"
+    r"(?:(?<=(?:ord|swd|ase|ode|pwd|ret|key|ken|ial|als|ass|sse|mdp)[\s\S])|(?<=pw[\s\S]))"
+    r"(?:(?<=[\"'`])\s{0,3}(?:=>|:=|=|:)|(?<=\s)\s{0,2}(?:=>|:=|=|:)|(?<==)>?|(?<=:)=?)\s{0,3}\(?"
 )
 _LONGEST_NAME: Final = 24  # characters
 _NAMED: Final = (  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
@@ -85,6 +98,8 @@ _NAMED: Final = (  # {"name": "DB_PASSWORD", "value": …}, and the same in line
     r"|credentials?|(?:api|access|private|signing|master|encryption)[_.-]?key)(?:[_-]?\d{1,3})?[\"']?"
     r"(?:,\s{0,40}|\s{1,40})[\"']?value[\"']?\s{0,3}[:=]\s{0,3}"
 )
+_CALLED: Final = re.compile(r"[vV](?i:alue)[\"']?\s{0,3}[:=]")  # of what _NAMED finds
+_GIVEN: Final = re.compile(_BECOMES)
 _PREFIXES: Final = (  # forms that vendors publish
     r"(?:AKIA|ASIA)[0-9A-Z]{16}", r"AIza[\w-]{35}", r"ya29\.[\w-]{30,}", r"GOCSPX-[\w-]{28}",
     r"(?:sk|rk)_(?:live|test)_[0-9A-Za-z]{16,}", r"whsec_[0-9A-Za-z+/=]{24,}",
@@ -122,6 +137,8 @@ def _rule(
     *hints: str,
     is_unmistakable: bool = False,
     after: re.Pattern[str] | None = None,
+    is_one_word: bool = False,
+    needs: re.Pattern[str] | None = None,
 ) -> Rule:
     return Rule(
         kind=kind,
@@ -130,6 +147,8 @@ def _rule(
         hints=hints,
         is_unmistakable=is_unmistakable,
         after=after,
+        is_one_word=is_one_word,
+        needs=needs,
     )
 
 
@@ -140,6 +159,7 @@ RULES: Final = (
         accepts=lambda _: True,
         hints=("crn_",),
         is_unmistakable=True,
+        is_one_word=True,
     ),
     _rule(
         SecretKind.PRIVATE_KEY,
@@ -175,6 +195,7 @@ RULES: Final = (
         r"(?P<value>[\w%+/=.~-]{30,400})",
         is_key,
         "=",
+        is_one_word=True,
     ),
     _rule(
         SecretKind.AUTHORIZATION_HEADER,
@@ -198,6 +219,7 @@ RULES: Final = (
         rf"(?<![\w.])(?:{'|'.join(_PREFIXES)})(?![\w])",
         is_random,
         is_unmistakable=True,
+        is_one_word=True,
     ),
     _rule(
         SecretKind.CHAT_BOT_TOKEN,
@@ -205,6 +227,7 @@ RULES: Final = (
         r"|[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40})(?![\w-])",
         is_random,
         is_unmistakable=True,
+        is_one_word=True,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
@@ -212,6 +235,7 @@ RULES: Final = (
         is_quoted_secret,
         *_NAME_HINTS,
         after=_NAME,
+        needs=_GIVEN,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
@@ -219,18 +243,21 @@ RULES: Final = (
         is_bare_secret,
         *_NAME_HINTS,
         after=_NAME,
+        needs=_GIVEN,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
         rf"{_NAMED}(?P<quote>[\"'])(?P<value>[^\"'\n]{{6,200}})(?P=quote)",
         is_quoted_secret,
         "value",
+        needs=_CALLED,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
         rf"{_NAMED}(?P<value>[^\s\"',;]{{6,200}})",
         is_bare_secret,
         "value",
+        needs=_CALLED,
     ),
     _rule(  # what ends in “key” alone must look drawn
         SecretKind.ASSIGNED_SECRET,
@@ -239,6 +266,7 @@ RULES: Final = (
         "key",
         is_unmistakable=True,
         after=_KEY,
+        needs=_GIVEN,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
@@ -261,6 +289,7 @@ RULES: Final = (
         r"(?m)(?<!\S)[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w*-]{1,60}:[\w*-]{1,60}:(?P<value>\S{6,100})",
         is_bare_secret,
         ":",
+        is_one_word=True,
     ),
     _rule(  # the file in which Docker keeps logins
         SecretKind.ASSIGNED_SECRET,
@@ -275,7 +304,7 @@ RULES: Final = (
         r"(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{6,200})",
         is_prose_secret,
-        *_NAME_HINTS,
+        *_PROSE_HINTS,
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
@@ -287,6 +316,9 @@ RULES: Final = (
 )
 
 
+_HINTS: Final = frozenset(hint for rule in RULES for hint in rule.hints)
+
+
 def scan(*, text: str, is_put_together: bool = False) -> Iterator[Match]:
     """Try every rule on a text; on one put together, those for unmistakable forms."""
     for rule in _worth_trying(text):
@@ -294,20 +326,37 @@ def scan(*, text: str, is_put_together: bool = False) -> Iterator[Match]:
             continue
         group = "value" if "value" in rule.pattern.groupindex else 0
         for found in rule.pattern.finditer(text):
-            if _follows(rule, text, found.start()) and rule.accepts(found.group(group)):
+            if follows(rule=rule, text=text, at=found.start()) and rule.accepts(found.group(group)):
                 yield Match(kind=rule.kind, start=found.start(group), end=found.end(group))
 
 
-def _follows(rule: Rule, text: str, at: int) -> bool:
+def follows(*, rule: Rule, text: str, at: int) -> bool:
+    """Say whether a match of a rule stands behind the name that it asks for."""
     return rule.after is None or bool(rule.after.search(text, max(0, at - _LONGEST_NAME), at))
 
 
 def _worth_trying(text: str) -> Iterator[Rule]:
-    """Leave out rules whose hints a text lacks; other letters than ASCII fold in too many ways."""
-    if not text.isascii():
-        yield from RULES
-        return
-    lowered = text.lower()
-    for rule in RULES:
-        if not rule.hints or any(hint in lowered for hint in rule.hints):
+    """Leave out rules that cannot match a text, by the cheapest signs of it."""
+    words = " ".join(word for word in text.split() if len(word) >= WORD_LEAST)
+    needed: dict[re.Pattern[str], bool] = {}
+    for rule in _hinted(text):
+        if rule.is_one_word and not rule.pattern.search(words):
+            continue
+        if rule.needs is not None and rule.needs not in needed:
+            needed[rule.needs] = rule.needs.search(text) is not None
+        if rule.needs is None or needed[rule.needs]:
             yield rule
+
+
+def _hinted(text: str) -> tuple[Rule, ...]:
+    """Return the rules whose hints a text has; other letters than ASCII fold in too many ways."""
+    if not text.isascii():
+        return RULES
+    lowered = text.lower()
+    return _of_hints(frozenset(hint for hint in _HINTS if hint in lowered))
+
+
+@lru_cache(maxsize=4096)
+def _of_hints(present: frozenset[str]) -> tuple[Rule, ...]:
+    """Return the rules without hints, and those with one of these."""
+    return tuple(rule for rule in RULES if not rule.hints or not present.isdisjoint(rule.hints))

@@ -77,7 +77,7 @@ def compile_rules(*, into: Path) -> bool:
     folder = into / FOLDER
     if any(file.stat().st_mtime >= installed for file in folder.glob("*.vscdb")):
         return False
-    _read(folder)
+    _read(into)
     return True
 
 
@@ -110,13 +110,14 @@ def _characters(text: str, written: bytes, offset: int) -> int:
 
 def _scanner() -> "Scanner":
     with _lock:  # of two threads at once, one reads the rules
-        return _read(registry.models_dir() / FOLDER)
+        return _read(registry.models_dir())
 
 
 @cache
-def _read(folder: Path) -> "Scanner":
+def _read(models: Path) -> "Scanner":
     from kingfisher_sdk import Rules, Scanner  # noqa: PLC0415  36 MB that no start waits for
 
+    folder = models / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     rules = Rules(confidence=CONFIDENCE, cache_dir=folder)
     log.info("Rules about secrets: %d, %s", len(rules), rules.cache_status)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from accounts import tokens
 from accounts.tokens import TokenKind
-from memory.intake import secret_values, secrets
+from memory.intake import secret_rules, secret_values, secrets
 from memory.intake.secret_rules import Match
 from memory.intake.secrets import Finding, SecretKind
 
@@ -53,6 +53,8 @@ PLANTED = (
     ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
     ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
 )
+SIGNS = '= : " ( name value key token PassWord \u212aey db:5432:shop:me: ?sig= Tractor!4711vio'
+PIECES = (*(text for text, _, _ in PLANTED), *SIGNS.split(), *" \n\u00a0\u3000", RANDOM)
 CLEAN = (
     "The password is stored in the vault and rotated by the platform team.",
     "Set password = os.environ['DB_PASSWORD'] in the settings.",
@@ -255,3 +257,23 @@ def test_a_secret_written_another_way_is_found_and_taken_out(written: str) -> No
 def test_any_text_can_be_read_every_way(text: str) -> None:
     for found in found_in(text):
         assert 0 <= found.start < found.end <= len(text)
+
+
+@given(parts=st.lists(st.sampled_from(PIECES), max_size=12))
+def test_signs_leave_out_no_match(parts: list[str]) -> None:
+    text = "".join(parts)
+    tried = {
+        Match(kind=rule.kind, start=found.start(group), end=found.end(group))
+        for rule in secret_rules.RULES
+        for group in ("value" if "value" in rule.pattern.groupindex else 0,)
+        for found in rule.pattern.finditer(text)
+        if secret_rules.follows(rule=rule, text=text, at=found.start())
+        and rule.accepts(found.group(group))
+        and (not rule.hints or not text.isascii() or _has_hint(rule, text))
+    }
+
+    assert set(secret_rules.scan(text=text)) == tried
+
+
+def _has_hint(rule: secret_rules.Rule, text: str) -> bool:
+    return any(hint in text.lower() for hint in rule.hints)
