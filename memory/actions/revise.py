@@ -38,6 +38,7 @@ CHANGEABLE = (
     "attributes", "external_id", "reason",
 )  # fmt: skip
 KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", "attributes")
+BROUGHT_BACK = tuple(name for name in KEPT_IN_VERSION if name != "scope")
 SAVED = (
     *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
@@ -97,6 +98,15 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
+
+
+def go_back(
+    *, caller: Caller, row: Memory, version: MemoryVersion, reason: str, now: datetime
+) -> MemoryView:
+    """Let a held memory say again what a version of it says. In a unit; raises as `apply`."""
+    fields = {name: version.fields[name] for name in BROUGHT_BACK if name in version.fields}
+    changes = {**fields, "content": version.content, "reason": reason}
+    return apply(caller=caller, row=row, changes=changes, now=now)
 
 
 def check_version(*, row: Memory, if_version: int | None) -> None:
@@ -201,10 +211,13 @@ def _bring_to(caller: Caller, row: Memory, drafted: Draft) -> None:
 
 
 def _take_back(row: Memory) -> None:
-    """Nobody has vouched for other words; those that ring more than one alarm wait for review."""
-    row.user_verified = False
+    """Nobody has vouched for other words; those that ring more than one alarm wait for review.
+
+    Also when those of before were confirmed goes: a note that says them again would bring it back.
+    """
+    row.user_verified, row.verified_at = False, None
     if row.verification == Verification.VERIFIED:
-        row.verification, row.verified_at = Verification.UNVERIFIED.value, None
+        row.verification = Verification.UNVERIFIED.value
     if len(alarms.of_content(content=row.content)) >= alarms.HELD_FROM:
         row.needs_review = True
 

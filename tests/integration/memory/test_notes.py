@@ -1,5 +1,6 @@
 """Source notes: only what changed is taken out again, and what is gone makes memories stale."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,9 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
+from memory.actions.confirm import confirm
 from memory.actions.push_note import GONE, LARGEST, REMOVED, NewNote, Pushed, push_note, remove_note
+from memory.actions.revise import revise
 from memory.models import Memory, NoteVersion
 from memory.queries import notes
 from teams.actions.projects import create_project
@@ -195,3 +198,44 @@ def test_statement_that_did_not_change_is_not_proposed_again(
 
     assert (done.added, done.kept) == (1, 1)
     assert memory("gate").status == status
+
+
+def confirmed(caller: Caller, now: datetime) -> UUID:
+    """Let a person say that what a note says of the gate is so; return the memory."""
+    id = memory("gate").id
+    confirm(caller=caller, memory_id=id, now=now)
+    assert memory("gate").user_verified
+    return id
+
+
+def test_confirmation_of_other_words_does_not_come_back_with_the_note(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    push(caller, now)
+    id = confirmed(caller, now)
+    push(caller, now, LATER)
+    changes = {"content": "The gate of the mill opens at ten."}
+    revise(caller=as_agent(caller), memory_id=id, changes=changes, if_version=None, now=now)
+
+    push(caller, now)
+
+    back = memory("gate")
+    assert (back.stale_at, back.user_verified) == (None, False)
+    assert (back.verification, back.verified_at) == ("unverified", None)
+
+
+@pytest.mark.parametrize("pushes", [as_agent, lambda person: person])
+def test_other_words_under_the_id_of_a_statement_are_nobody_s_confirmed(
+    caller: Caller, store: str, now: datetime, pushes: Callable[[Caller], Caller]
+) -> None:
+    push(caller, now)
+    id = confirmed(caller, now)
+    with tenancy.unit():  # of the same id, and of no note
+        Memory.objects.filter(pk=id).update(source_hash="", content="It opens.", content_hash="x")
+        NoteVersion.objects.all().delete()
+
+    push(pushes(caller), now)
+
+    after = memory("gate")
+    assert (after.id, after.content) == (id, "The gate of the mill opens at nine.")
+    assert (after.user_verified, after.verification) == (False, "unverified")
