@@ -11,8 +11,9 @@ import html
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Final
 
 DEEPEST: Final = 2  # encodings one inside of another, as gitleaks
@@ -22,7 +23,8 @@ _ESCAPE: Final = re.compile(  # one of few signs begins it: they are found at on
     r"(?:(?<=\\)(?:u(?P<u>[0-9A-Fa-f]{4})|x(?P<x>[0-9A-Fa-f]{2})|(?P<c>[\"'`/\\nrt]))"
     r"|(?<=%)(?P<p>[0-9A-Fa-f]{2})"
     r"|(?<=&)(?:(?P<e>[A-Za-z]{2,8});|#(?P<d>\d{2,6});|#[xX](?P<h>[0-9A-Fa-f]{2,5});)"
-    r"|(?<=(?P<n>[\u00ad\u200b-\u200d\u2060\ufeff]))|(?<=(?P<w>[\uff01-\uff5e])))"
+    r"|(?<=(?P<n>[\u00ad\u200b-\u200d\u2060\ufeff]))[\u00ad\u200b-\u200d\u2060\ufeff]*"
+    r"|(?<=(?P<w>[\uff01-\uff5e])))"
 )
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _BROKEN_LINE: Final = re.compile(  # likewise; what follows depends on the sign
@@ -38,6 +40,8 @@ _ENCODED: Final = re.compile(
 _MARK: Final = re.compile(r"\*\*|__|~~")  # of emphasis; who reads a turn leaves them out
 _APART: Final = "\n\n"  # between decodings: lines that are broken are joined, these are not
 _DASHED: Final = str.maketrans("-_", "+/")
+_LAID_OUT: Final = str.maketrans("", "", "\r\n\t")  # not printable, and yet in every text
+Meant = Callable[[re.Match[str]], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,40 +56,57 @@ class Piece:
     is_copied: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """A text read another way, made of pieces of its parent's; the first text has no parent."""
+class Pieces:
+    """The pieces of a form; put down when something is found in it, which is seldom."""
 
-    text: str
-    parent: "Form | None" = None
-    pieces: tuple[Piece, ...] = ()
-    is_joined: bool = False
-    is_decoded: bool = False
+    def __init__(self, *, made: Callable[[], tuple[Piece, ...]]) -> None:
+        """Remember how they are made."""
+        self._made = made
 
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a part of this form stands in the first text."""
-        if self.parent is None:
-            return start, end
-        return self.parent.span(self._source(start)[0], self._source(end - 1)[1])
+    @cached_property
+    def _all(self) -> tuple[Piece, ...]:
+        return self._made()
 
-    def _source(self, at: int) -> tuple[int, int]:
-        piece = self.pieces[bisect_right(self.pieces, at, key=lambda one: one.start) - 1]
+    def source(self, at: int) -> tuple[int, int]:
+        """Return the span of the parent's text that a character of the form was made from."""
+        piece = self._all[bisect_right(self._all, at, key=lambda one: one.start) - 1]
         if not piece.is_copied:
             return piece.source
         place = piece.source[0] + at - piece.start
         return place, place + 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A text read another way, made of pieces of its parent's; the first text has no parent."""
+
+    text: str
+    parent: "Form | None" = None
+    pieces: "Pieces | None" = None
+    is_joined: bool = False
+    is_decoded: bool = False
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where a part of this form stands in the first text."""
+        if self.parent is None or self.pieces is None:
+            return start, end
+        return self.parent.span(self.pieces.source(start)[0], self.pieces.source(end - 1)[1])
+
+
 def forms(*, text: str) -> Iterator[Form]:
-    """Yield every other reading of a text."""
-    yield from _deeper(Form(text=text), DEEPEST)
+    """Yield every other reading of a text; of two that read alike, one."""
+    seen: set[tuple[str, bool]] = set()
+    for form in _deeper(Form(text=text), DEEPEST):
+        if (form.text, form.is_joined) not in seen:
+            seen.add((form.text, form.is_joined))
+            yield form
 
 
 def unmarked(*, text: str) -> Form | None:
     """Return a text without its marks of emphasis, None where it has none."""
     if not _MARK.search(text):
         return None
-    return _rewritten(Form(text=text), ((found.span(), "") for found in _MARK.finditer(text)))
+    return _rewritten(Form(text=text), _MARK, _nothing)
 
 
 def _deeper(form: Form, depth: int) -> Iterator[Form]:
@@ -105,15 +126,17 @@ def _once(form: Form) -> Iterator[Form]:
 
 
 def _unescaped(form: Form) -> Form:
-    made = _rewritten(
-        form, ((found.span(), _meant(found)) for found in _ESCAPE.finditer(form.text))
-    )
-    return replace(made, is_decoded=True)
+    return replace(_rewritten(form, _ESCAPE, _meant), is_decoded=True)
 
 
 def _meant(found: re.Match[str]) -> str:
     """Return what an escape stands for: a character, or none for one that nobody sees."""
-    kind, written = next((name, text) for name, text in found.groupdict().items() if text)
+    kind = found.lastgroup or ""
+    return _meaning(kind, found[kind])
+
+
+@lru_cache(maxsize=4096)
+def _meaning(kind: str, written: str) -> str:
     if kind == "n":
         return ""
     if kind == "w":
@@ -127,30 +150,39 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def _joined(form: Form) -> Form:
-    made = _rewritten(form, ((found.span(), "") for found in _BROKEN_LINE.finditer(form.text)))
-    return replace(made, is_joined=True)
+    return replace(_rewritten(form, _BROKEN_LINE, _nothing), is_joined=True)
 
 
-def _rewritten(form: Form, changes: Iterable[tuple[tuple[int, int], str]]) -> Form:
-    """Return a form with some spans written another way, and the rest copied."""
-    texts: list[str] = []
-    pieces: list[Piece] = []
-    length = position = 0
-    for (start, end), meant in (*changes, ((len(form.text), len(form.text)), "")):
-        copied = (form.text[position:start], (position, start), True)
-        for text, source, is_copied in (copied, (meant, (start, end), False)):
-            if text:
-                texts.append(text)
-                pieces.append(Piece(start=length, source=source, is_copied=is_copied))
-                length += len(text)
-        position = end
+def _nothing(_: re.Match[str]) -> str:
+    return ""
+
+
+def _rewritten(form: Form, pattern: re.Pattern[str], meant: Meant) -> Form:
+    """Return a form with what a pattern finds written another way, and the rest copied."""
     return Form(
-        text="".join(texts),
+        text=pattern.sub(meant, form.text),
         parent=form,
-        pieces=tuple(pieces),
+        pieces=Pieces(made=lambda: tuple(_traced(form.text, pattern, meant))),
         is_joined=form.is_joined,
         is_decoded=form.is_decoded,
     )
+
+
+def _traced(text: str, pattern: re.Pattern[str], meant: Meant) -> Iterator[Piece]:
+    """Yield the pieces of a text that was rewritten."""
+    length = position = 0
+    for found in pattern.finditer(text):
+        start, end = found.span()
+        if start > position:
+            yield Piece(start=length, source=(position, start), is_copied=True)
+            length += start - position
+        written = meant(found)
+        if written:
+            yield Piece(start=length, source=(start, end), is_copied=False)
+            length += len(written)
+        position = end
+    if position < len(text):
+        yield Piece(start=length, source=(position, len(text)), is_copied=True)
 
 
 def _decoded(form: Form) -> Iterator[Form]:
@@ -164,7 +196,8 @@ def _decoded(form: Form) -> Iterator[Form]:
             pieces.append(Piece(start=length, source=source, is_copied=False))
             length += len(text) + len(_APART)
     if texts:
-        yield Form(text=_APART.join(texts), parent=form, pieces=tuple(pieces), is_decoded=True)
+        made = Pieces(made=lambda: tuple(pieces))
+        yield Form(text=_APART.join(texts), parent=form, pieces=made, is_decoded=True)
 
 
 def _encoded(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -186,5 +219,5 @@ def _decodings(encoded: str) -> Iterator[str]:
             decoded = decode(written).decode("utf-8")
         except (binascii.Error, ValueError):
             continue  # it is not written that way
-        if decoded and all(one.isprintable() or one in "\r\n\t" for one in decoded):
+        if decoded and decoded.translate(_LAID_OUT).isprintable():
             yield decoded

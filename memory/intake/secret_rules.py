@@ -94,7 +94,7 @@ _BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterw
 )
 _LONGEST_NAME: Final = 24  # characters
 _NAMED: Final = (  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
-    r"(?i)\b(?:name|key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]{0,60}(?:passw(?:or)?d|pwd|secret|token"
+    r"(?i)\b(?=[nk])(?:name|key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]{0,60}(?:passw(?:or)?d|pwd|secret|token"
     r"|credentials?|(?:api|access|private|signing|master|encryption)[_.-]?key)(?:[_-]?\d{1,3})?[\"']?"
     r"(?:,\s{0,40}|\s{1,40})[\"']?value[\"']?\s{0,3}[:=]\s{0,3}"
 )
@@ -199,7 +199,7 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.AUTHORIZATION_HEADER,
-        r"(?i)\b(?:authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)"
+        r"(?i)\b(?=[axb])(?:authorization[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)"
         r"|x-[a-z-]{0,30}(?:key|token)[\"']?\s*[:=]|bearer)\s+[\"']?"
         r"(?P<value>[A-Za-z0-9._~+/=-]{16,})",
         is_bare_secret,
@@ -216,7 +216,7 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.VENDOR_KEY,
-        rf"(?<![\w.])(?:{'|'.join(_PREFIXES)})(?![\w])",
+        rf"(?<![\w.])(?=\w)(?:{'|'.join(_PREFIXES)})(?![\w])",
         is_random,
         is_unmistakable=True,
         is_one_word=True,
@@ -270,7 +270,7 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
-        r"(?i)(?:--(?:password|passwd|pass|pwd|token|secret|api-?key|passphrase|auth)[ =]"
+        r"(?i)(?=[-sl])(?:--(?:password|passwd|pass|pwd|token|secret|api-?key|passphrase|auth)[ =]"
         r"|\bsshpass\s+-p\s?|\blogin\s+\S{1,64}\s+password\s+)[\"']?(?P<value>[^\s\"'`]{6,200})",
         is_bare_secret,
         "--",
@@ -299,7 +299,7 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
-        r"(?i)\b(?:password|passphrase|passwd|secret|api key|access key|token|credentials?"
+        r"(?i)\b(?=[psatcm])(?:password|passphrase|passwd|secret|api key|access key|token|credentials?"
         r"|mot de passe|mdp)(?: \w+){0,4}? (?:is|was|are|to|=|as|:|est|était|sera)"
         r"(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{6,200})",

@@ -7,6 +7,7 @@ entropy (1948). The stricter judges are for places where plain words are more us
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import Final
 
 MINIMUM_ENTROPY: Final = 2.3  # bits a character of a short assigned value, ours
@@ -136,5 +137,15 @@ def _is_name(value: str) -> bool:
 
 
 def _classes(value: str) -> int:
-    kinds = (str.islower, str.isupper, str.isdigit, lambda character: not character.isalnum())
-    return sum(any(kind(character) for character in value) for kind in kinds)
+    return len(frozenset[str]().union(*map(_classes_of, set(value))))
+
+
+@lru_cache(maxsize=4096)
+def _classes_of(character: str) -> frozenset[str]:
+    classes = {
+        "lower": character.islower(),
+        "upper": character.isupper(),
+        "digit": character.isdigit(),
+        "other": not character.isalnum(),
+    }
+    return frozenset(name for name, is_one in classes.items() if is_one)

@@ -71,18 +71,12 @@ def find_spoken(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
 
 def redact(*, text: str, findings: tuple[Finding, ...]) -> str:
     """Replace each finding by its kind in brackets, leaving the rest as it is."""
-    redacted = text
-    for found in reversed(_joined(list(findings))):
-        redacted = f"{redacted[: found.start]}[redacted: {found.kind}]{redacted[found.end :]}"
-    return redacted
+    return _with(text, _joined(list(findings)), lambda found: f"[redacted: {found.kind}]")
 
 
 def leave_out(*, text: str, findings: tuple[Finding, ...]) -> str:
     """Return a text without what was found, for those who only want the words around it."""
-    left = text
-    for found in reversed(findings):
-        left = f"{left[: found.start]} {left[found.end :]}"
-    return " ".join(left.split())
+    return " ".join(_with(text, findings, lambda _: " ").split())
 
 
 def kinds(*, findings: tuple[Finding, ...]) -> tuple[SecretKind, ...]:
@@ -91,15 +85,15 @@ def kinds(*, findings: tuple[Finding, ...]) -> tuple[SecretKind, ...]:
 
 
 def places(*, text: str, findings: tuple[Finding, ...]) -> tuple[Place, ...]:
-    """Return where in a text each finding begins."""
-    return tuple(
-        Place(
-            kind=found.kind,
-            line=text.count("\n", 0, found.start) + 1,
-            column=found.start - text.rfind("\n", 0, found.start),
-        )
-        for found in findings
-    )
+    """Return where in a text each finding begins; findings in their order, as `find` gives them."""
+    told: list[Place] = []
+    line, begins, seen = 1, 0, 0
+    for found in findings:  # each line is looked at once, however many findings there are
+        line += text.count("\n", seen, found.start)
+        begins = max(begins, text.rfind("\n", seen, found.start) + 1)
+        seen = found.start
+        told.append(Place(kind=found.kind, line=line, column=found.start - begins + 1))
+    return tuple(told)
 
 
 def says(*, places: tuple[Place, ...]) -> Sentence:
@@ -114,6 +108,16 @@ def says(*, places: tuple[Place, ...]) -> Sentence:
         for one in places[:MOST_TOLD]
     )
     return sentence("The text holds what looks like a secret: {places}.", places=told)
+
+
+def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], str]) -> str:
+    """Return a text with something said in the place of each finding, put together once."""
+    parts: list[str] = []
+    done = 0
+    for found in findings:
+        parts += (text[done : found.start], said(found))
+        done = found.end
+    return "".join((*parts, text[done:]))
 
 
 def _matches(text: str, catalog: Catalog, *, is_put_together: bool = False) -> Iterator[Match]:

@@ -8,7 +8,7 @@ was compiled takes one, so a server does it while it starts (`prepare`).
 
 import argparse
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +29,7 @@ CONFIDENCE: Final = "medium"  # of the catalog's rules: those that need no guess
 ADDRESS_RULE: Final = "betterleaks.generic-credential-uri"  # what our own does for addresses
 FOLDER: Final = "secret-rules"  # beside the models
 PACKAGE: Final = "kingfisher_sdk"
+CONTINUATIONS: Final = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 _lock = Lock()
 
@@ -90,22 +91,25 @@ def main() -> None:
 
 def _catalog(text: str) -> Iterator[Match]:
     written = text.encode("utf-8", errors="replace")
-    for found in _scanner().scan(written):
-        if not found.visible or found.rule_id == ADDRESS_RULE:
-            continue
-        start, end = found.location["start_offset"], found.location["end_offset"]
-        yield Match(
-            kind=SecretKind.VENDOR_KEY,
-            start=_characters(text, written, start),
-            end=_characters(text, written, end),
-        )
+    spans = [
+        (found.location["start_offset"], found.location["end_offset"])
+        for found in _scanner().scan(written)
+        if found.visible and found.rule_id != ADDRESS_RULE
+    ]
+    at = _characters(written, {offset for span in spans for offset in span})
+    for start, end in spans:
+        yield Match(kind=SecretKind.VENDOR_KEY, start=at[start], end=at[end])
 
 
-def _characters(text: str, written: bytes, offset: int) -> int:
-    """Return the character at which a byte of the written text stands."""
-    if len(text) == len(written):
-        return offset
-    return len(written[:offset].decode("utf-8", errors="replace"))
+def _characters(written: bytes, offsets: Iterable[int]) -> dict[int, int]:
+    """Return for bytes of a written text how many characters begin before each; one pass."""
+    found: dict[int, int] = {}
+    count = done = 0
+    for offset in sorted(offsets):
+        count += len(written[done:offset].translate(None, CONTINUATIONS))
+        found[offset] = count
+        done = offset
+    return found
 
 
 def _scanner() -> "Scanner":

@@ -80,6 +80,16 @@ def test_a_place_is_counted_in_characters(before: str) -> None:
     assert (found.start, found.end) == (len(before), len(before) + len(value))
 
 
+def test_places_behind_many_others_are_counted_in_characters() -> None:
+    kind = next(kind for kind in secret_kinds.KINDS if kind.name == "gitlab_deploy")
+    values = [kind.value(draw=random.Random(number)) for number in range(200)]
+    text = "".join(f"日é {value}\n" for value in values)
+
+    found = find_secrets(text=text)
+
+    assert [text[one.start : one.end] for one in found] == values
+
+
 @pytest.mark.goal(name="G16")
 def test_looking_at_a_memory_takes_its_time(scale: Scale, figure: Callable[[str], None]) -> None:
     secret_catalog.prepare()
