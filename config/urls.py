@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("frontend.urls")),
 ]
 
+handler400 = "frontend.views.errors.unreadable"
 handler403 = "frontend.views.errors.forbidden"
 handler404 = "frontend.views.errors.not_found"
 handler500 = "frontend.views.errors.broken"

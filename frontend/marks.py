@@ -11,8 +11,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import npgettext, pgettext
 
 from frontend import figures, words
+from memory.checks import words as telling
 
 CODE: Final = re.compile(r"`([^`\n]+)`")
+WORD: Final = re.compile(r"[^\W\d_]\w*")
 AGES: Final[Mapping[str, Callable[[int], str]]] = {
     "minute": lambda n: npgettext("short time", "%(count)d min", "%(count)d min", n),
     "hour": lambda n: npgettext("short time", "%(count)d h", "%(count)d h", n),
@@ -31,6 +33,19 @@ def type_chip(*, type: str) -> SafeString:
 def statement(*, text: str) -> SafeString:
     """Escape a statement and set what stands between backticks as code."""
     return mark_safe(CODE.sub(r"<code>\1</code>", conditional_escape(text)))  # noqa: S308 - escaped
+
+
+def met(*, text: str, stems: frozenset[str]) -> SafeString:
+    """Escape a statement and mark the words in it that have one of these stems."""
+
+    def marked(found: re.Match[str]) -> str:
+        word = found.group()
+        is_met = not stems.isdisjoint(telling.stems(text=word))
+        return f"\x00{word}\x01" if is_met else word
+
+    plain = text.replace("\x00", "").replace("\x01", "")
+    shown = statement(text=WORD.sub(marked, plain))
+    return mark_safe(shown.replace("\x00", "<mark>").replace("\x01", "</mark>"))  # noqa: S308
 
 
 def ago(*, moment: datetime, now: datetime) -> SafeString:

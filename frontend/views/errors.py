@@ -4,6 +4,7 @@ import logging
 import sys
 from typing import Final
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -16,6 +17,19 @@ log = logging.getLogger(__name__)
 
 AWAY: Final = (OperationalError, InterfaceError, RedisError)
 RETRY_S: Final = 5
+
+
+def unreadable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say that what was sent is too much (413), or cannot be read (400); to htmx in a toast."""
+    speak(request)
+    is_too_much = isinstance(exception, RequestDataTooBig)
+    template = "400_toast.html" if request.headers.get("HX-Request") else "400.html"
+    status = 413 if is_too_much else 400
+    context = {"is_too_much": is_too_much, "status": status}
+    response = render(request, template, context, status=status)
+    if template != "400.html":
+        response["HX-Retarget"], response["HX-Reswap"] = "#toasts", "beforeend"
+    return response
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -51,6 +51,7 @@ def _pages(frame: Frame, slug: str) -> Iterator[Target]:
         yield Target(name=_("Overview"), href=reverse("overview", args=(org, slug)))
         yield Target(name=_("Memories"), href=reverse("memories", args=(org, slug)))
         yield Target(name=_("Topics"), href=reverse("topics", args=(org, slug)))
+        yield Target(name=_("Check a plan or a diff"), href=reverse("check", args=(org, slug)))
         yield Target(name=_("Connections"), href=reverse("connections", args=(org, slug)))
         yield Target(name=_("Trust"), href=reverse("trust", args=(org, slug)))
         yield Target(name=_("Activity"), href=reverse("activity", args=(org, slug)))

@@ -355,7 +355,7 @@ PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one 
 )
 PAGES_THAT_READ: Final = frozenset(
     {
-        "activity", "as_json", "audit_csv", "changes", "conflicts", "conflicts_count",
+        "activity", "as_json", "audit_csv", "changes", "check", "conflicts", "conflicts_count",
         "connection_test", "connections", "difference", "docs",
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",

@@ -43,6 +43,7 @@ OTHERS: Final = (  # forms that write nothing of an organization's, or nothing a
     Write(path="/me/theme", act="", send={"theme": "dark"}),
     Write(path="/language", act="", send={"language": "fr", "next": "/"}),
     Write(path="/o/acme/p/shop/teach/look", act="", send={"content": "x", "type": "fact"}),
+    Write(path="/o/acme/p/shop/check", act="", send={"kind": "plan", "text": "x"}),
     Write(path="/o/acme/p/shop/memories/{memory}/diff", act="", send={"content": "x"}),
 )
 FORMS: Final = (*(one for many in surfaces.PAGES.values() for one in many), *OTHERS, *DOORS)

@@ -104,6 +104,7 @@ ABOUT_A_MEMORY: Final = (
     ),
     _page("POST", f"{ROOM}memories/bulk", send={"verb": "pin", "memory": ["{own}", "{id}"]}),
     _page("POST", f"{ROOM}teach/look", send={"content": "{text}"}, compare="told"),
+    _page("POST", f"{ROOM}check", send={"kind": "plan", "text": "{text}"}, compare="told"),
     _page("POST", f"{ROOM}teach", send={"content": "{text}"}, compare="told"),
     _page("GET", "/o/{home}/palette", query="q={mark}", compare="told"),
     _page("GET", f"{ROOM}memories", query="q={mark}", compare="told"),

@@ -1,0 +1,128 @@
+"""A check as its page shows it: findings by level, each with its place, reason and advice (11.8).
+
+The words that a memory and the work share are marked in the memory and in the quoted step. What is
+quoted is the text without its secrets, as it was checked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.safestring import SafeString
+
+from frontend import marks, words_of_checks
+from frontend.words import Name, name_of
+from frontend.words_of_checks import Said
+from memory.actions.holding import PAUSED, Check, Told
+from memory.checks import plans
+from memory.checks.judging import Verdict
+from memory.checks.parts import Place
+from memory.queries.couplings import Tie
+from memory.queries.relations import Contradiction
+from memory.queries.views import MemoryView
+
+LONGEST_QUOTE: Final = 240  # characters of a step, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Where:
+    """A place of the work that a memory meets; `quote` is the step, empty for lines of a file."""
+
+    place: Place
+    quote: SafeString
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A memory that speaks up: its words, where it meets the work, why, and what to do."""
+
+    memory: MemoryView
+    statement: SafeString
+    sides: tuple[Contradiction, ...]
+    where: tuple[Where, ...]
+    why: Name
+    advice: Name
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """What was found of one level."""
+
+    level: str
+    name: Name
+    color: str
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is said of the work as a whole, and on what it rests."""
+
+    said: Said
+    is_diff: bool
+    groups: tuple[Group, ...]
+    ties: tuple[Tie, ...]
+    parts: int
+    files: int
+    left_out: int
+    without: tuple[Name, ...]
+
+
+def answer(*, check: Check, text: str, is_diff: bool) -> Answer:
+    """Return a check as its page shows it; `text` is what was checked, without its secrets."""
+    steps = {} if is_diff else {one.number: one.text for one in plans.read(text=text).steps}
+    return Answer(
+        said=_said(check),
+        is_diff=is_diff,
+        groups=tuple(
+            Group(
+                level=level.value,
+                name=name,
+                color=color,
+                found=tuple(_found(one, steps) for one in check.findings if one.level is level),
+            )
+            for level, (name, color) in words_of_checks.LEVELS.items()
+            if any(one.level is level for one in check.findings)
+        ),
+        ties=check.ties,
+        parts=check.parts,
+        files=check.files,
+        left_out=check.left_out,
+        without=tuple(name_of(words_of_checks.LEFT_OUT, one) for one in check.degraded),
+    )
+
+
+def _said(check: Check) -> Said:
+    if PAUSED in check.degraded:
+        return words_of_checks.PAUSED
+    if check.verdict is Verdict.STOP:
+        return words_of_checks.STOP
+    if check.verdict is Verdict.CAUTION:
+        return words_of_checks.CAUTION
+    is_known = bool(check.findings or check.ties)
+    return words_of_checks.KNOWN if is_known else words_of_checks.UNKNOWN
+
+
+def _found(told: Told, steps: Mapping[int, str]) -> Found:
+    matched = frozenset(told.matched)
+    why, advice = words_of_checks.REASONS[told.why]
+    return Found(
+        memory=told.memory,
+        statement=marks.met(text=told.memory.content, stems=matched),
+        sides=told.sides,
+        where=tuple(
+            Where(
+                place=place,
+                quote=marks.met(text=_cut(steps.get(place.step, "")), stems=matched),
+            )
+            for place in told.places
+        ),
+        why=why,
+        advice=advice,
+        missing=told.missing,
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…"

@@ -1,0 +1,107 @@
+"""The check of a plan or a diff before the work: handed in, answered, not kept (spec 11.8)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from accounts.errors import CairnError, TooLarge, wrong_field
+from accounts.sentences import sentence
+from frontend import checking
+from frontend.checking import Answer
+from frontend.views import base
+from frontend.views.base import Frame
+from memory.actions import holding
+from memory.actions.check_diff import LONGEST_DIFF, check_diff
+from memory.actions.check_plan import LONGEST_PLAN, check_plan
+from memory.queries import overview
+
+DIFF: Final = "diff"
+LARGEST_FILE: Final = 4 * LONGEST_DIFF  # bytes; what is larger is longer than any diff may be
+
+
+@base.member
+def check(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the form; hold what was handed in against what is known."""
+    if request.method != "POST":
+        return _page(request, frame, form={"kind": request.GET.get("kind", "")})
+    is_diff = request.POST.get("kind") == DIFF
+    try:
+        text = _handed(request)
+        answer = _answer(frame, text, is_diff=is_diff)
+    except CairnError as error:
+        return _answered(request, frame, form=request.POST, error=error, status=error.status)
+    shown = "" if request.htmx else holding.without_secrets(text=text)[0]  # type: ignore[attr-defined]
+    form = {"kind": request.POST.get("kind", ""), "text": shown}
+    return _answered(request, frame, form=form, answer=answer)
+
+
+def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
+    project = frame.project.slug if frame.project else ""
+    if is_diff:
+        found = check_diff(caller=frame.caller, project=project, diff=text, now=frame.now)
+        return checking.answer(check=found, text="", is_diff=True)
+    found = check_plan(caller=frame.caller, project=project, plan=text, now=frame.now)
+    clean, _ = holding.without_secrets(text=text)
+    return checking.answer(check=found, text=clean, is_diff=False)
+
+
+def _handed(request: HttpRequest) -> str:
+    """Return what was pasted or the file that was chosen. Raises InvalidInput, TooLarge."""
+    pasted = request.POST.get("text", "").replace("\r\n", "\n")
+    file = request.FILES.get("file")
+    if file is None:
+        if not pasted.strip():
+            raise wrong_field(
+                pointer="/text",
+                detail="There is nothing to check.",
+                hint="Paste a plan or a diff, or choose a file.",
+            )
+        return pasted
+    if pasted.strip():
+        raise wrong_field(
+            pointer="/file",
+            detail="There is a text and a file.",
+            hint="Hand in one of the two.",
+        )
+    if (file.size or 0) > LARGEST_FILE:
+        raise TooLarge(
+            detail=sentence("A file of {size} bytes.", size=file.size or 0),
+            hint="Leave out what is generated, or check it in parts.",
+        )
+    return str(file.read().decode("utf-8-sig", "replace"))
+
+
+def _answered(
+    request: HttpRequest,
+    frame: Frame,
+    *,
+    form: Mapping[str, str],
+    status: int = 200,
+    **extra: object,
+) -> HttpResponse:
+    """Answer htmx with what was found alone, others with the whole page."""
+    if request.htmx:  # type: ignore[attr-defined]
+        return base.page(request, "partials/check_answer.html", extra, status=status)
+    return _page(request, frame, form=form, status=status, **extra)
+
+
+def _page(
+    request: HttpRequest,
+    frame: Frame,
+    *,
+    form: Mapping[str, str],
+    status: int = 200,
+    **extra: object,
+) -> HttpResponse:
+    project = frame.project.slug if frame.project else ""
+    context = {
+        "section": "check",
+        "form": form,
+        "longest_plan": LONGEST_PLAN,
+        "longest_diff": LONGEST_DIFF,
+        "tally": overview.tally(caller=frame.caller, project=project, now=frame.now),
+        "now": frame.now,
+        **extra,
+    }
+    return base.page(request, "pages/check.html", context, status=status)
