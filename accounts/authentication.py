@@ -26,11 +26,14 @@ log = logging.getLogger(__name__)
 AGENT_LENGTH: Final = 120  # characters, the column's
 
 
-def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Caller:
+def caller_from_token(
+    *, text: str, agent: str, ip: str, now: datetime, hook: int | None = None
+) -> Caller:
     """Return who presents this token; call it before any transaction is open.
 
-    `agent` names the software (empty: the token's name stands in), `ip` the peer. Raises
-    InvalidToken, and RateLimited for an address that guesses.
+    `agent` names the software (empty: the token's name stands in), `ip` the peer, `hook` the
+    version of the hook script where one calls. Raises InvalidToken, and RateLimited for an address
+    that guesses.
     """
     try:
         credential = credentials.verify(text=text, now=now)
@@ -38,7 +41,8 @@ def caller_from_token(*, text: str, agent: str, ip: str, now: datetime) -> Calle
         _count_guess(ip, now)
         raise
     software = _printable(agent) or credential.name
-    is_new = token_actions.note_use(credential=credential, agent=software, ip=ip, now=now)
+    use = token_actions.Use(agent=software, ip=ip, hook=hook)
+    is_new = token_actions.note_use(credential=credential, use=use, now=now)
     return Caller(
         user_id=credential.user_id,
         organization_id=credential.organization_id,

@@ -62,6 +62,15 @@ class IssuedToken:
     token: TokenView
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """By what, from where and by which version of the hook script, if by one, a token is used."""
+
+    agent: str
+    ip: str
+    hook: int | None
+
+
 def create_token(*, caller: Caller, new: NewToken, now: datetime) -> IssuedToken:
     """Make a token for the caller.
 
@@ -150,7 +159,7 @@ def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
     return token_view(row)
 
 
-def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> bool:
+def note_use(*, credential: Credential, use: Use, now: datetime) -> bool:
     """Write when, from where and by what a token was last used, at most once a minute.
 
     What is stored of it is made anew under the pepper of now, when that has changed.
@@ -166,8 +175,14 @@ def note_use(*, credential: Credential, agent: str, ip: str, now: datetime) -> b
             Token.objects.filter(pk=credential.token_id).update(digest=credential.new_digest)
         written = Token.objects.filter(
             Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
-        ).update(last_used_at=now, last_used_ip=_address(ip), last_used_agent=agent)
+        ).update(last_used_at=now, **_columns(use))
     return written == 1 and (last is None or _slot(last) != _slot(now))
+
+
+def _columns(use: Use) -> dict[str, str | int | None]:
+    """Return what is stored of a use; which hook script it was stays, where none called."""
+    hook = {} if use.hook is None else {"last_used_hook": use.hook}
+    return {"last_used_ip": _address(use.ip), "last_used_agent": use.agent, **hook}
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:

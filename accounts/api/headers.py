@@ -7,6 +7,11 @@ from accounts.backend import free_texts
 from accounts.errors import InvalidToken
 
 AGENT: Final = "X-Cairn-Agent"
+HOOK: Final = "X-Cairn-Hook"
+HOOKS: Final = "/api/v1/hooks/"  # whom the hook script calls
+OWN_PROGRAMS: Final = f"{HOOKS}generic"  # whom programs of anybody's call without our script
+FIRST_HOOK: Final = 1  # the script that did not tell its version yet
+HOOK_DIGITS: Final = 4
 SCHEMES: Final = frozenset({"bearer", "token"})
 
 
@@ -33,6 +38,15 @@ def agent_of(*, headers: Mapping[str, str]) -> str:
     It stands beside every act, so it holds no secret.
     """
     return free_texts.shown(text=headers.get(AGENT, ""))
+
+
+def hook_of(*, headers: Mapping[str, str], path: str) -> int | None:
+    """Return the version of the hook script that calls, None for a call that is no script's."""
+    said = headers.get(HOOK, "").strip()
+    if path.startswith(HOOKS) and said.isascii() and said.isdecimal() and len(said) <= HOOK_DIGITS:
+        return int(said)
+    is_of_script = path.startswith(HOOKS) and not path.startswith(OWN_PROGRAMS)
+    return FIRST_HOOK if is_of_script else None
 
 
 def address_of(*, headers: Mapping[str, str], peer: str, trusted_proxies: int) -> str:

@@ -78,6 +78,7 @@ TOKEN: Final = record(
     last_used_at=maybe(MOMENT),
     last_used_ip=maybe(TEXT),
     last_used_agent=TEXT,
+    last_used_hook=maybe(WHOLE),
     replaced_by=maybe(ID),
     revoked_at=maybe(MOMENT),
 )

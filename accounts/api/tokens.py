@@ -80,6 +80,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "last_used_at": None,
     "last_used_ip": None,
     "last_used_agent": "",
+    "last_used_hook": None,
     "replaced_by": None,
     "revoked_at": None,
 }

@@ -28,6 +28,7 @@ class Token(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     last_used_ip = models.GenericIPAddressField(null=True, blank=True)
     last_used_agent = models.CharField(max_length=120, blank=True)
+    last_used_hook = models.PositiveSmallIntegerField(null=True, blank=True)
     replaced_by = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL)
     revoked_at = models.DateTimeField(null=True, blank=True)
 

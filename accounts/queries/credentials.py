@@ -25,7 +25,10 @@ CREATE_HINT: Final = "Create a new one in the settings of the organization, unde
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenView:
-    """A token without its secret. `projects` is None when it is not bound to any."""
+    """A token without its secret. `projects` is None when it is not bound to any.
+
+    `last_used_hook` is the version of the hook script that called last, None where none has.
+    """
 
     id: UUID
     name: str
@@ -41,6 +44,7 @@ class TokenView:
     last_used_at: datetime | None
     last_used_ip: str | None
     last_used_agent: str
+    last_used_hook: int | None
     replaced_by: UUID | None
     revoked_at: datetime | None
 
@@ -163,6 +167,7 @@ def token_view(row: Token) -> TokenView:
         last_used_at=row.last_used_at,
         last_used_ip=row.last_used_ip,
         last_used_agent=row.last_used_agent,
+        last_used_hook=row.last_used_hook,
         replaced_by=row.replaced_by_id,
         revoked_at=row.revoked_at,
     )

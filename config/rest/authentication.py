@@ -49,7 +49,9 @@ def _of_token(http: HttpRequest, text: str) -> Caller:
         trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
     )
     agent = headers.agent_of(headers=http.headers)
-    return caller_from_token(text=text, agent=agent, ip=address, now=datetime.now(UTC))
+    hook = headers.hook_of(headers=http.headers, path=http.path_info)
+    now = datetime.now(UTC)
+    return caller_from_token(text=text, agent=agent, ip=address, now=now, hook=hook)
 
 
 def _of_session(http: HttpRequest) -> Caller | None:

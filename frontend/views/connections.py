@@ -19,6 +19,7 @@ from frontend.trying import ANSWERS, Tried
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.actions.try_connection import try_connection
+from memory.observer.harnesses import script
 from memory.queries import connections as queries
 from memory.queries import injections, overview
 from memory.queries.injections import Sums
@@ -39,11 +40,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """A token that has called, whether it is given anything here, and whether it fell silent."""
+    """A token that has called, whether it is given anything here, and whether it fell silent.
+
+    `is_old`: the hook script that calls with it is older than the one of this product.
+    """
 
     token: TokenView
     is_paused: bool
     is_silent: bool
+    is_old: bool
     may_pause: bool
 
 
@@ -54,12 +59,14 @@ class Checklist:
     steps: tuple[Step, ...]
     agents: tuple[Agent, ...]
     complete: bool
+    newest_hook: int
+    has_old: bool
     given: Sums
     is_paused: bool
     may_pause: bool
 
 
-@base.member
+@base.reader
 def connections(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the page."""
     slug = frame.project.slug if frame.project else ""
@@ -70,10 +77,11 @@ def connections(request: HttpRequest, frame: Frame) -> HttpResponse:
     return base.page(request, "pages/connections.html", context)
 
 
-@base.member
+@base.reader
 def steps(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the check-list alone, for the live refresh."""
-    context = {"checklist": _checklist(frame), "now": frame.now}
+    known = tokens(caller=frame.caller)
+    context = {"checklist": _checklist(frame, known), "now": frame.now}
     return base.page(request, "partials/checklist.html", context)
 
 
@@ -120,13 +128,8 @@ def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _tried(frame: Frame, token_id: UUID) -> Tried:
     ref = frame.project.slug if frame.project else ""
     outcome = try_connection(caller=frame.caller, ref=ref, token_id=token_id, now=frame.now)
-    token = next(one for one in _own_tokens(frame) if one.id == token_id)
+    token = next(one for one in tokens(caller=frame.caller) if one.id == token_id)
     return Tried(token=token, said=ANSWERS[outcome])
-
-
-def _own_tokens(frame: Frame) -> tuple[TokenView, ...]:
-    """Return the tokens of the person who looks, those that have ended too."""
-    return tuple(one for one in tokens(caller=frame.caller) if one.user_id == frame.caller.user_id)
 
 
 def _may_write(frame: Frame) -> bool:
@@ -139,21 +142,23 @@ def _may_manage(frame: Frame) -> bool:
 
 def _context(frame: Frame, *, token: str | None) -> dict[str, object]:
     slug = frame.project.slug if frame.project else ""
+    known = tokens(caller=frame.caller)
     return {
         "section": "connections",
         "token": token,
         "harnesses": snippets.harnesses(base_url=settings.BASE_URL, token=token, project=slug),
-        "checklist": _checklist(frame),
-        "own_tokens": _own_tokens(frame),
+        "checklist": _checklist(frame, known),
+        "own_tokens": tuple(one for one in known if one.user_id == frame.caller.user_id),
         "now": frame.now,
     }
 
 
-def _checklist(frame: Frame) -> Checklist:
+def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
+    """Return how far the agents are; `known` are the tokens that who looks may see."""
     slug = frame.project.slug if frame.project else ""
     living = tuple(
         one
-        for one in tokens(caller=frame.caller)
+        for one in known
         if state_of(token=one, now=frame.now) in {"active", "rotated"} and _reaches(one, frame)
     )
     seen = tuple(one for one in living if one.last_used_at is not None)
@@ -166,18 +171,22 @@ def _checklist(frame: Frame) -> Checklist:
         Step(name=_("A session was given a memory"), at=given.first_at),
         Step(name=_("First memory from an agent"), at=reached.first_memory_at),
     )
+    agents = tuple(
+        Agent(
+            token=one,
+            is_paused=one.id in paused.tokens,
+            is_silent=is_silent(token=one, now=frame.now),
+            is_old=one.last_used_hook is not None and one.last_used_hook < script.VERSION,
+            may_pause=_may_write(frame),
+        )
+        for one in seen
+    )
     return Checklist(
         steps=steps,
-        agents=tuple(
-            Agent(
-                token=one,
-                is_paused=one.id in paused.tokens,
-                is_silent=is_silent(token=one, now=frame.now),
-                may_pause=_may_write(frame),
-            )
-            for one in seen
-        ),
+        agents=agents,
         complete=all(step.at is not None for step in steps),
+        newest_hook=script.VERSION,
+        has_old=any(one.is_old for one in agents),
         given=given,
         is_paused=paused.paused,
         may_pause=_may_manage(frame),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
+from accounts.api.headers import HOOK
 from accounts.api.schemas import FREE
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
@@ -22,6 +23,11 @@ PAYLOAD: Final = Record(name="HookPayload", fields=(), open=True)
 HEADERS: Final = (
     Field(name=OFF, shape=Text(largest=20), says="Anything but 0: nothing is kept or given."),
     Field(name=EVENT, shape=Text(largest=60), says="The event, where the payload names none."),
+    Field(
+        name=HOOK,
+        shape=Text(largest=60),
+        says="The version of the script that calls; the page of connections names old ones.",
+    ),
     Field(name=PROJECT, shape=Text(largest=64), says="The project's slug or id."),
     Field(
         name=REPOSITORY,

@@ -25,6 +25,7 @@ Authorization: Bearer $token
 Content-Type: application/json
 X-Cairn-Agent: $1
 X-Cairn-Event: ${2:-}
+X-Cairn-Hook: 2
 X-Cairn-Project: $project
 X-Cairn-Repository: ${origin##*[:/]}
 END

@@ -80,7 +80,7 @@ def test_permalink_leads_to_the_memory(owner_pages: Client, memory: MemoryView) 
         ("/o/acme/", 34),
         ("/o/acme/p/shop/", 46),
         ("/o/acme/p/shop/memories", 46),
-        ("/o/acme/p/shop/connections", 57),
+        ("/o/acme/p/shop/connections", 24),
         ("/o/acme/p/shop/activity", 42),
     ],
 )

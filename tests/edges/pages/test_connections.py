@@ -10,6 +10,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import Token, User
+from memory.observer.harnesses import script
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
 from tests.support.api import Api
@@ -137,3 +138,30 @@ def test_an_agent_that_falls_silent_is_told_everywhere_to_its_person_alone(
 
     assert (told in before, told in after, told in theirs) == (False, True, False)
     assert "Silent for a day" in listed
+
+
+def test_an_old_hook_script_is_named_beside_its_agent(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    told = {"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Clear the cache."}
+    before = page(owner_pages, shop)
+
+    agent(caller).post("hooks/claude-code", told)
+    old = page(owner_pages, shop)
+    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(script.VERSION))
+    both = page(owner_pages, shop)
+
+    assert "hook script" not in before
+    assert "hook script 1, old" in old
+    assert "The newest hook script is version" in old
+    assert f"hook script {script.VERSION}<" in both
+
+
+def test_who_calls_without_a_script_has_no_version(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    client = agent(caller)
+    client.get("me")
+    client.post("hooks/generic", TOUCH)
+
+    assert "hook script" not in page(owner_pages, shop)
