@@ -9,9 +9,11 @@ from uuid import UUID
 from accounts.caller import Caller, may
 from accounts.caller import TokenScope as Scope
 from accounts.queries import people
-from frontend import figures
-from memory.queries import memories, reentries
+from frontend import figures, words_of_sessions
+from frontend.words import Name, name_of
+from memory.queries import memories, proofs, reentries
 from memory.queries.memories import LinkView, VersionView
+from memory.queries.proofs import Proof
 from memory.queries.reentries import Reentered
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
@@ -32,7 +34,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspected:
-    """Everything the inspector shows of a memory; `sides` contradict it."""
+    """Everything the inspector shows of a memory; `sides` contradict it.
+
+    `proof` says how it was learned, None where that was in no session, or in one that is gone or
+    that the caller may not see; `is_of_session` tells those apart.
+    """
 
     memory: MemoryView
     curve: figures.Curve
@@ -42,6 +48,9 @@ class Inspected:
     author: str
     active: bool
     may_change: bool
+    is_of_session: bool = False
+    proof: Proof | None = None
+    signal: Name = ""
     reentered: Reentered = NONE
 
 
@@ -52,6 +61,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
     if memory.author_user is not None:
         ids.add(memory.author_user)
     names = people(caller=caller, ids=ids) if ids else {}
+    proof = proofs.of_memory(caller=caller, memory=memory)
     return Inspected(
         memory=memory,
         curve=figures.curve(
@@ -66,6 +76,9 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
         author=_who(memory.author_agent, memory.author_user, names),
         active=memory.status == "active",
         may_change=may(caller=caller, scope=Scope.WRITE),
+        is_of_session=proofs.is_of_session(memory=memory),
+        proof=proof,
+        signal="" if proof is None else name_of(words_of_sessions.SIGNALS, proof.signal),
         reentered=_reentered(memory, caller),
     )
 

@@ -6,6 +6,7 @@ from frontend import feed, words_of_sessions
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.queries import overview as queries
+from memory.queries.experiments import USUAL_DAYS
 from teams import queries as places
 
 FEED_LENGTH = 12  # entries shown at first
@@ -31,6 +32,7 @@ def _figures(frame: Frame) -> dict[str, object]:
         "view": view,
         "tally": view.tally,
         "largest": largest,
+        "saved_days": USUAL_DAYS,
         "alarm_names": words_of_sessions.ALARMS,
         "now": frame.now,
     }

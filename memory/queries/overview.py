@@ -23,15 +23,18 @@ from django.db.models import (
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.evaluation.uplift import Saved
 from memory.formulas.health import Health, HealthCounts, health
 from memory.models import Memory, MemoryLink, MemoryUsage
-from memory.queries import alarms, conflicts, memories
+from memory.queries import alarms, conflicts, experiments, memories
 from memory.queries.alarms import Alarmed
 from memory.queries.views import MemoryView, countable
 from memory.queries.waiting import STALE, TAINTED, WAITING, awake
 from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
+from teams.models import Project
+from teams.queries import experiments as settings
 
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
@@ -77,10 +80,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewView:
-    """What the first page of a project says; alarms only to who settles things."""
+    """What the first page of a project says; alarms only to who settles things.
+
+    `saved` is None where sessions are not compared, or too few of them that the caller may know of.
+    """
 
     tally: Tally
     health: Health | None
+    saved: Saved | None
     attention: tuple[Attention, ...]
     alarms: tuple[Alarmed, ...]
     places: tuple[Place, ...]
@@ -105,6 +112,7 @@ def overview(*, caller: Caller, project: str, now: datetime) -> OverviewView:
         return OverviewView(
             tally=tally,
             health=health(counts=_health_counts(tally)),
+            saved=_saved(caller, place, now),
             attention=_attention(rows, caller, now),
             alarms=alarms.of_project(caller=caller, project_id=place.id, rows=rows, now=now),
             places=_places(rows),
@@ -139,6 +147,14 @@ def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
             )
             for group in groups.order_by("project_id")
         )
+
+
+def _saved(caller: Caller, place: Project, now: datetime) -> Saved | None:
+    """Return what memory saved, as the page of experiments tells it, where it is compared."""
+    if not settings.of_project(project=place).enabled:
+        return None
+    days = experiments.USUAL_DAYS
+    return experiments.report(caller=caller, project=place.slug, days=days, now=now).saved
 
 
 def _tally(rows: QuerySet[Memory], caller: Caller, now: datetime) -> Tally:

@@ -154,3 +154,18 @@ def test_french_speaks_of_the_same(owner_pages: Client, shop: str, owner: Any) -
 def test_another_organization_is_told_nothing(stranger_pages: Client, shop: str) -> None:
     assert stranger_pages.get(f"{shop}experiments").status_code == 404
     assert stranger_pages.get("/o/globex/p/shop/experiments").status_code == 404
+
+
+@pytest.mark.usefixtures("running")
+def test_the_overview_says_what_was_saved_and_leads_to_how_it_is_known(
+    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
+) -> None:
+    remembered(caller)
+
+    told = owner_pages.get(shop).content.decode()
+    hidden = viewer_pages.get(shop).content.decode()
+
+    assert "Tokens saved" in told
+    assert f'href="{shop}experiments?days=90"' in told
+    assert "Tokens saved" not in hidden
+    assert "Verified memories" in hidden

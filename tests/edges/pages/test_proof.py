@@ -1,0 +1,99 @@
+"""How a memory was learned, on its page: session, signal, events, lines; for who may see them."""
+
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+from django.test import Client
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions.open_session import NewSession, open_session
+from memory.models import Memory, Session
+from memory.queries.views import MemoryView
+
+BRANCH = "fix-the-token-refresh"
+REST = {"sequence": 13, "step": 5, "file": "middleware/auth.ts", "line": 118}
+
+
+def learned(caller: Caller, memory: MemoryView, now: datetime, *, shared: bool, sign: str) -> UUID:
+    """Let a memory be learned in a session of the caller's, by a signal or in a turn."""
+    with entered(caller):
+        new = NewSession(project="shop", branch=BRANCH, shared=shared)
+        session = open_session(caller=caller, new=new, now=now).session
+        kept = {"key": "error_retry:x", "memory_id": str(memory.id), "sessions": 3}
+        with tenancy.unit():
+            Session.objects.filter(pk=session.id).update(
+                agent="claude-code", observed={"promoted": [{**kept, "evidence": [REST]}]}
+            )
+            Memory.objects.filter(pk=memory.id).update(
+                session_id=session.id, source_uri=f"session:{session.id}#{sign}", source_line=2
+            )
+    return session.id
+
+
+def page_of(client: Client, memory: MemoryView) -> str:
+    """Return the page of a memory."""
+    return client.get(f"/o/acme/p/shop/memories/{memory.id}").content.decode()
+
+
+def test_a_signal_is_told_with_its_session_events_and_lines(
+    viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    session_id = learned(caller, memory, now, shared=True, sign="error_retry-1234")
+
+    page = page_of(viewer_pages, memory)
+
+    at = f"/o/acme/p/shop/sessions/{session_id}"
+    assert f'href="{at}">claude-code</a>' in page
+    assert BRANCH in page
+    assert "An error and what helped" in page
+    assert "3 sessions show it" in page
+    assert f'href="{at}?event=13#steps">event 13</a>' in page
+    assert "<code>middleware/auth.ts:118</code>" in page
+
+
+def test_a_turn_is_told_with_its_line(
+    owner_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    session_id = learned(caller, memory, now, shared=False, sign="turn-4")
+
+    page = page_of(owner_pages, memory)
+
+    assert f"/sessions/{session_id}?after=3#turn-4" in page
+    assert "line 2" in page
+    assert "An error and what helped" not in page
+
+
+@pytest.mark.parametrize("sign", ["error_retry-1234", "turn-4"])
+def test_nothing_is_told_of_a_session_that_one_may_not_see(
+    viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime, sign: str
+) -> None:
+    session_id = learned(caller, memory, now, shared=False, sign=sign)
+
+    page = page_of(viewer_pages, memory)
+
+    assert "One that is gone, or that you may not see" in page
+    told = (str(session_id), BRANCH, "An error and what helped", "event 13", "turn 4", ":118")
+    assert [one for one in told if one in page] == []
+
+
+def test_an_origin_that_only_names_a_session_proves_nothing(
+    owner_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    learned(caller, memory, now, shared=True, sign="error_retry-1234")
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(session_id=None)
+
+    page = page_of(owner_pages, memory)
+
+    assert BRANCH not in page
+    assert "One that is gone, or that you may not see" in page
+
+
+def test_what_was_taught_has_no_session(owner_pages: Client, memory: MemoryView) -> None:
+    page = page_of(owner_pages, memory)
+
+    assert "One that is gone" not in page
+    assert "Rests on" not in page
