@@ -1,0 +1,185 @@
+"""Where imports lead: from a module as it is written to files of the project (spec 5.2).
+
+Each language has its own customs, and none is asked to run. What leads out of the project leads
+nowhere.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from itertools import chain
+from posixpath import basename, dirname, join, normpath
+
+from graph.code.languages import Language, language_of
+
+MOST_FILES = 50  # that one import leads to, as of a package of Go; ours
+_ECMA = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_ECMA_LANGUAGES = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
+_ROOTS = frozenset({"src", "lib", "python"})  # folders that are no part of a module's name
+_CRATE_ROOTS = ("lib.rs", "main.rs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """The paths of a project, and what can be known of them at a glance."""
+
+    paths: Set[str]
+    folders: Mapping[str, tuple[str, ...]]  # its files of Go without tests
+    python_roots: tuple[str, ...]  # folders that absolute imports start from
+    crates: Mapping[str, str]  # the folder of a crate's root by its name
+    go_modules: Set[str]  # what import paths of this project start with
+
+
+def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
+    """Look at a project's paths, and at what its files of Go import."""
+    known = frozenset(paths)
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(known):
+        if language_of(path=path) is Language.GO and not path.endswith("_test.go"):
+            folders[dirname(path)].append(path)
+    packages = {folder: tuple(files) for folder, files in folders.items()}
+    parts = {dirname(path) for path in known if path.endswith(".py")}
+    roots = {folder[: end + len(root)] for folder in parts for root, end in _root_ends(folder)}
+    crates = {
+        basename(dirname(dirname(path))).replace("-", "_"): dirname(path)
+        for path in known
+        if basename(path) == "lib.rs"
+    }
+    modules = (_go_module(target, packages) for target in frozenset(go_imports))
+    return Files(
+        paths=known,
+        folders=packages,
+        python_roots=tuple(sorted(roots)),
+        crates=crates,
+        go_modules=frozenset(module for module in modules if module),
+    )
+
+
+def find(*, files: Files, importer: str, target: str) -> tuple[str, ...]:
+    """Return the files that a module as it is written stands for; empty when none of these."""
+    language = language_of(path=importer)
+    if language is Language.PYTHON:
+        return tuple(_first(_python(files, importer, target), files.paths))
+    if language in _ECMA_LANGUAGES:
+        return tuple(_first(_ecma(importer, target), files.paths))
+    if language is Language.GO:
+        return _go(files, target)[:MOST_FILES]
+    return ()
+
+
+def crate_root(*, files: Files, path: str) -> str:
+    """Return the folder that `crate::` starts from in a file of Rust."""
+    folder = dirname(path)
+    while True:
+        if any(join(folder, root) in files.paths for root in _CRATE_ROOTS):
+            return folder
+        if not folder:
+            return dirname(path)
+        folder = dirname(folder)
+
+
+def module_folder(*, path: str) -> str:
+    """Return the folder in which the modules of a file of Rust lie."""
+    folder, name = dirname(path), basename(path)
+    return folder if name in {*_CRATE_ROOTS, "mod.rs"} else join(folder, name.removesuffix(".rs"))
+
+
+def rust_file(*, files: Files, folder: str) -> str | None:
+    """Return the file of the Rust module whose own modules lie in a folder."""
+    made = (
+        f"{folder}.rs",
+        join(folder, "mod.rs"),
+        *(join(folder, root) for root in _CRATE_ROOTS),
+    )
+    return next((path for path in made if path in files.paths), None)
+
+
+def _first(made: Iterable[str], paths: Set[str]) -> Iterator[str]:
+    found = next((path for path in made if path in paths), None)
+    if found is not None:
+        yield found
+
+
+def _root_ends(folder: str) -> Iterator[tuple[str, int]]:
+    """Yield roots in a folder's path with the place where each begins."""
+    at = 0
+    for part in folder.split("/"):
+        if part in _ROOTS:
+            yield part, at
+        at += len(part) + 1
+
+
+def _python(files: Files, importer: str, target: str) -> Iterator[str]:
+    module = target.lstrip(".")
+    level = len(target) - len(module)
+    steps = module.split(".") if module else []
+    if level:
+        folders: Iterable[str] = (_up(dirname(importer), level - 1),)
+    elif not steps:
+        return
+    else:
+        folders = chain(("",), _ancestors(importer), files.python_roots)
+    for folder in folders:
+        path = join(folder, *steps)
+        if steps:
+            yield f"{path}.py"
+        yield join(path, "__init__.py")
+        if steps:
+            yield f"{path}.pyi"
+
+
+def _up(folder: str, levels: int) -> str:
+    for _ in range(levels):
+        folder = dirname(folder)
+    return folder
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """Yield the folders around a file, the nearest first."""
+    while path := dirname(path):
+        yield path
+
+
+def _ecma(importer: str, target: str) -> Iterator[str]:
+    if target.startswith("."):
+        yield from _ecma_files(normpath(join(dirname(importer), target)))
+        return
+    for alias in ("@/", "~/"):
+        if target.startswith(alias):
+            target = target.removeprefix(alias)
+            break
+    else:
+        if "/" not in target or target.startswith("@"):
+            return  # a package
+    for folder in chain(("",), _ancestors(importer)):
+        yield from _ecma_files(join(folder, target))
+        yield from _ecma_files(join(folder, "src", target))
+
+
+def _ecma_files(path: str) -> Iterator[str]:
+    yield path
+    yield from (path + extension for extension in _ECMA)
+    stem, dot, extension = path.rpartition(".")
+    if dot and extension in {"js", "jsx", "mjs", "cjs"}:  # of what TypeScript makes of it
+        yield from (stem + other for other in _ECMA)
+    yield from (f"{path}/index{extension}" for extension in _ECMA)
+
+
+def _go(files: Files, target: str) -> tuple[str, ...]:
+    if target in files.go_modules:
+        return files.folders.get("", ())
+    return files.folders.get(_go_folder(target, files.folders) or "?", ())
+
+
+def _go_folder(target: str, folders: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Return the longest end of an import path that is a folder with files of Go."""
+    parts = target.split("/")
+    from_here = 0 if "." in parts[0] or len(parts) > 1 else 1  # `fmt` is none of a project
+    ends = ("/".join(parts[start:]) for start in range(from_here, len(parts)))
+    return next((end for end in ends if end in folders), None)
+
+
+def _go_module(target: str, folders: Mapping[str, tuple[str, ...]]) -> str:
+    """Return what stands before the folder in an import path of a project's own package."""
+    folder = _go_folder(target, folders)
+    return target.removesuffix(folder).rstrip("/") if folder else ""
