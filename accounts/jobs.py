@@ -136,8 +136,8 @@ def enqueue(
         created_by=created_by,
     )
     with tenancy.walled(organization_id=tenant.organization_id):
-        is_new = _insert(job)
-        while not is_new and not _hold_waiting(job):
+        is_new = False
+        while not is_new and not (key and _hold_waiting(job)):
             is_new = _insert(job)
     if is_new or not delay_seconds:
         transaction.on_commit(lambda: wake(queue=job.queue, delay_seconds=delay_seconds))
@@ -345,7 +345,7 @@ def _because(reason: str) -> dict[str, Any]:
 
 def _insert(job: Job) -> bool:
     Job.objects.bulk_create([job], ignore_conflicts=True)
-    return Job.objects.filter(pk=job.pk).exists()
+    return not job.key or Job.objects.filter(pk=job.pk).exists()
 
 
 def _hold_waiting(job: Job) -> bool:

@@ -72,9 +72,7 @@ def _write(entry: chain.Entry) -> None:
 
 
 def _head(tenant_id: UUID) -> chain.Head:
-    root = AuditRoot.objects.filter(pk=tenant_id).first()
-    if root is None:
-        raise HeadLost("The audit log has lost its head: run `manage.py audit verify`.")
-    if root.count == 0:
-        return chain.genesis(tenant_id=tenant_id)
-    return chain.Head(count=root.count, hash=root.hash)
+    roots = AuditRoot.objects.filter(pk=tenant_id).order_by().values_list("count", "hash")
+    for count, last in roots:
+        return chain.Head(count=count, hash=last) if count else chain.genesis(tenant_id=tenant_id)
+    raise HeadLost("The audit log has lost its head: run `manage.py audit verify`.")

@@ -339,7 +339,7 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
     row.is_embedded = embedded is not None  # type: ignore[attr-defined]
     return Outcome(
         outcome="added",
-        memory=to_view(row, now=now),
+        memory=to_view(row, now=now, is_new=True),
         done="created",
         reason=result.reason if found is None else decision.reason,
         embedding="queued" if embedded is None else "stored",

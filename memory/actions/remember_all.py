@@ -311,7 +311,7 @@ def _final(outcome: Outcome | Memory, job_id: UUID | None, now: datetime) -> Out
         return outcome
     return Outcome(
         outcome="added",
-        memory=to_view(outcome, now=now),
+        memory=to_view(outcome, now=now, is_new=True),
         embedding="queued",
         job_id=job_id,
         done="created",

@@ -127,9 +127,9 @@ def give_out(
     return _read(memory_ids, sight, now, given_out=now)
 
 
-def to_view(row: Memory, *, now: datetime) -> MemoryView:
-    """Turn a row of `visible` into a view."""
-    usage = getattr(row, "memoryusage", None)
+def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
+    """Turn a row of `visible` into a view; one just made was not used yet, and nobody is asked."""
+    usage = None if is_new else getattr(row, "memoryusage", None)
     return _view(
         {name: getattr(row, name) for name in SAME_NAME},
         project_slug=row.project.slug if row.project else "",

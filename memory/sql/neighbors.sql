@@ -56,6 +56,6 @@ CROSS JOIN LATERAL (
     FROM memory_memoryvector AS v
     WHERE v.live AND v.model_id = e.id AND v.audience = place.audience
       AND v.project_id IS NOT DISTINCT FROM o.project_id AND v.memory_id <> o.memory_id
-    ORDER BY (v.unit <#> o.unit) + 0, v.memory_id LIMIT %(limit)s) AS n
+    ORDER BY cosine DESC, v.memory_id LIMIT %(limit)s) AS n
 WHERE e.active AND n.cosine >= %(least)s
 ORDER BY o.memory_id, n.cosine DESC, n.memory_id

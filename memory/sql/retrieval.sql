@@ -19,11 +19,12 @@ LEFT JOIN LATERAL "{schema}".find_candidates(
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.
+-- Ordered by what is told, so that no row's distance is computed twice; exact all the same.
 SELECT v.memory_id, -(v.unit <#> %(query)s::halfvec) AS cosine
 FROM memory_memoryvector AS v
 WHERE v.live AND v.model_id = %(model)s AND v.audience = %(audience)s
   AND v.project_id IS NOT DISTINCT FROM %(project)s::uuid
-ORDER BY (v.unit <#> %(query)s::halfvec) + 0, v.memory_id
+ORDER BY cosine DESC, v.memory_id
 LIMIT %(limit)s
 
 -- name: write_keywords
