@@ -7,7 +7,6 @@ each dead end at the session's first end. Nothing is asked and nobody is told: i
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -115,21 +114,15 @@ def _said(row: Session) -> tuple[Said, ...]:
 
 
 def _told(row: Session, found: tuple[Reentry, ...]) -> frozenset[UUID]:
-    """Return those that the session was given before it entered them."""
-    at = dict(
-        Turn.done.filter(session=row, sequence__in=[one.sequence for one in found])
-        .order_by()
-        .values_list("sequence", "at")
+    """Return those that the session was given before it entered them, by what was stored when."""
+    rows = GivenOut.objects.filter(
+        session_id=row.id,
+        memory_id__in=[one.memory_id for one in found],
+        after_event__isnull=False,
     )
-    given: dict[UUID, datetime] = dict(
-        GivenOut.objects.filter(
-            session_id=row.id, memory_id__in=[one.memory_id for one in found]
-        ).values_list("memory_id", "at")
-    )
+    given = set(rows.values_list("memory_id", "after_event"))
     return frozenset(
         one.memory_id
         for one in found
-        if one.memory_id in given
-        and one.sequence in at
-        and given[one.memory_id] <= at[one.sequence]
+        if any(id == one.memory_id and (after or 0) < one.sequence for id, after in given)
     )

@@ -242,18 +242,7 @@ def _recorded(
     costs = _costs(blocks)
     sight = visibility.sight_of(caller=caller)
     views = give_out(memory_ids=tuple(costs), sight=sight, now=now)
-    GivenOut.objects.bulk_create(
-        GivenOut(
-            person=caller.user_id,
-            token=caller.token_id,
-            memory_id=memory_id,
-            at=now,
-            session_id=row.id,
-            point=point.value,
-            tokens=cost,
-        )
-        for memory_id, cost in costs.items()
-    )
+    _put_down(caller, row, point, costs, now)
     return GivenBack(
         text=packing_text.write(blocks=blocks),
         given=tuple(Given(memory=views[one], tokens=cost) for one, cost in costs.items()),
@@ -270,16 +259,29 @@ def note(
     told = injections.told_in(session_id=row.id)
     new = tuple(one for one in dict.fromkeys(ids) if one not in told)
     views = give_out(memory_ids=new, sight=visibility.sight_of(caller=caller), now=now)
+    _put_down(caller, row, point, dict.fromkeys(views, 0), now)
+
+
+def _put_down(
+    caller: Caller, row: Session, point: Point, costs: Mapping[UUID, int], now: datetime
+) -> None:
+    """Write the rows of what was given, behind all that the session has stored by now."""
+    if not costs:
+        return
+    reached = injections.reached(session_id=row.id)
     GivenOut.objects.bulk_create(
         GivenOut(
             person=caller.user_id,
             token=caller.token_id,
-            memory_id=one,
+            memory_id=memory_id,
             at=now,
             session_id=row.id,
             point=point.value,
+            tokens=cost,
+            after_event=reached.event,
+            after_turn=reached.turn,
         )
-        for one in views
+        for memory_id, cost in costs.items()
     )
 
 

@@ -2,12 +2,16 @@
 
 Both are taken from the whole scratchpad, at every end anew, so a session that goes on is measured
 as a whole. Nobody is asked, no model reads; what the events do not tell stays unknown (spec 4.6).
+
+What came after a memory was given is what was stored after it: the sequences tell, and no clock of
+a client. A row of the ledger that does not say behind which sequence it stands is judged no more.
 """
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
+
+from django.db.models.fields.json import KeyTextTransform
 
 from memory.actions import scratchpads
 from memory.intake.turns import Speaker
@@ -26,14 +30,13 @@ SIGN: Final = outcomes.CITED.format(citation="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What is looked at: memories by id, texts with their moments, events in order."""
+    """What is looked at: memories by id, and by sequence what the agent said and thought."""
 
     memories: dict[Any, dict[str, Any]]
     rejected: dict[Any, datetime]
     ended_at: datetime
-    said: tuple[tuple[datetime, str], ...]
-    moments: tuple[datetime, ...]
-    sequences: tuple[int, ...]
+    said: tuple[tuple[int, str], ...]
+    thought: tuple[tuple[int, str], ...]
 
 
 def measure(*, row: Session, scratchpad: Scratchpad) -> None:
@@ -48,7 +51,8 @@ def measure(*, row: Session, scratchpad: Scratchpad) -> None:
         **figures.of_session(scratchpad=scratchpad),
         Figure.DEAD_ENDS.value: int(_entered(row)),
     }
-    given = tuple(GivenOut.objects.filter(session_id=row.id).order_by("at", "id"))
+    placed = GivenOut.objects.filter(session_id=row.id, after_event__isnull=False)
+    given = tuple(placed.order_by("at", "id"))
     if not given:
         return
     told = _told(row, given)
@@ -73,14 +77,12 @@ def _entered(row: Session) -> bool:
 def _told(row: Session, given: tuple[GivenOut, ...]) -> _Told:
     memories = Memory.objects.filter(pk__in=[one.memory_id for one in given])
     named = memories.order_by().values("id", "citation", "related_files", "status", "valid_until")
-    events = tuple(Turn.done.filter(session=row).order_by("sequence").values_list("at", "sequence"))
     return _Told(
         memories={one["id"]: dict(one) for one in named},
         rejected=_rejected(given),
         ended_at=row.ended_at or row.active_at,
         said=_said(row),
-        moments=tuple(at for at, _ in events),
-        sequences=tuple(sequence for _, sequence in events),
+        thought=_thought(row),
     )
 
 
@@ -94,21 +96,25 @@ def _rejected(given: tuple[GivenOut, ...]) -> dict[Any, datetime]:
     return dict(verdicts.order_by("decided_at").values_list("memory_id", "decided_at"))
 
 
-def _said(row: Session) -> tuple[tuple[datetime, str], ...]:
+def _said(row: Session) -> tuple[tuple[int, str], ...]:
     """Return what the agent said that has the sign of a citation."""
     spoken = Turn.objects.filter(session=row, role=Speaker.ASSISTANT.value, text__contains=SIGN)
-    thought = Turn.done.filter(session=row, body__kind="reasoning", body__text__contains=SIGN)
-    return (
-        *spoken.order_by("sequence").values_list("at", "text"),
-        *thought.order_by("sequence").values_list("at", "body__text"),
+    return tuple(spoken.order_by("sequence").values_list("sequence", "text"))
+
+
+def _thought(row: Session) -> tuple[tuple[int, str], ...]:
+    """Return what the agent thought that has the sign of a citation."""
+    thought = Turn.done.filter(session=row, body__kind="reasoning").annotate(
+        thought=KeyTextTransform("text", "body")
     )
+    signed = thought.filter(thought__contains=SIGN).order_by("sequence")
+    return tuple(signed.values_list("sequence", "thought"))
 
 
 def _given(one: GivenOut, told: _Told) -> Given:
     """Return a row of the ledger as the rule sees it; a memory that is gone says nothing."""
     memory = told.memories.get(one.memory_id)
-    place = bisect_right(told.moments, one.at)
-    after = told.sequences[place - 1] if place else 0
+    after, after_turn = one.after_event or 0, one.after_turn or 0
     if memory is None:
         return Given(memory_id=one.memory_id, files=frozenset(), after=after)
     is_replaced = memory["status"] == Status.SUPERSEDED.value
@@ -119,7 +125,11 @@ def _given(one: GivenOut, told: _Told) -> Given:
         after=after,
         is_cited=outcomes.is_cited(
             citation=memory["citation"],
-            said=tuple(text for at, text in told.said if at >= one.at),
+            said=(*_behind(told.said, after_turn), *_behind(told.thought, after)),
         ),
         is_wrong=ended_at is not None and one.at <= ended_at <= told.ended_at,
     )
+
+
+def _behind(texts: tuple[tuple[int, str], ...], sequence: int) -> tuple[str, ...]:
+    return tuple(text for number, text in texts if number > sequence)

@@ -89,9 +89,15 @@ def _with_given(
     """Return the bars with what was given in each, and what lies in none."""
     by_place: dict[int | None, list[Entry]] = {}
     for one in given:
-        place = ribbon.placed(bars=bars, seconds=one.at.timestamp())
-        by_place.setdefault(place, []).append(one)
+        by_place.setdefault(_place(bars, one), []).append(one)
     shown = tuple(
         Shown(bar=bar, given=tuple(by_place.get(place, ()))) for place, bar in enumerate(bars)
     )
     return shown, tuple(by_place.get(None, ()))
+
+
+def _place(bars: tuple[Bar, ...], given: Entry) -> int | None:
+    """Return the bar behind whose event it was given; by its moment where that is not known."""
+    if given.after_event is None:
+        return ribbon.placed(bars=bars, seconds=given.at.timestamp())
+    return ribbon.behind(bars=bars, sequence=given.after_event)

@@ -15,6 +15,7 @@ from memory.actions.giving_back import GivenBack
 from memory.api import inputs
 from memory.observer.injection.points import Point
 from memory.queries import injections
+from memory.queries.injections import Entry
 
 STEP: Final = Record(
     name="AgentStep",
@@ -114,11 +115,16 @@ def ledger(ask: Ask) -> Answer:
     """Return what a session was given."""
     found = injections.entries(caller=ask.caller, session_id=path_id(ask=ask))
     body = {
-        "items": [asdict(one) for one in found],
+        "items": [_entry(one) for one in found],
         "memories": len(found),
         "tokens": sum(one.tokens for one in found),
     }
     return Answer(body=body)
+
+
+def _entry(one: Entry) -> dict[str, Any]:
+    """Return a row of the ledger; its place among the events is for our own pages."""
+    return {name: value for name, value in asdict(one).items() if name != "after_event"}
 
 
 def at_point(given: AtPointGiven, *, point: Point) -> dict[str, Any]:

@@ -102,6 +102,13 @@ def placed(*, bars: tuple[Bar, ...], seconds: float) -> int | None:
     return max(0, bisect_right(begun, seconds) - 1)
 
 
+def behind(*, bars: tuple[Bar, ...], sequence: int) -> int | None:
+    """Return the place of the bar of an event, the first for what was before all; None of none."""
+    if not bars:
+        return None
+    return max(0, bisect_right([bar.first for bar in bars], sequence) - 1)
+
+
 def to_rows(*, bars: tuple[Bar, ...]) -> list[list[Any]]:
     """Write a ribbon as JSON, to be kept when its events are not."""
     return [

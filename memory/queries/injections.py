@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, Sum
+from django.db.models import Count, Max, Min, OuterRef, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.models import GivenOut
+from memory.models import GivenOut, Session, Stream, Turn
 from memory.queries import sessions
 from memory.queries.views import countable
 from teams import queries as places
@@ -22,6 +22,7 @@ class Entry:
     """One memory that was given to a session: at which point, for how many tokens, and when.
 
     `outcome` is what came of it (`memory.observer.injection.outcomes`); empty before the end.
+    `after_event` is the event behind which it was given; None where that was not kept yet.
     """
 
     memory_id: UUID
@@ -29,6 +30,15 @@ class Entry:
     tokens: int
     at: datetime
     outcome: str
+    after_event: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """How far a session has come: its highest event and turn that are stored, 0 for none."""
+
+    event: int
+    turn: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +58,20 @@ def told_in(*, session_id: UUID) -> frozenset[UUID]:
     return frozenset(rows.values_list("memory_id", flat=True))
 
 
+def reached(*, session_id: UUID) -> Reached:
+    """Return how far a session has come, which is the order in which things reached us. In a unit.
+
+    Clients may say of what they tell when it was; their clocks are theirs.
+    """
+    event, turn = (
+        Session.objects.order_by()
+        .filter(pk=session_id)
+        .values_list(_highest(Stream.DONE), _highest(Stream.SAID))
+        .get()
+    )
+    return Reached(event=event or 0, turn=turn or 0)
+
+
 def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
     """Return the ledger of a session, in its order, of memories that the caller may see.
 
@@ -65,6 +89,7 @@ def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
                 tokens=one.tokens,
                 at=one.at,
                 outcome=one.outcome,
+                after_event=one.after_event,
             )
             for one in found
         )
@@ -88,3 +113,9 @@ def in_project(*, caller: Caller, project: str) -> Sums:
             last_at=Max("at"),
         )
     return Sums(**found)
+
+
+def _highest(stream: Stream) -> Subquery:
+    """Return the highest sequence of a stream, by the key of turns."""
+    rows = Turn.all_streams.filter(session=OuterRef("pk"), stream=stream)
+    return Subquery(rows.order_by("-sequence").values("sequence")[:1])

@@ -1,5 +1,6 @@
 """What an ended session came to: its figures, and what became of what it was given (4.6, 10.4)."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -25,24 +26,49 @@ from tests.support import memories
 pytestmark = pytest.mark.usefixtures("in_organization")
 FILE: Final = "src/cart/prices.py"
 ROUNDING: Final = "Rounding in this file is half to even, so totals differ from invoices by a cent."
+Clock = Callable[[datetime, int], datetime]
 BEFORE: Final = ({"kind": "tool_call", "name": "Read", "args": {"file_path": FILE}},)
 
 
-def told(agent: Caller, store: str, now: datetime) -> Any:
+def ahead(now: datetime, place: int) -> datetime:
+    """Return the moment of an event by a clock that is a day ahead."""
+    return now + timedelta(days=1, seconds=place)
+
+
+def behind(now: datetime, place: int) -> datetime:
+    """Return the moment of an event by a clock that is a day behind."""
+    return now - timedelta(days=1) + timedelta(seconds=place)
+
+
+def jumping(now: datetime, place: int) -> datetime:
+    """Return the moment of an event by a clock that jumps there and back."""
+    return (ahead, behind)[place % 2](now, place)
+
+
+def standing(now: datetime, place: int) -> datetime:
+    """Return the moment of an event by a clock that has stopped."""
+    return now
+
+
+def told(agent: Caller, store: str, now: datetime, clock: Clock | None = None) -> Any:
     """Open a session whose agent reads a file, and is warned of it; return the session."""
     memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
     session = open_session(caller=agent, new=NewSession(project=store), now=now).session
-    happens(agent, session, now, BEFORE)
+    happens(agent, session, now, BEFORE, clock)
     back = give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now)
     assert ROUNDING in back.text
     return session
 
 
-def happens(agent: Caller, session: Any, now: datetime, events: tuple[Any, ...]) -> None:
-    """Add events to a session."""
+def happens(
+    agent: Caller, session: Any, now: datetime, events: tuple[Any, ...], clock: Clock | None = None
+) -> None:
+    """Add events to a session; a client with a clock says when each was."""
     with tenancy.unit():
         count = Session.objects.get(pk=session.id).events
     rows = tuple({**one, "sequence": count + place} for place, one in enumerate(events, start=1))
+    if clock is not None:
+        rows = tuple({**one, "at": clock(now, one["sequence"]).isoformat()} for one in rows)
     append_events(caller=agent, session_id=session.id, events=rows, now=now)
 
 
@@ -127,6 +153,69 @@ def test_what_the_agent_cites_was_used_and_a_citation_before_is_none(
     _, outcomes = ended(agent, session, now + timedelta(minutes=1))
 
     assert outcomes == ["used"]
+
+
+@pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
+@pytest.mark.parametrize(
+    ("later", "came"),
+    [
+        ((call("Edit", FILE),), "used"),
+        (tuple(call("Read", f"docs/{place}.md") for place in range(6)), "ignored"),
+        ((call("Read", FILE), *(call("Read", f"docs/{n}.md") for n in range(6))), "unknown"),
+    ],
+)
+def test_no_clock_of_a_client_says_what_came_later(
+    agent: Caller, store: str, now: datetime, clock: Clock, later: tuple[Any, ...], came: str
+) -> None:
+    session = told(agent, store, now, clock)
+    happens(agent, session, now + timedelta(seconds=5), later, clock)
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == [came]
+
+
+@pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
+@pytest.mark.parametrize("said", ["turn", "thought"])
+@pytest.mark.parametrize(("is_before", "came"), [(True, "unknown"), (False, "used")])
+def test_a_citation_counts_by_when_it_reached_us(
+    agent: Caller, store: str, now: datetime, clock: Clock, said: str, is_before: bool, came: str
+) -> None:
+    citation = memories.stored(
+        agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,)
+    ).citation
+    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
+    happens(agent, session, now, BEFORE, clock)
+    cites = {"kind": "reasoning", "text": f"As known. [^ Memory: {citation}]"}
+
+    def cite() -> None:
+        if said == "thought":
+            happens(agent, session, now, (cites,), clock)
+            return
+        turn = NewTurn(role="assistant", text=cites["text"], at=clock(now, 3))
+        append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now)
+
+    if is_before:
+        cite()
+    assert give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now).given
+    if not is_before:
+        cite()
+
+    assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
+
+
+def test_what_was_given_before_the_order_was_kept_stays_as_it_was_judged(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = told(agent, store, now)
+    happens(agent, session, now + timedelta(seconds=5), (call("Edit", FILE),))
+    with tenancy.unit():
+        rows = GivenOut.objects.filter(session_id=session.id)
+        rows.update(after_event=None, after_turn=None, outcome="ignored")
+
+    _, outcomes = ended(agent, session, now + timedelta(minutes=1))
+
+    assert outcomes == ["ignored"]
 
 
 def withdrawn(caller: Caller, memory_id: UUID, how: str, at: datetime) -> None:

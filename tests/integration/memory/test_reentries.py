@@ -54,7 +54,11 @@ def _ran(caller: Caller, now: datetime, events: tuple[Any, ...], given: MemoryVi
     if given is not None:
         with tenancy.unit():
             GivenOut.objects.create(
-                memory_id=given.id, session_id=session.id, at=now, point="system_prompt"
+                memory_id=given.id,
+                session_id=session.id,
+                at=now + timedelta(days=1),  # the agent's clock is a day behind ours
+                after_event=0,
+                point="system_prompt",
             )
     append_events(caller=caller, session_id=session.id, events=events, now=now)
     end_session(caller=caller, session_id=session.id, now=now)

@@ -77,6 +77,17 @@ def test_what_was_given_is_placed_by_its_moment() -> None:
     assert ribbon.placed(bars=drawn, seconds=100.0) is None
 
 
+def test_what_was_given_behind_an_event_is_in_the_bar_of_the_event() -> None:
+    story = Story().read("a.py").read("b.py").read("c.py")
+    bars = ribbon.draw(scratchpad=story.scratchpad())
+
+    places = [ribbon.behind(bars=bars, sequence=bar.last) for bar in bars]
+
+    assert places == [0, 1, 2]
+    assert [ribbon.behind(bars=bars, sequence=number) for number in (0, 99)] == [0, 2]
+    assert ribbon.behind(bars=(), sequence=1) is None
+
+
 def test_a_clock_that_runs_back_moves_no_bar_before_another() -> None:
     drawn = ribbon.draw(scratchpad=Story().read("a.py").read("b.py").read("c.py").scratchpad())
     moments = dict(zip((bar.first for bar in drawn), (300.0, 100.0, 400.0), strict=True))
