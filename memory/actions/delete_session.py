@@ -16,7 +16,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, Forbidden
-from memory.actions import trusting
+from memory.actions import counting, trusting
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.queries import sessions
 from memory.sql import erasing, retrieval
@@ -117,6 +117,7 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
     erasing.fold_given(trace=trace)
     GivenOut.all_rows.filter(session_id=row.id, withheld=True).delete()
     given, _ = GivenOut.objects.filter(session_id=row.id).delete()
+    counting.take_back(row=row, now=now)
     erasing.forget_sums(trace=trace)
     session_id = row.id
     row.delete()
@@ -132,8 +133,8 @@ def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Rec
 
 
 def _counted_at(row: Session) -> datetime | None:
-    """Return when the sums took a session in, which is at its first end."""
-    said = (row.observed or {}).get("counted_at")
+    """Return when the sums took in a session of which nobody knows what it added."""
+    said = (row.observed or {}).get(counting.COUNTED_AT)
     return None if said is None else datetime.fromisoformat(said)
 
 

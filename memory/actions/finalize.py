@@ -6,8 +6,7 @@ review, the sums over sessions, what the session is said to have shown, and that
 worker that is killed has therefore done nothing, and a second run finds it done. When somebody goes
 on with the session meanwhile, the decision is left to its next end.
 
-Sums count a session once, at its first end; what comes after a resumption is looked at for
-promotion alone.
+A session that goes on is decided about as a whole at its next end, and sums hold it once.
 """
 
 from collections import Counter
@@ -22,6 +21,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.errors import Conflict
 from memory.actions import (
+    counting,
     entering,
     learned,
     measuring,
@@ -109,7 +109,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
     seen = agents.witnessed(scratchpad=scratchpad, verdicts=said, known=counted)
     progress = _progress(scratchpad)
     with tenancy.unit():
-        before = learned.seen_before(row=row, seen=seen)
+        before = learned.seen_before(row=row, seen=seen, own=counting.added_by(row=row))
         results = scratchpads.of_the_product(row=row)
         entered = entering.entered(row=row, scratchpad=scratchpad, known=ends)
     return _Shown(
@@ -155,11 +155,8 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         dropped=shown.dropped,
     )
     sent = promoting.send(caller=shown.who.caller, offered=chosen, now=now, dropped=shown.dropped)
-    counted_at = (row.observed or {}).get("counted_at")
-    if counted_at is None:
-        _count(shown, row, now)
-        counted_at = now.isoformat()
-    row.observed = {**_observed(shown, row, sent), "counted_at": counted_at}
+    _count(shown, row, now)
+    row.observed = _observed(shown, row, sent)
     row.finalized_at = now
     measuring.measure(row=row, scratchpad=shown.scratchpad)
     row.save(update_fields=["observed", "finalized_at", "figures"])
@@ -173,14 +170,14 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
 
 
 def _count(shown: _Shown, row: Session, now: datetime) -> None:
-    """Add a session to the sums, and queue the syntheses that it makes due. In a unit."""
+    """Bring a session into the sums, and queue the syntheses that it makes due. In a unit."""
     facts = statistics.of_session(
         scratchpad=shown.scratchpad, found=shown.counted, task_type=row.type
     )
     again = entering.counts(entered=shown.entered)
     counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen), *again)
-    learned.add(row=row, counts=counts, now=now)
-    synthesize.queue(row=row, modules=tuple(one.module for one in facts.modules))
+    if counting.count(row=row, counts=counts, now=now):
+        synthesize.queue(row=row, modules=tuple(one.module for one in facts.modules))
 
 
 def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, Any]:
@@ -210,7 +207,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
-        **{name: earlier[name] for name in ("piece",) if name in earlier},
+        **{name: earlier[name] for name in ("piece", counting.COUNTED_AT) if name in earlier},
     }
 
 

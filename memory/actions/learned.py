@@ -18,7 +18,7 @@ from memory.observer import tables
 from memory.observer.finding import Verdicts
 from memory.observer.quorum import Witnessed
 from memory.observer.signal_table import SignalKind
-from memory.observer.tables import Count, Kind
+from memory.observer.tables import Added, Count, Kind
 from memory.queries import statistics
 from memory.queries.statistics import Sums, Which
 from memory.sql import statistics as sums
@@ -35,8 +35,13 @@ def origin(*, row: Session, key: str, digest: str) -> str:
     return f"session:{row.id}#{key.partition(':')[0]}-{digest}"
 
 
-def seen_before(*, row: Session, seen: Iterable[Witnessed]) -> Mapping[tuple[SignalKind, str], int]:
-    """Return by signal how many earlier sessions showed the same. In a unit."""
+def seen_before(
+    *, row: Session, seen: Iterable[Witnessed], own: Added
+) -> Mapping[tuple[SignalKind, str], int]:
+    """Return by signal how many earlier sessions showed the same. In a unit.
+
+    `own` is what the session itself has added at an earlier end, which is no other session's.
+    """
     wanted = {
         tables.signal_key(kind=one.sighting.kind.value, key=one.sighting.key): (
             one.sighting.kind,
@@ -47,6 +52,9 @@ def seen_before(*, row: Session, seen: Iterable[Witnessed]) -> Mapping[tuple[Sig
     found: Counter[tuple[SignalKind, str]] = Counter()
     for one in read(row=row, kind=Kind.SIGNAL, keys=tuple(wanted)):
         found[wanted[one.key]] += int(one.counts.get("sessions", 0))
+    for key, counts in own.get(Kind.SIGNAL, {}).items():
+        if key in wanted:
+            found[wanted[key]] -= counts.get("sessions", 0)
     return found
 
 
@@ -63,7 +71,7 @@ def read(*, row: Session, kind: Kind, keys: tuple[str, ...] | None = None) -> tu
 
 
 def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
-    """Add to the sums of a session's place. In a unit."""
+    """Add to the sums of a session's place; what comes to nothing is gone. In a unit."""
     by_kind: dict[Kind, list[Addition]] = {}
     for one in counts:
         addition = Addition(
@@ -76,6 +84,11 @@ def add(*, row: Session, counts: Iterable[Count], now: datetime) -> None:
         by_kind.setdefault(one.kind, []).append(addition)
     for kind, additions in by_kind.items():
         sums.add(kind=kind.value, additions=additions, now=now)
+        less = tuple(one.key for one in additions if min(one.counts.values(), default=0) < 0)
+        if less:
+            sums.drop_nothing(
+                kind=kind.value, audience=row.audience, project_id=row.project_id, keys=less
+            )
 
 
 def verdicts(*, row: Session) -> Mapping[SignalKind, Verdicts]:

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import tenancy
-from memory.actions import learned, promoting, scratchpads
+from memory.actions import counting, learned, promoting, scratchpads
 from memory.actions.opener import opener_of
 from memory.actions.phrase_signals import phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
@@ -87,7 +87,8 @@ def _offered(
         said = learned.verdicts(row=row)
     seen = agents.witnessed(scratchpad=scratchpad, verdicts=said)
     with tenancy.unit():
-        before = learned.seen_before(row=row, seen=seen)
+        own = counting.added_by(row=row)
+        before = learned.seen_before(row=row, seen=seen, own=own)
         results = scratchpads.of_the_product(row=row)
     proposed = promotion.propose(
         scratchpads=(scratchpad,),

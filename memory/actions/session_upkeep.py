@@ -12,6 +12,7 @@ from memory.actions import ending
 from memory.models import GivenOut, Session, Stream, Turn
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
+OF_EVENTS: Final = (Stream.DONE, Stream.CHECKPOINT)
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
 
 
@@ -39,7 +40,7 @@ def forget(*, now: datetime) -> int:
     """
     said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS))
     events_days = keep_events_days(organization_id=tenancy.current().organization_id)
-    done = _is_past(now - timedelta(days=events_days)) & ~Q(stream=Stream.SAID)
+    done = _is_past(now - timedelta(days=events_days)) & Q(stream__in=OF_EVENTS)
     with tenancy.unit():
         turns, _ = Turn.all_streams.filter((said & Q(stream=Stream.SAID)) | done).delete()
         given, _ = GivenOut.all_rows.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()

@@ -21,6 +21,7 @@ _HOW: Final = "how:"
 
 Counts = Mapping[str, Any]
 Notes = Mapping[str, Any]
+Added = Mapping[str, Mapping[str, Mapping[str, int]]]  # by kind, key and name, as JSON keeps it
 
 
 class Kind(StrEnum):
@@ -53,6 +54,37 @@ def of_facts(*, facts: SessionFacts) -> tuple[Count, ...]:
         *(_error(row) for row in facts.errors),
         *(_module(row) for row in facts.modules),
     )
+
+
+def added(*, counts: Iterable[Count]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return what sums hold of a session that has added these."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for one in counts:
+        sums = found.setdefault(one.kind.value, {}).setdefault(one.key, {})
+        for name, number in one.counts.items():
+            sums[name] = sums.get(name, 0) + number
+    return found
+
+
+def beyond(*, counts: Iterable[Count], before: Added) -> tuple[Count, ...]:
+    """Return what brings sums that hold `before` of a session to hold these counts of it.
+
+    Numbers may be negative; what stays as it is is not among them.
+    """
+    every = tuple(counts)
+    notes = {(one.kind, one.key): one.notes for one in every if one.notes}
+    after = added(counts=every)
+    changed = (
+        Count(
+            kind=kind,
+            key=key,
+            counts=_difference(_held(before, kind, key), _held(after, kind, key)),
+            notes=notes.get((kind, key), {}),
+        )
+        for kind in Kind
+        for key in sorted({*before.get(kind, {}), *after.get(kind, {})})
+    )
+    return tuple(one for one in changed if one.counts)
 
 
 def of_signals(*, seen: Iterable[Witnessed]) -> tuple[Count, ...]:
@@ -170,6 +202,16 @@ def _module(row: ModuleRow) -> Count:
         counts=counts,
         notes={"module": row.module},
     )
+
+
+def _held(sums: Added, kind: Kind, key: str) -> Mapping[str, int]:
+    return sums.get(kind, {}).get(key, {})
+
+
+def _difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    names = sorted({*before, *after})
+    steps = {name: after.get(name, 0) - before.get(name, 0) for name in names}
+    return {name: step for name, step in steps.items() if step}
 
 
 def _key(text: str) -> str:

@@ -11,7 +11,10 @@ FILE = "erasing.sql"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What is known of a session elsewhere: its place, since when, and when it was summed up."""
+    """What is known of a session elsewhere: its place and since when.
+
+    `counted_at` is when it was summed up, of one that does not know what it added.
+    """
 
     session_id: UUID
     audience: UUID

@@ -47,6 +47,15 @@ def add(*, kind: str, additions: Iterable[Addition], now: datetime) -> int:
     return named.execute("add", file=FILE, kind=kind, rows=rows, now=now)
 
 
+def drop_nothing(
+    *, kind: str, audience: UUID, project_id: UUID | None, keys: tuple[str, ...]
+) -> None:
+    """Let sums that came to nothing be gone, with their names and their rows. In a unit."""
+    where = {"kind": kind, "audience": audience, "project": project_id, "keys": list(keys)}
+    named.execute("drop_nothing", file=FILE, **where)
+    named.execute("drop_zeros", file=FILE, **where)
+
+
 def _merge(into: dict[str, Any], one: Addition) -> None:
     if NOTES in one.counts:
         raise ValueError(f"{NOTES!r} is no name of a count.")

@@ -19,6 +19,21 @@ SET updated_at = greatest(s.updated_at, excluded.updated_at),
             ELSE n.value END)
         FROM jsonb_each(excluded.counts) AS n), '{}')
 
+-- name: drop_nothing
+-- Sums of a place from which all was taken back: by memory_statistic_once, a row a key.
+DELETE FROM memory_statistic AS s
+WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
+  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND NOT EXISTS (SELECT FROM jsonb_each(s.counts - 'notes') AS n WHERE n.value <> '0')
+
+-- name: drop_zeros
+-- Names of such sums that came to nothing, so that it is as if nobody had ever added to them.
+UPDATE memory_statistic AS s SET counts = (
+    SELECT jsonb_object_agg(n.key, n.value) FROM jsonb_each(s.counts) AS n WHERE n.value <> '0')
+WHERE s.kind = %(kind)s AND s.audience = %(audience)s AND s.day IS NULL AND s.key = ANY (%(keys)s)
+  AND s.project_id IS NOT DISTINCT FROM %(project)s::uuid
+  AND EXISTS (SELECT FROM jsonb_each(s.counts) AS n WHERE n.value = '0')
+
 -- name: model_use
 -- What text models cost in some days, of one project or of all: by the index memory_statistic_kind; a
 -- row. Sums only: whom they are told is decided by who asks.

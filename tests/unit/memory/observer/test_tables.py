@@ -2,11 +2,15 @@
 
 from collections import Counter
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from memory.observer import statistics, tables
 from memory.observer.quorum import Witnessed
 from memory.observer.sightings import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
+from memory.observer.tables import Count, Kind
 
 FILE = FileRow(path="src/a.py", sessions=1, reads=3, edits=1)
 EDGE = EdgeRow(
@@ -66,3 +70,40 @@ def test_a_tainted_signal_counts_for_none() -> None:
     found = tables.of_signals(seen=(seen("a", ""), seen("b", "web: x"), seen("a", "")))
 
     assert [(one.key, one.counts) for one in found] == [("backtrack:a", {"sessions": 1})]
+
+
+COUNTS = st.lists(
+    st.builds(
+        lambda kind, key, reads, edits: Count(
+            kind=kind, key=key, counts={"reads": reads, "edits": edits}, notes={"path": key}
+        ),
+        st.sampled_from((Kind.FILE, Kind.SIGNAL)),
+        st.sampled_from("abc"),
+        st.integers(0, 3),
+        st.integers(0, 3),
+    ),
+    max_size=5,
+)
+
+
+def held(counts: list[Count]) -> dict[tuple[Kind, str, str], int]:
+    """Return what sums hold, without what comes to nothing."""
+    found: Counter[tuple[Kind, str, str]] = Counter()
+    for one in counts:
+        found.update({(one.kind, one.key, name): n for name, n in one.counts.items()})
+    return {place: number for place, number in found.items() if number}
+
+
+@given(ends=st.lists(COUNTS, min_size=1, max_size=4))
+def test_steps_from_end_to_end_come_to_what_the_last_one_holds(ends: list[list[Count]]) -> None:
+    before: tables.Added = {}
+    steps: list[Count] = []
+    for end in ends:
+        steps += tables.beyond(counts=end, before=before)
+        before = tables.added(counts=end)
+
+    back = tables.beyond(counts=(), before=before)
+
+    assert held(steps) == held(ends[-1])
+    assert held([*steps, *back]) == {}
+    assert tables.beyond(counts=ends[-1], before=before) == ()
