@@ -15,6 +15,7 @@ NAMES: Final[Mapping[str, str]] = {
     "memory.embed_bulk": "bulk",
     "memory.run_import": "bulk",
     "memory.switch_model": "bulk",
+    "memory.roll_back": "bulk",
     "memory.drop_vectors": "maintenance",
     "memory.refresh_lexicon": "maintenance",
     "memory.index_search": "maintenance",

@@ -78,6 +78,7 @@ ACTS: Final[Mapping[str, Name]] = {
     "memory.bulk_review_undone": gettext_lazy("took verdicts back together"),
     "memory.exported": gettext_lazy("exported memories"),
     "memory.reinstated": gettext_lazy("brought an export back"),
+    "memory.rolled_back": gettext_lazy("rolled back what was remembered"),
     "memory.bulk_written": gettext_lazy("stored memories together"),
     "memory.bulk_confirmed": gettext_lazy("confirmed memories together"),
     "memory.bulk_pinned": gettext_lazy("pinned memories together"),

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -29,6 +30,7 @@ from memory.actions import (
     proving,
     read_names,
     reembedding,
+    roll_back,
     session_upkeep,
     sorting,
     upkeep,
@@ -134,8 +136,23 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
         raise failure from error
 
 
+@jobs.handler("memory.roll_back")
+def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
+    """Take back what somebody chose, in the name of who asked."""
+    began = roll_back.beginner_of(payload=claim.payload["by"])
+    try:
+        return roll_back.run(
+            caller=_who_began(began),
+            choice=roll_back.choice_of(payload=claim.payload["choice"]),
+            asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
+            tell=partial(_progress, claim),
+        )
+    except (NotFound, Forbidden) as error:  # asking again finds no more
+        raise jobs.PermanentFailure(error.detail, error.hint) from error
+
+
 def _who_began(began: Beginner) -> Caller:
-    """Return who began an import, with the rights they have now. Raises Forbidden when gone."""
+    """Return who began something, with the rights they have now. Raises Forbidden when gone."""
     now = timezone.now()
     absent.check_token(beginner=began, now=now)
     caller = absent.caller_of(beginner=began, now=now)

@@ -32,6 +32,7 @@ from memory.api import (
     output,
     reviews,
     sessions,
+    rollbacks,
     styles,
     summaries,
     topics,
@@ -163,6 +164,7 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **sent,
         "Problem": problem,
     }
+        **rollbacks.SCHEMAS,
 
 
 def _optional_of_problems() -> dict[str, Any]:

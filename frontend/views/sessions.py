@@ -18,6 +18,7 @@ from memory.actions.delete_session import Fate, delete_session, may_delete
 from memory.actions.end_session import end_session
 from memory.queries import learned, overview, session_figures, sessions
 from memory.queries import turns as said
+from memory.queries.rollback_choices import may_take_back
 from memory.queries.sessions import STATES, SessionPlace, SessionView
 
 SHOWN: Final = 30  # sessions a page
@@ -74,6 +75,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "people": _people(frame, session),
         "is_own": is_own(frame, session),
         "may_delete": may_delete(caller=frame.caller, opened_by=session.opened_by),
+        "may_take_back": may_take_back(caller=frame.caller, opened_by=session.opened_by),
         "result": tuple((name, _count(session, name)) for name in COUNTS),
         "steps": _steps(request, frame, session_id),
         "turns": page.items,

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
 from accounts.sentences import sentence
-from memory.actions import deciding, revise, store
+from memory.actions import deciding, integrating, revise, store
 from memory.actions.confirm import check_active
 from memory.actions.deciding import Traces
 from memory.actions.drafts import NewMemory
@@ -100,11 +100,12 @@ def apply(
     traces = Traces()
     traces.keep(old)
     waited = reviews.group_of(row=old) is not None
+    before = integrating.lowered(row=old)
     _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
     outcome = decide(caller=caller, prepared=prepared, now=now)
     if outcome.memory is None:
         raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
-    _link(caller, old, outcome.memory.id)
+    _link(caller, old, outcome.memory.id, before)
     undoable = waited and outcome.outcome == "added" and not outcome.operation
     review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
     return Corrected(outcome=outcome, memory_id=outcome.memory.id, review_id=review_id)
@@ -185,14 +186,14 @@ def _retire(old: Memory, reason: str, now: datetime) -> None:
     store.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
 
 
-def _link(caller: Caller, old: Memory, successor: UUID) -> None:
+def _link(caller: Caller, old: Memory, successor: UUID, before: dict[str, Any]) -> None:
     old.superseded_by_id = successor
     old.save(update_fields=["superseded_by"])
     MemoryLink.objects.get_or_create(
         source_id=successor,
         target=old,
         kind=LinkKind.SUPERSEDES.value,
-        defaults={"description": old.archived_reason},
+        defaults={"description": old.archived_reason, "before": before},
     )
     store.announce(caller=caller, kind="memory.corrected", rows=(old,))
 

@@ -81,8 +81,7 @@ def retire(
 
     Return what it was before, for the edge between the two.
     """
-    before = {name: getattr(old, name) for name in LOWERED}
-    before["valid_until"] = old.valid_until and old.valid_until.isoformat()
+    before = lowered(row=old)
     old.status = Status.SUPERSEDED.value
     old.superseded_by_id = successor.id
     old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
@@ -91,6 +90,11 @@ def retire(
     store.save(row=old, fields=("status", "superseded_by", *LOWERED), now=now)
     store.announce(caller=caller, kind="memory.superseded", rows=(old,))
     return before
+
+
+def lowered(*, row: Memory) -> dict[str, Any]:
+    """Return what of a memory falls when it is replaced, for the edge to its successor."""
+    return {name: plain(getattr(row, name)) for name in LOWERED}
 
 
 def link(
@@ -153,7 +157,7 @@ def take_edge(*, ends: tuple[UUID, UUID], kind: LinkKind) -> dict[str, Any] | No
     row = rows.first()
     if row is None:
         return None
-    taken = {name: plain(getattr(row, name)) for name in EDGE}
+    taken = edge_of(link=row)
     row.delete()
     return taken
 
@@ -161,7 +165,7 @@ def take_edge(*, ends: tuple[UUID, UUID], kind: LinkKind) -> dict[str, Any] | No
 def take_edges(*, between: tuple[UUID, UUID], kind: LinkKind) -> list[dict[str, Any]]:
     """Take the edges of a kind between two memories away; return what `put_edges` needs."""
     rows = MemoryLink.objects.filter(source__in=between, target__in=between, kind=kind.value)
-    taken = [{name: plain(getattr(row, name)) for name in EDGE} for row in rows.order_by("id")]
+    taken = [edge_of(link=row) for row in rows.order_by("id")]
     rows.delete()
     return taken
 
@@ -175,6 +179,11 @@ def put_edges(*, edges: Iterable[Mapping[str, Any]]) -> None:
         if is_new:
             made_at = datetime.fromisoformat(edge["created_at"])
             MemoryLink.objects.filter(pk=row.pk).update(created_at=made_at)
+
+
+def edge_of(*, link: MemoryLink) -> dict[str, Any]:
+    """Return an edge as `put_edges` puts it back."""
+    return {name: plain(getattr(link, name)) for name in EDGE}
 
 
 def plain(value: object) -> object:

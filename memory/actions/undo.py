@@ -16,8 +16,9 @@ from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
 from accounts.queries import credentials
 from accounts.sentences import sentence
-from memory.actions import archive, deciding, store, unlink
+from memory.actions import archive, deciding, revise, store, unlink
 from memory.actions.deciding import Decided
+from memory.actions.rolling_back import REWRITTEN
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.queries import waiting
@@ -74,6 +75,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
         _put_away(caller, UUID(one), now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
         _restore(caller, kept)
+    _say_again(caller, made, now)
     unlink.put_back(before=made.before)
     MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
@@ -145,6 +147,17 @@ def _restore(caller: Caller, kept: dict[str, object]) -> None:
     names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
     store.save_unique(row=row, fields=names, now=row.updated_at)
     store.index_words(rows=(row,))
+
+
+def _say_again(caller: Caller, made: ReviewVerdict, now: datetime) -> None:
+    """Let a memory that went back to an earlier text say what it said then, and forget both."""
+    number = made.before.get(REWRITTEN)
+    if number is None:
+        return
+    row = lock_memory(caller=caller, memory_id=_about(made))
+    version = row.versions.get(number=number)
+    revise.go_back(caller=caller, row=row, version=version, reason="", now=now)
+    row.versions.filter(number__gte=number).delete()
 
 
 def _put_away(caller: Caller, memory_id: UUID, now: datetime) -> None:

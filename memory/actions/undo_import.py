@@ -7,7 +7,7 @@ was confirmed again.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -16,17 +16,15 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import CairnError, Conflict, Forbidden
-from memory.actions import revise, store
-from memory.actions.integrating import LOWERED
+from memory.actions import bring_back, revise, store
 from memory.actions.run_import import BEFORE
 from memory.exchange import own
 from memory.lifecycle.review import BESIDE
 from memory.models import Conflict as Settled
-from memory.models import Import, ImportRow, Memory, MemoryLink, ReviewVerdict
+from memory.models import Import, ImportRow, Memory, ReviewVerdict
 from memory.queries import imports
 from memory.queries.imports import ImportView
-from memory.sql import retrieval, topics
-from memory.taxonomy import LinkKind, MemoryType, Status
+from memory.taxonomy import Status
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act, allows
@@ -123,15 +121,9 @@ def _is_untouched(row: ImportRow, locked: Mapping[UUID, Memory], decided: frozen
 def _archive(
     caller: Caller, rows: list[ImportRow], locked: Mapping[UUID, Memory], now: datetime
 ) -> int:
-    """Archive what was added, all at once, and restore what it superseded."""
+    """Archive what was added, all at once."""
     memories = tuple(locked[row.memory_id] for row in rows if row.memory_id)
-    for memory in memories:
-        memory.status, memory.archived_reason = Status.ARCHIVED.value, REASON
-        memory.valid_until = memory.updated_at = now
-        memory.version += 1
-    fields = ["status", "archived_reason", "valid_until", "updated_at", "version"]
-    _save_all(memories, fields)
-    store.announce(caller=caller, kind="memory.archived", rows=memories)
+    bring_back.put_away(caller=caller, rows=memories, reason=REASON, now=now)
     return len(memories)
 
 
@@ -165,13 +157,7 @@ def _back(caller: Caller, row: ImportRow, memory: Memory, now: datetime) -> None
     version = memory.versions.filter(number=memory.version - 1).first()
     if version is None:
         raise Conflict(detail=TOUCHED, hint="Change it by hand.")
-    changes = {**_fields(version.fields), "content": version.content, "reason": REASON}
-    revise.apply(caller=caller, row=memory, changes=changes, now=now)
-
-
-def _fields(kept: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("type", "tags", "related_files", "related_modules", "attributes")
-    return {name: kept[name] for name in names if name in kept}
+    revise.go_back(caller=caller, row=memory, version=version, reason=REASON, now=now)
 
 
 def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tuple[int, int]:
@@ -183,60 +169,9 @@ def _unsupersede(caller: Caller, added: set[UUID | None], now: datetime) -> tupl
         superseded_by__in=added, status=Status.SUPERSEDED.value
     )
     found = tuple(rows.order_by("id"))
-    memories = _without_twins(found)
-    links = MemoryLink.objects.filter(
-        source__in=added, target__in=[one.id for one in memories], kind=LinkKind.SUPERSEDES.value
-    )
-    before = {link.target_id: link.before or {} for link in links.order_by("id")}
-    links.delete()
-    for memory in memories:
-        kept = before.get(memory.id, {})
-        memory.status, memory.superseded_by = Status.ACTIVE.value, None
-        memory.archived_reason = kept.get("archived_reason", "")
-        memory.confidence = kept.get("confidence", memory.confidence)
-        memory.valid_until, memory.updated_at = own.moment(text=kept.get("valid_until")), now
-        memory.version += 1
-    fields = ["status", "superseded_by", *LOWERED, "updated_at", "version"]
-    _save_all(memories, fields)
-    store.announce(caller=caller, kind="memory.restored", rows=memories)
+    memories = bring_back.without_twins(rows=found)
+    bring_back.bring_back(caller=caller, rows=memories, now=now)
     return len(memories), len(found) - len(memories)
-
-
-def _without_twins(memories: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    """Leave out those of which an active memory has the text or the external id."""
-    texts = {memory.content_hash for memory in memories}
-    names = {memory.external_id for memory in memories} - {""}
-    active = Memory.objects.filter(status=Status.ACTIVE.value).filter(
-        Q(content_hash__in=texts) | Q(external_id__in=names)
-    )
-    taken = {key for memory in active.order_by("id") for key in _only_one_has(memory)}
-    free = []
-    for memory in memories:
-        keys = _only_one_has(memory)
-        if taken.isdisjoint(keys):
-            taken |= keys
-            free.append(memory)
-    return tuple(free)
-
-
-def _only_one_has(memory: Memory) -> set[tuple[Any, ...]]:
-    """Return what one active memory of a place alone can have."""
-    place = (memory.audience, memory.project_id)
-    keys: set[tuple[Any, ...]] = set()
-    if memory.type != MemoryType.EPISODE:
-        keys.add((*place, "text", memory.content_hash))
-    if memory.external_id:
-        keys.add((*place, "name", memory.external_id))
-    return keys
-
-
-def _save_all(memories: tuple[Memory, ...], fields: list[str]) -> None:
-    if not memories:
-        return
-    ids = tuple(memory.id for memory in memories)
-    Memory.objects.bulk_update(memories, fields, batch_size=1_000)
-    retrieval.sync_filters(memory_ids=ids)
-    topics.follow(memory_ids=ids)
 
 
 def _mark(undone: tuple[ImportRow, ...], kept: tuple[ImportRow, ...]) -> None:

@@ -44,6 +44,7 @@ class Verdict(StrEnum):
     MERGE = "merge"
     SNOOZE = "snooze"
     UNLINK = "unlink"  # of a link, where its memory is shown; never suggested
+    ROLL_BACK = "rollback"  # of all that somebody produced; never suggested
 
 
 BESIDE: Final = (Verdict.SNOOZE.value, Verdict.UNLINK.value)  # nothing is decided of the memory

@@ -80,6 +80,8 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "push_note": Write(
         path="notes",
         act="note.pushed",
+    "roll_back": rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
+    "undo_rollback": rest("rollbacks/{verdict}/undo", "memory.bulk_review_undone"),
         method="PUT",
         send={"project": "shop", "path": "a.md", "text": "short"},
         by="writer",
@@ -262,6 +264,8 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             "project.changed",
             extraction_mode="heuristic",
             version="1",
+    "rollback": (page("p/shop/rollback", "memory.rolled_back", person="{member}"),),
+    "rollback_undo": (page("p/shop/rollback/undo/{verdict}", "memory.bulk_review_undone"),),
         ),
     ),
     "project_openness": (
@@ -423,6 +427,7 @@ COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
         "audit",
         "doctor",
         "enrich_entities",
+        "memory.roll_back",
         "evaluate",
         "evaluate_extraction",
         "flush",

@@ -12,7 +12,7 @@ from config.celery import app
 from memory.actions import upkeep
 from memory.models import Memory, MemoryVector
 from tests.tenancy.isolation import surfaces
-from tests.tenancy.isolation.world import World
+from tests.tenancy.isolation.world import NOW, World
 
 JOBS = tuple(name for name in sorted(NAMES) if name.startswith("memory."))
 TAKES_IDS = ("memory.embed", "memory.embed_bulk")  # those of another organization are unknown
@@ -30,6 +30,21 @@ def rows(world: World, tenant: str) -> list[Any]:
         return [*memories, *vectors]
 
 
+def hostile_rollback(world: World) -> dict[str, Any]:
+    """Return what a rollback of globex carries that means a person of acme."""
+    owner, other = world.callers["globex/owner"], world.callers["acme/owner"]
+    project = world.thing("project", "globex/open").parts["ref"]
+    nothing = {"token": None, "session": None, "ancestor": None, "since": None, "until": None}
+    return {
+        "choice": {"project": project, "person": str(other.user_id), **nothing},
+        "asked_at": NOW.isoformat(),
+        "by": {
+            "user_id": str(owner.user_id), "token_id": None, "agent": "",
+            "source_interface": "dashboard",
+        },
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_touches_nothing_of_another_organization(world: World, name: str) -> None:
     before = rows(world, "acme")
@@ -38,6 +53,7 @@ def test_a_job_touches_nothing_of_another_organization(world: World, name: str) 
     with entered(world.callers["globex/owner"]), tenancy.unit():
         named = ids[:1] if name in TAKES_ONE else ids
         payload = {"ids": named, "key": "hashing/words-384", "model": 1, "weekly": True, "left": 9}
+        payload |= hostile_rollback(world)
         job_id = jobs.enqueue(name, payload=payload, key="hostile")
 
     claimed = _claimed(job_id)

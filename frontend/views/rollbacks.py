@@ -1,0 +1,172 @@
+"""Rolling back on a page: choose, see what it takes back, take it back, undo (spec 4.3, 9.2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
+
+from accounts.errors import CairnError, NotFound, wrong_field
+from accounts.identifiers import as_uuid
+from accounts.queries import people, work
+from frontend.views import base
+from frontend.views.base import Frame
+from frontend.words import Name
+from memory.actions.roll_back import roll_back, undo_rollback
+from memory.lifecycle.rolling_back import AT_ONCE, MOST, Fate, Left
+from memory.queries import rollback_choices, rollbacks
+from memory.queries.rollback_choices import CHOOSING, Choice
+from memory.queries.rollbacks import Item
+from teams.roles import Act, allows
+
+SHOWN: Final = 50  # memories a page
+MOMENTS: Final = frozenset({"since", "until"})
+FATES: Final[Mapping[Fate, Name]] = {
+    Fate.ARCHIVED: _("is archived"),
+    Fate.REWRITTEN: _("says again what it said"),
+    Fate.LEFT: _("is left"),
+}
+WHYS: Final[Mapping[Left, Name]] = {
+    Left.CHANGED: _("Somebody else has rewritten it since."),
+    Left.KEPT: _("Somebody else has kept it since."),
+    Left.MOVED: _("Others see it now than those who saw the text before."),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One memory of a preview, in words."""
+
+    item: Item
+    fate: Name
+    why: Name
+
+
+@base.member
+def rollback(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Show the form and what is chosen; take it back when it is sent."""
+    if request.method != "POST":
+        return _asked(request, frame, request.GET)
+    try:
+        choice = _choice(frame, request.POST)
+        done = roll_back(caller=frame.caller, choice=choice, now=frame.now)
+    except CairnError as error:
+        if error.status == NotFound.status:
+            raise
+        return _page(request, frame, sent=request.POST, error=error, status=error.status)
+    after = {"job": done.job_id} if done.job_id else {"done": done.review_id or ""}
+    return base.moved(request, to=f"{base.address('rollback', frame)}?{urlencode(after)}")
+
+
+@require_POST
+@base.member
+def take_back(request: HttpRequest, frame: Frame, review_id: UUID) -> HttpResponse:
+    """Undo a rollback."""
+    undo_rollback(caller=frame.caller, review_id=review_id, now=frame.now)
+    return base.moved(request, to=f"{base.address('rollback', frame)}?undone=1")
+
+
+def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpResponse:
+    """Show the form, with the preview where something is chosen."""
+    if not any(sent.get(name, "").strip() for name in CHOOSING):
+        return _page(request, frame, sent=sent)
+    try:
+        choice = _choice(frame, sent)
+        seen = rollbacks.preview(
+            caller=frame.caller,
+            choice=choice,
+            after=as_uuid(text=sent.get("after", "")),
+            limit=SHOWN,
+            now=frame.now,
+        )
+    except CairnError as error:
+        return _page(request, frame, sent=sent, error=error, status=error.status)
+    lines = tuple(_line(one) for one in seen.items)
+    number = seen.counts.archived + seen.counts.rewritten
+    return _page(request, frame, sent=sent, seen=seen, lines=lines, number=number)
+
+
+def _line(item: Item) -> Line:
+    return Line(item=item, fate=FATES[item.fate], why=WHYS[item.why] if item.why else "")
+
+
+def _choice(frame: Frame, sent: Mapping[str, str]) -> Choice:
+    """Read what was chosen. Raises InvalidInput naming the field."""
+    given = {name: sent.get(name, "").strip() for name in CHOOSING}
+    ids = {name: _id(name, text) for name, text in given.items() if name not in MOMENTS}
+    since, until = (_moment(name, given[name]) for name in ("since", "until"))
+    return Choice(project=_slug(frame), since=since, until=until, **ids)
+
+
+def _id(name: str, text: str) -> UUID | None:
+    found = as_uuid(text=text) if text else None
+    if text and found is None:
+        raise wrong_field(
+            pointer=f"/{name}",
+            detail="This is no id.",
+            hint="Copy it from the page of what is meant.",
+            code="identifier",
+        )
+    return found
+
+
+def _moment(name: str, text: str) -> datetime | None:
+    """Read a date and time of a form, which is UTC."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError as error:
+        raise wrong_field(
+            pointer=f"/{name}",
+            detail="This is no date and time.",
+            hint="Write it like 2026-11-20T12:00.",
+            code="moment",
+        ) from error
+
+
+def _page(
+    request: HttpRequest,
+    frame: Frame,
+    *,
+    sent: Mapping[str, str],
+    status: int = 200,
+    **more: object,
+) -> HttpResponse:
+    context = {
+        "section": "settings",
+        "form": sent,
+        "writers": _writers(frame),
+        "may_all": allows(role=frame.caller.role, act=Act.RESTORE),
+        "may_own": allows(role=frame.caller.role, act=Act.WRITE),
+        "at_once": AT_ONCE,
+        "most": MOST,
+        "done": as_uuid(text=request.GET.get("done", "")),
+        "job": _job(request, frame),
+        "chosen": tuple((name, sent.get(name, "")) for name in CHOOSING if sent.get(name, "")),
+        **more,
+    }
+    return base.page(request, "pages/rollback.html", context, status=status)
+
+
+def _writers(frame: Frame) -> tuple[tuple[str, str], ...]:
+    """Return whom one may choose: oneself, or as a steward all who have written here."""
+    ids = {frame.caller.user_id} if frame.caller.user_id else set()
+    if allows(role=frame.caller.role, act=Act.RESTORE):
+        ids |= set(rollback_choices.writers(caller=frame.caller, project=_slug(frame)))
+    named = people(caller=frame.caller, ids=ids)
+    return tuple(sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1]))
+
+
+def _job(request: HttpRequest, frame: Frame) -> work.JobView | None:
+    job_id = as_uuid(text=request.GET.get("job", ""))
+    return None if job_id is None else work.job(caller=frame.caller, job_id=job_id)
+
+
+def _slug(frame: Frame) -> str:
+    return frame.project.slug if frame.project else ""

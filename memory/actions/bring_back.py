@@ -1,0 +1,105 @@
+"""Put memories away together, and let what they had taken the place of stand again (spec 2, 4.3).
+
+What was replaced is as it was before; the edge that said so goes. What another active memory says
+by now, or whose external id it has, stays replaced.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.caller import Caller
+from memory.actions import integrating, store
+from memory.actions.integrating import LOWERED
+from memory.exchange import own
+from memory.models import Conflict, Memory, MemoryLink
+from memory.sql import retrieval, topics
+from memory.taxonomy import LinkKind, MemoryType, Status
+
+
+def put_away(*, caller: Caller, rows: tuple[Memory, ...], reason: str, now: datetime) -> None:
+    """Archive held memories, all at once. In a unit."""
+    for row in rows:
+        row.status, row.archived_reason = Status.ARCHIVED.value, reason
+        row.valid_until = row.updated_at = now
+        row.version += 1
+    _save_all(rows, ("status", "archived_reason", "valid_until", "updated_at", "version"))
+    store.announce(caller=caller, kind="memory.archived", rows=rows)
+
+
+def bring_back(
+    *, caller: Caller, rows: tuple[Memory, ...], now: datetime
+) -> tuple[Mapping[str, Any], ...]:
+    """Restore held memories that were replaced; return the edges that go. In a unit."""
+    links = MemoryLink.objects.filter(
+        source__in={row.superseded_by_id for row in rows},
+        target__in=[row.id for row in rows],
+        kind=LinkKind.SUPERSEDES.value,
+    )
+    edges = tuple(integrating.edge_of(link=link) for link in links.order_by("id"))
+    before = {**_before_settling(rows), **_before_replaced(edges)}
+    links.delete()
+    for row in rows:
+        kept = before.get(str(row.id), {})
+        row.status, row.superseded_by = Status.ACTIVE.value, None
+        row.archived_reason = kept.get("archived_reason", "")
+        row.confidence = kept.get("confidence", row.confidence)
+        row.valid_until, row.updated_at = own.moment(text=kept.get("valid_until")), now
+        row.version += 1
+    _save_all(rows, ("status", "superseded_by", *LOWERED, "updated_at", "version"))
+    store.announce(caller=caller, kind="memory.restored", rows=rows)
+    return edges
+
+
+def without_twins(*, rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
+    """Leave out those of which an active memory has the text or the external id. In a unit."""
+    texts = {row.content_hash for row in rows}
+    names = {row.external_id for row in rows} - {""}
+    active = Memory.objects.filter(status=Status.ACTIVE.value).filter(
+        Q(content_hash__in=texts) | Q(external_id__in=names)
+    )
+    taken = {key for row in active.order_by("id") for key in _only_one_has(row)}
+    free = []
+    for row in rows:
+        keys = _only_one_has(row)
+        if taken.isdisjoint(keys):
+            taken |= keys
+            free.append(row)
+    return tuple(free)
+
+
+def _before_replaced(edges: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {edge["target_id"]: edge["before"] for edge in edges if edge["before"]}
+
+
+def _before_settling(rows: tuple[Memory, ...]) -> dict[str, Mapping[str, Any]]:
+    """Return what settling a conflict has changed of memories, by their ids."""
+    ids = [row.id for row in rows]
+    settled = Conflict.objects.filter(Q(older__in=ids) | Q(newer__in=ids)).exclude(verdict="")
+    found: dict[str, Mapping[str, Any]] = {}
+    for before in settled.order_by("settled_at", "id").values_list("before", flat=True):
+        found |= before.get("memories", {})
+    return found
+
+
+def _only_one_has(row: Memory) -> set[tuple[Any, ...]]:
+    """Return what one active memory of a place alone can have."""
+    place: tuple[UUID, UUID | None] = (row.audience, row.project_id)
+    keys: set[tuple[Any, ...]] = set()
+    if row.type != MemoryType.EPISODE:
+        keys.add((*place, "text", row.content_hash))
+    if row.external_id:
+        keys.add((*place, "name", row.external_id))
+    return keys
+
+
+def _save_all(rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:
+    if not rows:
+        return
+    ids = tuple(row.id for row in rows)
+    Memory.objects.bulk_update(rows, fields, batch_size=1_000)
+    retrieval.sync_filters(memory_ids=ids)
+    topics.follow(memory_ids=ids)

@@ -1,0 +1,187 @@
+"""Roll back what a writer, a session, a time or an ancestor produced in a project (spec 4.3).
+
+Nothing is deleted: what was produced is archived, what was changed says again what it said, what
+was replaced stands again. More than a few hundred memories are a job's, which goes on where a
+worker that died has stopped. All of one call is undone together.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.identifiers import as_uuid
+from accounts.queries.absent import Beginner
+from memory.actions import rolling_back, undo
+from memory.actions.rolling_back import Part
+from memory.lifecycle.review import Verdict
+from memory.lifecycle.rolling_back import AT_ONCE, MOST
+from memory.models import ReviewVerdict
+from memory.queries import rollback_choices, rollbacks, waiting
+from memory.queries.rollback_choices import Choice, Chosen
+from teams import audit
+
+JOB: Final = "memory.roll_back"
+FIGURES: Final = ("archived", "rewritten", "reinstated", "left")
+TAKES: Final = (rolling_back.archive_part, rolling_back.rewrite_part)  # in this order
+MOMENTS: Final = frozenset({"since", "until"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledBack:
+    """What a call took back, or, where a job does it, what it is going to look at.
+
+    `review_id` undoes all of it, None where nothing was done or a job still does it.
+    """
+
+    archived: int
+    rewritten: int
+    reinstated: int
+    left: int
+    review_id: UUID | None
+    job_id: UUID | None
+
+
+def roll_back(*, caller: Caller, choice: Choice, now: datetime) -> RolledBack:
+    """Roll back a choice: at once where it is small, else by a job.
+
+    Raises RoleNotSufficient, InvalidInput for a choice of nothing, NotFound.
+    """
+    with tenancy.unit():
+        what = rollback_choices.chosen(caller=caller, choice=choice, now=now)
+        rollback_choices.check_in_person(caller=caller)
+        number = rollbacks.concerned(caller=caller, what=what)[: AT_ONCE + 1].count()
+        done = _queued(caller, what) if number > AT_ONCE else _at_once(caller, what)
+        _record(caller, what, done)
+        return done
+
+
+def run(
+    *, caller: Caller, choice: Choice, asked_at: datetime, tell: Callable[[int, int], None]
+) -> Mapping[str, Any]:
+    """Do a rollback part by part, for its job; `caller` is who asked, as they are now.
+
+    Returns how much, and the verdict by which all of it is undone.
+
+    Raises NotFound and RoleNotSufficient where they may not do it any more.
+    """
+    counts = dict.fromkeys(FIGURES, 0)
+    for take in TAKES:
+        after: UUID | None = None
+        while True:
+            with tenancy.unit():
+                what = rollback_choices.chosen(caller=caller, choice=choice, now=asked_at)
+                most = MOST - _made(caller, asked_at).count()
+                part = take(caller=caller, what=what, after=after, most=most)
+                done = _made(caller, asked_at).count()
+                left = rollbacks.concerned(caller=caller, what=what).count()
+            _add(counts, part)
+            tell(done, done + left)
+            after = part.after
+            if after is None:
+                break
+    with tenancy.unit():
+        first = _made(caller, asked_at).order_by("id").first()
+    return {**counts, "review_id": None if first is None else str(first.id)}
+
+
+def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
+    """Undo all of a rollback that was done in one call, or nothing; return how many verdicts.
+
+    Raises NotFound, Conflict where one of the memories has changed since.
+    """
+    return len(undo.undo_together(caller=caller, review_id=review_id, now=now))
+
+
+def choice_of(*, payload: Mapping[str, Any]) -> Choice:
+    """Return the choice that a job carries."""
+    return Choice(**{name: _read(name, value) for name, value in payload.items()})
+
+
+def beginner_of(*, payload: Mapping[str, Any]) -> Beginner:
+    """Return who asked for what a job does."""
+    return Beginner(
+        user_id=as_uuid(text=str(payload["user_id"])),
+        token_id=as_uuid(text=str(payload["token_id"])),
+        agent=payload["agent"],
+        source_interface=payload["source_interface"],
+    )
+
+
+def _at_once(caller: Caller, what: Chosen) -> RolledBack:
+    parts = [take(caller=caller, what=what, after=None, most=AT_ONCE) for take in TAKES]
+    counts = dict.fromkeys(FIGURES, 0)
+    for part in parts:
+        _add(counts, part)
+    counts["left"] += rollbacks.count_stood_for(caller=caller, what=what)
+    made = [part.review_id for part in parts if part.review_id is not None]
+    return RolledBack(**counts, review_id=made[0] if made else None, job_id=None)
+
+
+def _queued(caller: Caller, what: Chosen) -> RolledBack:
+    """Let a job do it, and say what it is going to do."""
+    choice = {name: _written(value) for name, value in asdict(what.choice).items()}
+    began = Beginner(
+        user_id=caller.user_id,
+        token_id=caller.token_id,
+        agent=caller.agent,
+        source_interface=caller.source_interface,
+    )
+    job_id = jobs.enqueue(
+        JOB,
+        payload={
+            "choice": choice,
+            "asked_at": what.asked_at.isoformat(),
+            "by": {name: _written(value) for name, value in asdict(began).items()},
+        },
+        created_by=caller.user_id or caller.token_id,
+    )
+    planned = rollbacks.counts(caller=caller, what=what)
+    figures = {name: getattr(planned, name) for name in FIGURES}
+    return RolledBack(**figures, review_id=None, job_id=job_id)
+
+
+def _record(caller: Caller, what: Chosen, done: RolledBack) -> None:
+    chosen = {
+        name: _written(value)
+        for name, value in asdict(what.choice).items()
+        if value is not None and name != "project"
+    }
+    audit.append(
+        act="memory.rolled_back",
+        object_type="project",
+        object_id=str(what.project_id),
+        caller=caller,
+        details={**chosen, **{name: getattr(done, name) for name in FIGURES}},
+    )
+
+
+def _made(caller: Caller, asked_at: datetime) -> QuerySet[ReviewVerdict]:
+    """Return what the parts of this call have done."""
+    return ReviewVerdict.objects.filter(
+        decided_by=waiting.decider(caller=caller),
+        decided_at=asked_at,
+        verdict=Verdict.ROLL_BACK.value,
+    )
+
+
+def _add(counts: dict[str, int], part: Part) -> None:
+    for name in FIGURES:
+        counts[name] += getattr(part, name)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def _read(name: str, value: Any) -> Any:
+    if value is None or name == "project":
+        return value
+    return datetime.fromisoformat(value) if name in MOMENTS else UUID(value)

@@ -1,0 +1,167 @@
+"""Take a part of a rollback back: some of what was produced, or of what was changed (spec 4.3).
+
+Each memory gets a verdict of its own, that keeps how all was; those of one call have one moment, so
+that all of it is undone together. What went back already is not found again, so a part that is done
+twice does nothing the second time.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.caller import Caller
+from accounts.errors import CairnError
+from memory.actions import bring_back, deciding, revise
+from memory.actions.deciding import Traces
+from memory.actions.unlink import TAKEN
+from memory.lifecycle.review import Verdict
+from memory.lifecycle.rolling_back import AT_ONCE
+from memory.models import Memory, MemoryVersion
+from memory.queries import rollbacks
+from memory.queries.memories import lock_memory
+from memory.queries.rollback_choices import Chosen
+from memory.queries.rollbacks import REASON
+from memory.taxonomy import Status
+
+REWRITTEN: Final = "rewritten"  # where a verdict keeps the version that went, by its number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What a part did: after which memory the next one begins, None where nothing is left."""
+
+    after: UUID | None
+    archived: int = 0
+    rewritten: int = 0
+    reinstated: int = 0
+    left: int = 0
+    review_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """Memories held for a part: those that go, and by whom each of the others was replaced."""
+
+    going: tuple[Memory, ...]
+    behind: tuple[Memory, ...]
+
+
+def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
+    """Archive the next ones of what was produced; what they replaced stands again. In a unit."""
+    rows = rollbacks.produced(caller=caller, what=what).filter(~rollbacks.stood_for(what=what))
+    rows = rows if after is None else rows.filter(id__gt=after)
+    ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
+    if not ids:
+        return Part(after=None)
+    held = _hold(caller, what, frozenset(ids))
+    traces = {row.id: Traces() for row in held.going}
+    for row in held.going:
+        traces[row.id].keep(row)
+    now = what.asked_at
+    bring_back.put_away(caller=caller, rows=held.going, reason=REASON, now=now)
+    free = bring_back.without_twins(rows=held.behind)
+    for row in free:
+        traces[_successor(row)].keep(row)
+    edges = bring_back.bring_back(caller=caller, rows=free, now=now)
+    made = _note(caller, held.going, traces, edges, now)
+    return Part(
+        after=ids[-1],
+        archived=len(held.going),
+        reinstated=len(free),
+        left=len(held.behind) - len(free),
+        review_id=made,
+    )
+
+
+def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
+    """Let the next ones of what was changed say again what they said before. In a unit."""
+    rows = rollbacks.rewritten(caller=caller, what=what)
+    rows = rows if after is None else rows.filter(id__gt=after)
+    ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
+    made = [_back(caller, what, one) for one in ids]
+    done = [one for one in made if one is not None]
+    return Part(
+        after=ids[-1] if ids else None,
+        rewritten=len(done),
+        left=len(ids) - len(done),
+        review_id=done[0] if done else None,
+    )
+
+
+def _hold(caller: Caller, what: Chosen, ids: frozenset[UUID]) -> _Held:
+    """Lock what a part writes, in the order in which everybody does. In a unit."""
+    going, behind = rollbacks.closure(caller=caller, what=what, ids=ids)
+    found = Memory.objects.select_for_update(of=("self",)).filter(pk__in=going | behind)
+    held = {row.id: row for row in found.order_by("id")}
+    gone = {Status.ARCHIVED.value, Status.DELETED.value}
+    leaving = tuple(row for id, row in held.items() if id in going and row.status not in gone)
+    names = {row.id for row in leaving}
+    return _Held(
+        going=leaving,
+        behind=tuple(
+            row
+            for id, row in held.items()
+            if id in behind and row.status == Status.SUPERSEDED and row.superseded_by_id in names
+        ),
+    )
+
+
+def _successor(row: Memory) -> UUID:
+    if row.superseded_by_id is None:
+        raise TypeError("what was replaced names its successor")
+    return row.superseded_by_id
+
+
+def _note(
+    caller: Caller,
+    rows: tuple[Memory, ...],
+    traces: Mapping[UUID, Traces],
+    edges: tuple[Mapping[str, Any], ...],
+    now: datetime,
+) -> UUID | None:
+    """Write down a verdict a memory that went, with the edges that went with it."""
+    made: list[UUID] = []
+    for row in rows:
+        own = [edge for edge in edges if edge["source_id"] == str(row.id)]
+        made.append(
+            deciding.note(
+                caller=caller,
+                row=row,
+                verdict=Verdict.ROLL_BACK,
+                traces=traces[row.id],
+                now=now,
+                extra={TAKEN: own},
+            )
+        )
+    return made[0] if made else None
+
+
+def _back(caller: Caller, what: Chosen, memory_id: UUID) -> UUID | None:
+    """Bring one memory back to what it said; return the verdict, None where it is left."""
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    version = rollbacks.version_before(row=row, what=what)
+    if version is None or rollbacks.why_left(row=row, version=version) is not None:
+        return None
+    try:
+        with transaction.atomic():  # what was written of a memory that stays goes again
+            return _gone_back(caller, row, version, what.asked_at)
+    except CairnError:  # another memory says the same by now, or it may not be changed
+        return None
+
+
+def _gone_back(caller: Caller, row: Memory, version: MemoryVersion, now: datetime) -> UUID:
+    traces, number = Traces(), row.version
+    traces.keep(row)
+    revise.go_back(caller=caller, row=row, version=version, reason=REASON, now=now)
+    return deciding.note(
+        caller=caller,
+        row=row,
+        verdict=Verdict.ROLL_BACK,
+        traces=traces,
+        now=now,
+        extra={REWRITTEN: number},
+    )

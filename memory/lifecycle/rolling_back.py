@@ -1,0 +1,49 @@
+"""Rolling back what a writer, a session, a time or an ancestor produced: what becomes of it (4.3).
+
+What was produced is archived, what was changed goes back to the text it had, and what was replaced
+stands again. Nobody's work but that of who is rolled back is undone: what somebody else has kept,
+rewritten or moved since is left as it is, and said with the reason.
+"""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+MOST: Final = 1_000  # memories that one call takes back, ours
+AT_ONCE: Final = 200  # above it a job does it, so many a transaction; ours
+LONGEST_CHAIN: Final = 20  # of memories that one after the other took each other's place, ours
+DEEPEST: Final = 20  # steps from an ancestor, ours
+MOST_DERIVED: Final = 5_000  # memories that are looked at below an ancestor, ours
+MOST_VERSIONS: Final = 50  # newest ones of a memory that are looked through, ours
+
+
+class Fate(StrEnum):
+    """What becomes of a memory."""
+
+    ARCHIVED = "archived"
+    REWRITTEN = "rewritten"
+    LEFT = "left"
+
+
+class Left(StrEnum):
+    """Why a memory stays as it is."""
+
+    CHANGED = "changed"  # somebody else has rewritten it since
+    KEPT = "kept"  # somebody else has decided since that it is right
+    MOVED = "moved"  # others see it now than those who saw the text before
+    TWIN = "twin"  # another memory says the same by now
+    REFUSED = "refused"  # the text before may not be stored any more
+
+
+def text_before(*, theirs: Sequence[bool]) -> int | None:
+    """Return which version held the text before a run of changes, by its place.
+
+    `theirs` says of each version, the newest first, whether who ended it is rolled back. None where
+    the newest change is somebody else's: nothing of theirs stands on top.
+    """
+    place = None
+    for index, is_theirs in enumerate(theirs):
+        if not is_theirs:
+            break
+        place = index
+    return place

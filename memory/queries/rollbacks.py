@@ -1,0 +1,291 @@
+"""What a writer, a session, a time or an ancestor produced in a project, as it can be rolled back.
+
+Everything is of the caller's sight: what they may not see is neither counted nor listed, and is
+never touched (spec 4.3, 7.2).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.sentences import sentence
+from memory.lifecycle.review import Verdict
+from memory.lifecycle.rolling_back import LONGEST_CHAIN, MOST_VERSIONS, Fate, Left, text_before
+from memory.models import (
+    ActionLog,
+    Conflict,
+    Memory,
+    MemoryLink,
+    MemoryVersion,
+    ReviewVerdict,
+    Session,
+)
+from memory.queries.memories import AUDIENCE
+from memory.queries.rollback_choices import Choice, Chosen, check_in_person, chosen
+from memory.queries.views import countable
+from memory.taxonomy import Status
+
+LARGEST_PAGE: Final = 200  # spec 10.5
+REASON: Final = sentence("it was rolled back")  # why a memory was archived or has its text before
+STORED: Final = ("added", "superseded", "contradicted", "extended")  # outcomes that made a memory
+STANDS: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One memory of a rollback; `stands_again` is what it had taken the place of."""
+
+    memory_id: UUID
+    citation: str
+    type: str
+    fate: Fate
+    why: Left | None
+    stands_again: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much a rollback takes back; `conflicts` and `links` are those that end with it."""
+
+    archived: int
+    rewritten: int
+    reinstated: int
+    conflicts: int
+    links: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What a rollback would do: in numbers, and some of the memories by their ids."""
+
+    counts: Counts
+    items: tuple[Item, ...]
+    next_after: UUID | None
+
+
+def preview(
+    *, caller: Caller, choice: Choice, after: UUID | None, limit: int, now: datetime
+) -> Preview:
+    """Say what a rollback would do, and do nothing. Raises what `chosen` raises."""
+    size = min(limit, LARGEST_PAGE)
+    with tenancy.unit():
+        what = chosen(caller=caller, choice=choice, now=now)
+        check_in_person(caller=caller)
+        rows = concerned(caller=caller, what=what)
+        if after is not None:
+            rows = rows.filter(id__gt=after)
+        found = tuple(rows.order_by("id")[: size + 1])
+        items = tuple(_items(caller, what, found[:size]))
+        return Preview(
+            counts=counts(caller=caller, what=what),
+            items=items,
+            next_after=items[-1].memory_id if len(found) > size else None,
+        )
+
+
+def counts(*, caller: Caller, what: Chosen) -> Counts:
+    """Count what a rollback takes back, each within the caller's sight. In a unit."""
+    going = produced(caller=caller, what=what)
+    archived = going.filter(~stood_for(what=what)).values("id")
+    seen = countable(caller=caller).filter(project=what.project_id).order_by()
+    both = Q(source__in=archived, target__in=seen) | Q(target__in=archived, source__in=seen)
+    sides = Q(older__in=archived, newer__in=seen) | Q(newer__in=archived, older__in=seen)
+    changed = _changed_fates(caller, what, tuple(rewritten(caller=caller, what=what)))
+    back = sum(fate is Fate.REWRITTEN for fate, _ in changed.values())
+    number = archived.count()
+    return Counts(
+        archived=number,
+        rewritten=back,
+        reinstated=replaced(caller=caller, ids=archived).exclude(of(what=what)).count(),
+        conflicts=Conflict.objects.filter(sides, verdict="").order_by().count(),
+        links=MemoryLink.objects.filter(both).order_by().count(),
+        left=going.count() - number + len(changed) - back,
+    )
+
+
+def produced(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    """Return the memories that were produced and stand. In a unit."""
+    return _here(caller, what).filter(of(what=what), status=Status.ACTIVE.value)
+
+
+def rewritten(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    """Return the memories of others that were changed. In a unit.
+
+    Changes are known of persons and times; no version says in which session it was made.
+    """
+    choice = what.choice
+    if choice.session or choice.token or what.derived is not None:
+        return Memory.objects.none()
+    theirs = MemoryVersion.objects.filter(_changes(what), memory=OuterRef("pk")).order_by()
+    last = MemoryVersion.objects.filter(memory=OuterRef("pk")).order_by("-number")
+    rows = _here(caller, what).filter(Exists(theirs), status=Status.ACTIVE.value)
+    rows = rows.annotate(last_reason=Subquery(last.values("reason")[:1]))
+    return rows.exclude(of(what=what)).exclude(last_reason=REASON)
+
+
+def concerned(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    """Return all that a rollback looks at, produced or changed. In a unit."""
+    changed = rewritten(caller=caller, what=what).values("id")
+    rows = _here(caller, what).filter(status=Status.ACTIVE.value)
+    return rows.filter(of(what=what) | Q(id__in=changed))
+
+
+def replaced(*, caller: Caller, ids: Any) -> QuerySet[Memory]:
+    """Return what the caller sees that these memories took the place of. In a unit."""
+    rows = countable(caller=caller).order_by()
+    return rows.filter(superseded_by__in=ids, status=Status.SUPERSEDED.value)
+
+
+def of(*, what: Chosen) -> Q:
+    """Return the condition that a memory was produced so."""
+    choice = what.choice
+    made = Q(created_at__lte=what.asked_at)
+    if what.person is not None:
+        made &= Q(author_user=what.person)
+    if choice.session is not None:
+        made &= Q(session_id=choice.session)
+    if choice.token is not None:
+        made &= _by_token(what, choice.token)
+    if what.derived is not None:
+        made &= Q(id__in=what.derived)
+    return made & _within("created_at", choice)
+
+
+def stood_for(*, what: Chosen) -> Exists | Q:
+    """Return the condition that somebody else has rewritten or kept a memory since."""
+    return Q(Exists(_others_changes(what))) | Q(Exists(_others_verdicts(what)))
+
+
+def count_stood_for(*, caller: Caller, what: Chosen) -> int:
+    """Count what was produced and stays, since somebody else stands for it. In a unit."""
+    return produced(caller=caller, what=what).filter(stood_for(what=what)).count()
+
+
+def version_before(*, row: Memory, what: Chosen) -> MemoryVersion | None:
+    """Return the version that holds what a memory said before its last run of changes. In a unit.
+
+    None where the last change is not of those that are rolled back.
+    """
+    versions = tuple(row.versions.order_by("-number")[:MOST_VERSIONS])
+    own = set(row.versions.filter(_changes(what)).values_list("number", flat=True))
+    place = text_before(theirs=tuple(one.number in own for one in versions))
+    return None if place is None else versions[place]
+
+
+def closure(
+    *, caller: Caller, what: Chosen, ids: frozenset[UUID]
+) -> tuple[frozenset[UUID], frozenset[UUID]]:
+    """Return what goes with these memories, and what stands again behind them. In a unit.
+
+    What of theirs replaced one another goes together; behind the first of them is what was there.
+    """
+    going, behind, fresh = set(ids), set[UUID](), set(ids)
+    for _ in range(LONGEST_CHAIN):
+        below = replaced(caller=caller, ids=fresh)
+        own = set(below.filter(of(what=what)).values_list("id", flat=True))
+        behind |= set(below.values_list("id", flat=True)) - own
+        fresh = own - going
+        going |= own
+        if not fresh:
+            break
+    return frozenset(going), frozenset(behind)
+
+
+def why_left(*, row: Memory, version: MemoryVersion | None) -> Left | None:
+    """Say why a changed memory stays as it is, None where it goes back to a version."""
+    if version is None:
+        return Left.CHANGED
+    return Left.MOVED if version.fields.get(AUDIENCE) != str(row.audience) else None
+
+
+def _here(caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    return countable(caller=caller).filter(project=what.project_id)
+
+
+def _by_token(what: Chosen, token: UUID) -> Q:
+    told = ActionLog.objects.filter(
+        project_id=what.project_id, token_id=token, outcome__in=STORED, memory_id__isnull=False
+    )
+    opened = Session.objects.filter(project=what.project_id, token_id=token)
+    of_sessions = Q(session_id__in=opened.order_by().values("id"))
+    return of_sessions | Q(id__in=told.order_by().values("memory_id"))
+
+
+def _within(name: str, choice: Choice) -> Q:
+    since = Q() if choice.since is None else Q(**{f"{name}__gte": choice.since})
+    return since if choice.until is None else since & Q(**{f"{name}__lt": choice.until})
+
+
+def _changes(what: Chosen) -> Q:
+    """Return the condition that a version was ended by who is rolled back, then."""
+    made = Q(changed_at__lte=what.asked_at) & ~Q(reason=REASON)
+    if what.person is not None:
+        made &= Q(changed_by=what.person)
+    return made & _within("changed_at", what.choice)
+
+
+def _is_of_times_alone(what: Chosen) -> bool:
+    choice = what.choice
+    named = (what.person, choice.token, choice.session, what.derived)
+    return all(one is None for one in named)
+
+
+def _others_changes(what: Chosen) -> QuerySet[MemoryVersion]:
+    rows = MemoryVersion.objects.filter(memory=OuterRef("pk"), changed_by__isnull=False)
+    rows = rows.exclude(changed_by__in=what.mine)
+    if _is_of_times_alone(what):  # whoever wrote within the time is rolled back
+        return rows.exclude(_changes(what)).order_by()
+    return rows.exclude(changed_by=F("memory__author_user")).order_by()
+
+
+def _others_verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
+    rows = ReviewVerdict.objects.filter(
+        memory=OuterRef("pk"), verdict__in=STANDS, undone_at__isnull=True
+    )
+    rows = rows.exclude(decided_by__in=what.mine)
+    return rows.exclude(decided_by=F("memory__author_user")).order_by()
+
+
+def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]:
+    ids = {row.id for row in rows}
+    own = countable(caller=caller).filter(of(what=what), pk__in=ids).order_by()
+    made = own.annotate(
+        is_changed=Exists(_others_changes(what)), is_kept=Exists(_others_verdicts(what))
+    )
+    fates: dict[UUID, tuple[Fate, Left | None]] = {}
+    for memory_id, changed, kept in made.values_list("id", "is_changed", "is_kept"):
+        why = Left.CHANGED if changed else Left.KEPT if kept else None
+        fates[memory_id] = (Fate.ARCHIVED if why is None else Fate.LEFT, why)
+    fates |= _changed_fates(caller, what, tuple(row for row in rows if row.id not in fates))
+    behind: dict[UUID, list[UUID]] = {}
+    for one in replaced(caller=caller, ids=ids).exclude(of(what=what)).order_by("id"):
+        behind.setdefault(one.superseded_by_id or one.id, []).append(one.id)
+    return [_item(row, fates[row.id], behind) for row in rows]
+
+
+def _changed_fates(
+    caller: Caller, what: Chosen, rows: tuple[Memory, ...]
+) -> dict[UUID, tuple[Fate, Left | None]]:
+    found = {}
+    for row in rows:
+        why = why_left(row=row, version=version_before(row=row, what=what))
+        found[row.id] = (Fate.REWRITTEN if why is None else Fate.LEFT, why)
+    return found
+
+
+def _item(row: Memory, fate: tuple[Fate, Left | None], behind: Mapping[UUID, list[UUID]]) -> Item:
+    return Item(
+        memory_id=row.id,
+        citation=row.citation,
+        type=row.type,
+        fate=fate[0],
+        why=fate[1],
+        stands_again=tuple(behind.get(row.id, ())) if fate[0] is Fate.ARCHIVED else (),
+    )

@@ -1,0 +1,118 @@
+"""Rolling back over REST: page by page what it would do, at once or by a job, and undone."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+from accounts import tasks
+from accounts.authentication import entered
+from accounts.caller import Caller
+from memory.actions import roll_back, rolling_back
+from tests.support import work
+from tests.support.api import Api
+from tests.support.memories import CARTS, PARSER, REDIS
+
+TEXTS = (REDIS, CARTS, PARSER)
+
+
+@pytest.fixture
+def written(api: Api, member_api: Api) -> tuple[str, ...]:
+    """The ids of three memories of the member."""
+    return tuple(
+        member_api.post("memories", {"project": "shop", "content": text}).json()["memory"]["id"]
+        for text in TEXTS
+    )
+
+
+class Died(Exception):
+    """A worker that goes away after its first part."""
+
+
+def die(done: int, total: int) -> None:
+    assert (done, total) == (1, 3)
+    raise Died
+
+
+def statuses(api: Api, ids: tuple[str, ...]) -> list[str]:
+    return [api.get(f"memories/{one}").json()["status"] for one in ids]
+
+
+def test_a_preview_is_paged_and_changes_nothing(
+    api: Api, written: tuple[str, ...], member_caller: Caller
+) -> None:
+    path = f"projects/shop/rollbacks/preview?person={member_caller.user_id}&limit=2"
+
+    first = api.get(path).json()
+    second = api.get(f"{path}&cursor={first['next_cursor']}").json()
+
+    assert first["counts"]["archived"] == 3
+    assert [one["memory_id"] for page in (first, second) for one in page["items"]] == list(written)
+    assert second["next_cursor"] is None
+    assert statuses(api, written) == ["active"] * 3
+
+
+def test_it_is_taken_back_and_undone(
+    api: Api, written: tuple[str, ...], member_caller: Caller
+) -> None:
+    done = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
+    after = statuses(api, written)
+    undone = api.post(f"rollbacks/{done.json()['review_id']}/undo", {})
+
+    assert (done.status_code, done.json()["archived"]) == (200, 3)
+    assert after == ["archived"] * 3
+    assert (undone.status_code, undone.json()) == (200, {"undone": 3})
+    assert statuses(api, written) == ["active"] * 3
+
+
+def test_a_job_goes_on_where_a_worker_that_died_has_stopped(
+    api: Api,
+    written: tuple[str, ...],
+    caller: Caller,
+    member_caller: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(roll_back, "AT_ONCE", 2)
+    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    asked = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
+    held = work.taken(UUID(asked.json()["job_id"]))
+    with pytest.raises(Died), entered(caller):
+        roll_back.run(
+            caller=replace(caller, token_id=UUID(held.payload["by"]["token_id"])),
+            choice=roll_back.choice_of(payload=held.payload["choice"]),
+            asked_at=datetime.fromisoformat(held.payload["asked_at"]),
+            tell=die,
+        )
+    half = statuses(api, written)
+    tasks.run(held=held)
+    job = api.get(f"jobs/{held.id}").json()
+    undone = api.post(f"rollbacks/{job['result']['review_id']}/undo", {})
+
+    assert (asked.status_code, asked.json()["archived"]) == (202, 3)
+    assert half == ["archived", "active", "active"]
+    assert (job["state"], job["progress_done"], job["result"]["archived"]) == ("done", 3, 2)
+    assert undone.json() == {"undone": 3}
+
+
+def test_agents_and_readers_take_nothing_back(
+    api: Api, member_api: Api, reading_api: Api, written: tuple[str, ...], member_caller: Caller
+) -> None:
+    sent = {"person": str(member_caller.user_id)}
+
+    refused = [one.post("projects/shop/rollbacks", sent) for one in (member_api, reading_api)]
+
+    assert [one.status_code for one in refused] == [403, 403]
+    assert statuses(api, written) == ["active"] * 3
+
+
+def test_a_choice_of_nothing_and_a_field_that_is_none_are_refused(api: Api) -> None:
+    nothing = api.post("projects/shop/rollbacks", {})
+    turned = api.post(
+        "projects/shop/rollbacks",
+        {"since": "2026-11-20T12:00:00Z", "until": "2026-11-19T12:00:00Z"},
+    )
+    unknown = api.post("projects/shop/rollbacks", {"memory": "all"})
+
+    assert [one.status_code for one in (nothing, turned, unknown)] == [422, 422, 422]
+    assert turned.json()["errors"][0]["pointer"] == "/until"

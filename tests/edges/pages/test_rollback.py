@@ -1,0 +1,95 @@
+"""The page that takes back what was produced: chosen, looked at, taken back, undone."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import User
+from memory.actions.open_session import NewSession, open_session
+from memory.queries import memories
+from memory.retrieval.filters import Filters
+from tests.edges.pages.conftest import remembered
+from tests.support.memories import CARTS, REDIS
+
+
+@pytest.fixture
+def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
+    """A client signed in as the member."""
+    return signed_in(member)
+
+
+def kept(caller: Caller) -> list[str]:
+    """Return what the project's list shows."""
+    with entered(caller):
+        found = memories.page(
+            caller=caller, filters=Filters(project="shop"), cursor=None, limit=50,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+    return sorted(one.content for one in found.items)
+
+
+def test_a_session_is_taken_back_from_its_page_and_undone(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    with entered(caller):
+        new = NewSession(project="shop")
+        made = open_session(caller=caller, new=new, now=datetime.now(UTC)).session.id
+    remembered(caller, REDIS, session_id=made)
+    remembered(caller, CARTS)
+
+    session = owner_pages.get(f"{shop}sessions/{made}").content.decode()
+    seen = owner_pages.get(f"{shop}rollback", {"session": str(made)}).content.decode()
+    answer = owner_pages.post(f"{shop}rollback", {"session": str(made)})
+    after = kept(caller)
+    told = owner_pages.get(answer["Location"]).content.decode()
+    undo_at = told.split('<form class="notice"')[1].split('action="')[1].split('"')[0]
+    owner_pages.post(undo_at)
+
+    assert f"rollback?session={made}" in session
+    assert "Take 1 memory back" in seen
+    assert REDIS[:30] in seen
+    assert after == [CARTS]
+    assert kept(caller) == sorted([CARTS, REDIS])
+
+
+def test_members_are_offered_themselves_and_refused_what_is_of_others(
+    member_pages: Client, shop: str, caller: Caller, member_caller: Caller
+) -> None:
+    remembered(caller, REDIS)
+    remembered(member_caller, CARTS)
+
+    page = member_pages.get(f"{shop}rollback").content.decode()
+    refused = member_pages.post(f"{shop}rollback", {"person": str(caller.user_id)})
+    member_pages.post(f"{shop}rollback", {"person": str(member_caller.user_id)})
+
+    assert str(member_caller.user_id) in page
+    assert str(caller.user_id) not in page
+    assert refused.status_code == 403
+    assert kept(caller) == [REDIS]
+
+
+@pytest.mark.parametrize(
+    ("field", "says"), [("session", "This is no id."), ("since", "This is no date and time.")]
+)
+def test_what_is_no_id_and_no_moment_is_said(
+    owner_pages: Client, shop: str, field: str, says: str
+) -> None:
+    for answer in (
+        owner_pages.get(f"{shop}rollback", {field: "<b>x"}),
+        owner_pages.post(f"{shop}rollback", {field: "<b>x"}),
+    ):
+        assert answer.status_code == 422
+        assert says in answer.content.decode()
+
+
+def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
+    seen = owner_pages.get(f"{shop}rollback", {"until": "2020-01-01T00:00"}).content.decode()
+    answer = owner_pages.post(f"{shop}rollback", {"until": "2020-01-01T00:00"})
+    told = owner_pages.get(answer["Location"]).content.decode()
+
+    assert "Nothing that you see was produced so" in seen
+    assert "There was nothing to take back." in told
