@@ -20,7 +20,7 @@ MOST_LEADING = 30  # lines of comments that go with what they stand above; ours
 LONGEST_BODY = 500  # lines; only longer ones are cut; ours
 
 _LEADING = re.compile(rb"\s*(?:#|//|/\*|\*|@)")  # comments, decorators and attributes
-_HOLDERS = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.MODULE})
+_HOLDERS = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.MODULE, NodeKind.VARIABLE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

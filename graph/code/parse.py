@@ -6,7 +6,7 @@ take long and much memory, so what comes from outside is parsed in a process of 
 (`graph.backend.parsing`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from enum import StrEnum
 
 from tree_sitter import QueryCursor
@@ -14,7 +14,7 @@ from tree_sitter import QueryCursor
 from graph.code import chunk, grammars, references, symbols
 from graph.code.chunk import Span
 from graph.code.languages import language_of
-from graph.code.symbols import File, Scope
+from graph.code.symbols import File, Match, Scope
 from graph.code.values import Parsed
 from graph.vocabulary import NodeKind
 
@@ -55,20 +55,35 @@ def _parsed(
     tree = grammars.parser(language=file.language).parse(source)
     cursor = QueryCursor(grammars.patterns(language=file.language))
     matches = tuple(match for _, match in cursor.matches(tree.root_node))
-    scopes = symbols.scopes(matches=matches, file=file)
-    bodies = (match["body"][0] for match in matches if "body" in match)
-    spans = [*map(_span, filter(_holds_lines, scopes))]
-    for body in bodies:
-        first, last = symbols.lines_of(node=body, lines=file.lines)
-        spans.append(Span(kind=NodeKind.FILE, name="", first_line=first, last_line=last))
+    told = references.placed(matches=matches, file=file)
+    imported = {reference.local for _, reference in told if reference.local}
+    found = symbols.scopes(matches=matches, file=file)
+    scopes = [scope for scope in found if not _is_imported(scope, imported)]
     return Parsed(
         language=file.language,
         lines=file.lines,
         symbols=symbols.symbols(found=scopes),
-        references=references.references(matches=matches, scopes=scopes, file=file),
-        chunks=chunk.cut(lines=lines, spans=spans),
+        references=references.references(placed=told, scopes=scopes, file=file),
+        chunks=chunk.cut(lines=lines, spans=_spans(scopes, matches, file)),
         problems=(*problems, Problem.SYNTAX) if tree.root_node.has_error else problems,
     )
+
+
+def _is_imported(scope: Scope, imported: Set[str]) -> bool:
+    """Say whether a variable is only the name of what is imported."""
+    return scope.kind is NodeKind.VARIABLE and scope.qualified in imported
+
+
+def _spans(scopes: Sequence[Scope], matches: Iterable[Match], file: File) -> Iterator[Span]:
+    """Yield which lines belong together; of variables only those that hold functions."""
+    holders = {scope.parent for scope in scopes}
+    for scope in scopes:
+        if scope.kind is not NodeKind.VARIABLE or scope.qualified in holders:
+            yield _span(scope)
+    for match in matches:
+        if "body" in match:
+            first, last = symbols.lines_of(node=match["body"][0], lines=file.lines)
+            yield Span(kind=NodeKind.FILE, name="", first_line=first, last_line=last)
 
 
 def _lines(source: bytes) -> list[bytes]:
@@ -85,10 +100,6 @@ def _problems(source: bytes, lines: Sequence[bytes]) -> Iterator[Problem]:
         yield Problem.TOO_LARGE
     elif len(source) > LONGEST_LINES * max(len(lines), 10):
         yield Problem.MINIFIED
-
-
-def _holds_lines(scope: Scope) -> bool:
-    return scope.kind is not NodeKind.VARIABLE
 
 
 def _span(scope: Scope) -> Span:

@@ -50,13 +50,17 @@ class Names:
 def names(*, project: Project) -> Names:
     """Find out what classes inherit, so that names can be looked for there."""
     alone = Names(project=project, bases={})
+    heritage = (
+        (path, reference)
+        for path, parsed in project.files.items()
+        for reference in parsed.references
+        if reference.kind in _HERITAGE and reference.source
+    )
     bases: dict[Place, list[Place]] = defaultdict(list)
-    for path, parsed in project.files.items():
-        for reference in parsed.references:
-            if reference.kind in _HERITAGE and reference.source:
-                found = reach(names=alone, path=path, reference=reference)
-                if found is not None:
-                    bases[Place(path=path, qualified=reference.source)].append(found.place)
+    for path, reference in heritage:
+        found = reach(names=alone, path=path, reference=reference)
+        if found is not None:
+            bases[Place(path=path, qualified=reference.source)].append(found.place)
     return Names(project=project, bases={place: tuple(found) for place, found in bases.items()})
 
 

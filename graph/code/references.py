@@ -26,11 +26,27 @@ _GO_VERSION = re.compile(r"v\d+")
 Placed = tuple[int, Reference]
 
 
+def placed(*, matches: Iterable[Match], file: File) -> list[Placed]:
+    """Return what is referred to in a file once each, in order, with the byte where it stands.
+
+    An import that names what it takes says it all, and is not told a second time without.
+    """
+    once = sorted(dict.fromkeys(_placed(matches, file)), key=itemgetter(0))
+    telling = {place for place, reference in once if reference.local or reference.name}
+    return [
+        (place, reference)
+        for place, reference in once
+        if reference.kind is not ReferenceKind.IMPORTS
+        or reference.local
+        or reference.name
+        or place not in telling
+    ]
+
+
 def references(
-    *, matches: Iterable[Match], scopes: Sequence[Scope], file: File
+    *, placed: Iterable[Placed], scopes: Sequence[Scope], file: File
 ) -> tuple[Reference, ...]:
-    """Return what is referred to in a file, in order, each by the symbol that it stands in."""
-    placed = _without_doubles(_placed(matches, file))
+    """Return what is referred to in a file, each by the symbol that it stands in."""
     return (*_tested(file), *_sourced(placed, scopes))[:MOST_REFERENCES]
 
 
@@ -117,20 +133,6 @@ def _import(node: Node, target: str, name: str, local: str) -> Reference:
 
 def _line(node: Node) -> int:
     return node.start_point[0] + 1
-
-
-def _without_doubles(placed: Iterable[Placed]) -> list[Placed]:
-    """Return references in order, once each; an import that names what it takes says it all."""
-    once = sorted(dict.fromkeys(placed), key=itemgetter(0))
-    telling = {place for place, reference in once if reference.local or reference.name}
-    return [
-        (place, reference)
-        for place, reference in once
-        if reference.kind is not ReferenceKind.IMPORTS
-        or reference.local
-        or reference.name
-        or place not in telling
-    ]
 
 
 def _tested(file: File) -> Iterator[Reference]:
