@@ -13,11 +13,9 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import allowing, giving_back, scratchpads
+from memory.actions import allowing, answering, giving_back, scratchpads
 from memory.actions.append_turns import hold_own
-from memory.actions.asking import Mode, SearchRequest
 from memory.actions.giving_back import SILENCE, Found, GivenBack
-from memory.actions.search import search
 from memory.models import Session, Turn
 from memory.observer import fold, places, stored, tools
 from memory.observer.events import Event
@@ -32,7 +30,6 @@ from teams.roles import Act as Right
 
 LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with their results, ours
 SEARCHED_BACK: Final = 24  # events among which the last three searches are looked for, ours
-FOUND_MOST: Final = 8  # results that an answer is chosen from, ours
 LONGEST_QUESTION: Final = 400  # characters of an entry that is looked for, ours
 _NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
 
@@ -125,15 +122,7 @@ def _words(pattern: str) -> str:
 
 def _answered(caller: Caller, row: Session, question: str, now: datetime) -> GivenBack:
     """Look for a question by words alone, and give what was found. In a unit."""
-    request = SearchRequest(
-        query=question,
-        project=None if row.project is None else str(row.project.id),
-        limit=FOUND_MOST,
-        mode=Mode.KEYWORD.value,
-        is_noted=False,
-    )
-    hits = search(caller=caller, request=request, now=now).hits
-    found = _others(row, giving_back.of_hits(hits=hits))
+    found = _others(row, answering.answered(caller=caller, row=row, question=question, now=now))
     return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
 
 

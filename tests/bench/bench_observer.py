@@ -13,7 +13,9 @@ from tests.bench import measures
 from tests.support.stories import Story
 
 SIZES = (2_000, 20_000)
-CODE = "import os\nfrom auth.tokens import mint\n\n\ndef run(name):\n    return mint(name)\n" * 20
+CODE = (
+    "import os\nfrom auth.tokens import mint\n\n\ndef run(name):\n    return mint(name)\n" * 20,
+)
 
 
 def main(*, sizes: tuple[int, ...]) -> None:
@@ -38,14 +40,14 @@ def main(*, sizes: tuple[int, ...]) -> None:
         measures.line("all signals", f"{found_in * 1e3:.0f} ms")
 
 
-def made(*, calls: int) -> tuple[object, ...]:
-    """Return the rows of a session."""
-    chance, told = random.Random(3), Story(planned=calls // 2)
+def made(*, calls: int, codes: tuple[str, ...] = CODE, seed: int = 3) -> tuple[object, ...]:
+    """Return the rows of a session that reads pieces of code, one or other of these."""
+    chance, told = random.Random(seed), Story(planned=calls // 2)
     for place in range(calls):
         path = f"src/m{chance.randrange(30)}/f{chance.randrange(40)}.py"
         kind = chance.random()
         if kind < 0.5:
-            told.read(path, CODE)
+            told.read(path, chance.choice(codes))
         elif kind < 0.7:
             told.edit(path, f"a{place}", f"b{place}")
         elif kind < 0.8:

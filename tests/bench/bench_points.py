@@ -2,12 +2,11 @@
 
 Run: `.venv/bin/python -m tests.bench.bench_points 100000`; some minutes, nearly all of it loading.
 Each session is asked all its points once, through the action that REST calls; the project asks for
-all that may be said between steps. BENCH_EMBEDDER names another embedder than hashed words, which
-take no time; BENCH_HOME a folder that keeps what is loaded.
+all that may be said between steps. Shares are of the goals. BENCH_EMBEDDER names another embedder
+than hashed words, which take no time; BENCH_HOME a folder that keeps what is loaded.
 """
 
 import random
-import statistics
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -79,16 +78,11 @@ def _measure(caller: Caller) -> None:
                 times[asked.point].append(took)
                 given[asked.point] += found[0]
     for point, each in times.items():
-        goal, count = POINTS[point].milliseconds, given[point]
-        measures.line(point.value, f"{_said([one.clock for one in each])}  goal {goal} ms")
-        spent = _said([one.process + one.backend for one in each])
-        measures.line("its processor time", f"{spent}  {count} given")
-
-
-def _said(seconds: list[float]) -> str:
-    each = [one * 1_000 for one in seconds]
-    p50, p95 = statistics.median(each), statistics.quantiles(each, n=20)[-1]
-    return f"p50 {p50:7.1f} ms  p95 {p95:7.1f} ms"
+        goal = POINTS[point].milliseconds
+        measures.against(point.value, [one.clock * 1_000 for one in each], goal)
+        spent = [(one.process + one.backend) * 1_000 for one in each]
+        measures.against("its processor time", spent, goal)
+        measures.line("given", str(given[point]))
 
 
 def _asks(caller: Caller, chance: random.Random, text: str, now: datetime) -> Iterator[AtPoint]:

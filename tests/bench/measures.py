@@ -65,6 +65,13 @@ def show(name: str, times: list[float], base: list[float]) -> None:
     line(name, f"p50 {p50:7.2f} ms  p95 {p95:7.2f} ms  ratio {ratio:5.2f}")
 
 
+def against(name: str, milliseconds: list[float], goal: float) -> None:
+    """Print median and 95th percentile, each as a share of its goal in milliseconds."""
+    p50, p95 = statistics.median(milliseconds), statistics.quantiles(milliseconds, n=20)[-1]
+    told = f"p50 {p50:7.1f} ms ({p50 / goal:4.2f})  p95 {p95:7.1f} ms ({p95 / goal:4.2f})"
+    line(name, f"{told}  goal {goal:g} ms")
+
+
 def line(name: str, value: str) -> None:
     """Print one figure."""
     print(f"{name:>26}: {value}", flush=True)

@@ -1,11 +1,13 @@
-"""Real sentences to measure with: docstrings of the installed packages."""
+"""Real texts to measure with: docstrings of the installed packages, and code."""
 
 import ast
+import random
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
 SHORTEST, LONGEST = 80, 600  # characters
+CODE_SHORTEST, CODE_LONGEST = 500, 4_000  # characters of what an agent reads of a file
 
 
 def docstrings(*, count: int) -> tuple[str, ...]:
@@ -16,6 +18,20 @@ def docstrings(*, count: int) -> tuple[str, ...]:
         if len(found) == count:
             break
     return tuple(found)
+
+
+def code(*, count: int, seed: int = 5) -> tuple[str, ...]:
+    """Return `count` different pieces of the standard library's modules."""
+    chance = random.Random(seed)
+    paths = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    whole = [path.read_text(encoding="utf-8") for path in paths]
+    long = [text for text in whole if len(text) > CODE_LONGEST]
+    return tuple(_piece(chance.choice(long), chance) for _ in range(count))
+
+
+def _piece(text: str, chance: random.Random) -> str:
+    start = chance.randrange(len(text) - CODE_LONGEST)
+    return text[start : start + chance.randint(CODE_SHORTEST, CODE_LONGEST)]
 
 
 def _all() -> Iterator[str]:

@@ -150,6 +150,12 @@ VISIBILITY: Final = (
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
     ),
     guard(
+        "what answers between steps is of those one may see", "memory/sql/answers.sql",
+        "AND k.live AND {visible}", "AND k.live",
+        "tests/integration/memory/test_answering.py"
+        "::test_what_is_somebody_elses_own_answers_nothing",
+    ),
+    guard(
         "what a hit is linked with asks for the audience", "memory/sql/ways.sql",
         "WHERE m.status = 'active' AND {visible}", "WHERE m.status = 'active'",
         "tests/integration/memory/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
