@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, wrong_field
-from accounts.queries import members
+from accounts.queries import keep_events_days, members
 from accounts.rights import manages
 from frontend import gates, hooks
 from frontend.views import base
@@ -19,7 +19,7 @@ from teams.actions.teams import create_team, rename_team
 from teams.queries.people import Kind, PersonView, people_in
 from teams.queries.people import team as one_team
 from teams.queries.people import teams as team_list
-from teams.queries.places import WHOLE
+from teams.queries.places import KEEP_EVENTS, WHOLE
 from teams.roles import Act, allows
 
 PROJECT = "pages/project_settings.html"
@@ -40,6 +40,7 @@ def project_settings(request: HttpRequest, frame: Frame) -> HttpResponse:
                 "name": request.POST.get("name", ""),
                 "description": request.POST.get("description", "").strip(),
                 "relevance_threshold": _share(request.POST.get("relevance_threshold", "")),
+                KEEP_EVENTS: _number(request.POST.get(KEEP_EVENTS, ""), KEEP_EVENTS),
             },
             if_version=_version(request),
         )
@@ -163,11 +164,19 @@ def of_project(*, frame: Frame) -> dict[str, object]:
     return {
         "section": "project_settings",
         "gates": () if frame.project is None else gates.settings(project=frame.project),
+        **_events_days(frame),
         "hooks": hooks.switches(caller=frame.caller, project=_ref(frame)),
         "may_change": allows(role=frame.caller.role, act=Act.MANAGE_PROJECTS),
         "people_address": base.address("project_people", frame),
         **_people(frame, shown),
     }
+
+
+def _events_days(frame: Frame) -> dict[str, object]:
+    """Return for how long it is kept what agents did here, and the organization's days."""
+    longest = keep_events_days(organization_id=frame.caller.organization_id)
+    own = None if frame.project is None else frame.project.keep_events_days
+    return {"most_events_days": longest, "events_days": own and min(own, longest)}
 
 
 def _number(text: str, field: str) -> float | int | None:
@@ -181,7 +190,7 @@ def _number(text: str, field: str) -> float | int | None:
         raise wrong_field(
             pointer=f"/{field}", detail="This is not a number.", code="type"
         ) from error
-    return int(value) if value.is_integer() and field in WHOLE else value
+    return int(value) if value.is_integer() and field in {*WHOLE, KEEP_EVENTS} else value
 
 
 def _of_teams(frame: Frame) -> dict[str, object]:

@@ -10,6 +10,7 @@ from accounts import tenancy
 from accounts.queries import keep_events_days
 from memory.actions import ending
 from memory.models import GivenOut, Session, Stream, Turn
+from teams.queries.places import events_days_by_project
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
 OF_EVENTS: Final = (Stream.DONE, Stream.CHECKPOINT)
@@ -36,15 +37,25 @@ def forget(*, now: datetime) -> int:
     """Delete turns that nothing will be taken from, and old notes of what was given out to whom.
 
     Turns are kept for some days after the last one, or after the end of what was not consolidated;
-    what was done for as many as the organization says.
+    what was done for as many as the organization says, or as its project does, if fewer.
     """
-    said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS))
-    events_days = keep_events_days(organization_id=tenancy.current().organization_id)
-    done = _is_past(now - timedelta(days=events_days)) & Q(stream__in=OF_EVENTS)
+    said = _is_past(now - timedelta(days=settings.KEEP_TURNS_DAYS)) & Q(stream=Stream.SAID)
+    longest = keep_events_days(organization_id=tenancy.current().organization_id)
     with tenancy.unit():
-        turns, _ = Turn.all_streams.filter((said & Q(stream=Stream.SAID)) | done).delete()
+        done = _done_is_past(now, longest) & Q(stream__in=OF_EVENTS)
+        turns, _ = Turn.all_streams.filter(said | done).delete()
         given, _ = GivenOut.all_rows.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
     return turns + given
+
+
+def _done_is_past(now: datetime, longest: int) -> Q:
+    """Say of which sessions it is forgotten what was done, by the projects that they are of."""
+    own = events_days_by_project()
+    found = _is_past(now - timedelta(days=longest))
+    for days in sorted({days for days in own.values() if days < longest}):
+        named = tuple(id for id, its in own.items() if its == days)
+        found |= Q(session__project__in=named) & _is_past(now - timedelta(days=days))
+    return found
 
 
 def _is_past(old: datetime) -> Q:

@@ -8,6 +8,7 @@ from accounts import names, tenancy
 from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, wrong_field
+from accounts.queries import keep_events_days
 from accounts.sentences import sentence
 from teams import audit, changes, visibility
 from teams.actions import places
@@ -17,7 +18,9 @@ from teams.permissions import require
 from teams.queries import ProjectView, find_project, project_view
 from teams.queries.people import check_unbound
 from teams.queries.places import (
+    EVENTS_KEPT,
     GATES,
+    KEEP_EVENTS,
     MODE,
     MODES,
     SETTINGS,
@@ -30,6 +33,7 @@ from teams.roles import Act
 
 DESCRIPTION_LENGTH: Final = 400  # characters, the column's
 CHANGEABLE: Final = ("name", "description", *SETTINGS)
+WHOLE_NUMBERS: Final = frozenset({*WHOLE, *SPENDING, KEEP_EVENTS})
 
 
 def create_project(
@@ -74,15 +78,16 @@ def change_project(
     """Change a project's name, its description, or what searches, intake and extraction keep to.
 
     A `relevance_threshold` is 0 to 1, or None for the fitted one; None also gives the others
-    their usual value. Raises InvalidInput naming the field, PreconditionFailed, RoleNotSufficient,
-    NotBoundToProject, NotFound.
+    their usual value. What agents did is kept as long as the organization says at most. Raises
+    InvalidInput naming the field, PreconditionFailed, RoleNotSufficient, NotBoundToProject,
+    NotFound.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
         places.check_version(row=row, if_version=if_version)
-        changed = _put(row, _checked(changes))
+        changed = _put(row, _checked(changes, caller))
         if changed:
             row.version += 1
             row.save(update_fields=["name", "description", "settings", "version"])
@@ -121,7 +126,7 @@ def tell(*, caller: Caller, row: Project, kind: str, fields: tuple[str, ...] = (
     )
 
 
-def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise InvalidInput(
@@ -142,6 +147,9 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
         )
     for name, bounds in {**GATES, **SPENDING}.items():
         _check_gate(name, given.get(name), bounds)
+    if given.get(KEEP_EVENTS) is not None:
+        longest = keep_events_days(organization_id=caller.organization_id)
+        _check_gate(KEEP_EVENTS, given[KEEP_EVENTS], (EVENTS_KEPT[0], longest))
     if given.get(MODE) is not None and given[MODE] not in MODES:
         detail = sentence("{value!r} is not one of: {names}.", value=given[MODE], names=MODES)
         raise wrong_field(pointer=f"/{MODE}", detail=detail, code="choice")
@@ -150,9 +158,7 @@ def _checked(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
     is_fitting = is_within(value=value, bounds=bounds)
-    if value is None or (
-        is_fitting and (name not in {*WHOLE, *SPENDING} or isinstance(value, int))
-    ):
+    if value is None or (is_fitting and (name not in WHOLE_NUMBERS or isinstance(value, int))):
         return
     raise wrong_field(
         pointer=f"/{name}",

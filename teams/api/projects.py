@@ -11,7 +11,7 @@ from accounts.errors import InvalidInput
 from teams import queries
 from teams.actions import places, projects
 from teams.queries import ProjectView
-from teams.queries.places import GATES, MODE, MODES, SPENDING, WHOLE
+from teams.queries.places import EVENTS_KEPT, GATES, KEEP_EVENTS, MODE, MODES, SPENDING, WHOLE
 
 NEW_PROJECT: Final = Record(
     name="NewProject",
@@ -88,6 +88,14 @@ CHANGES: Final = Record(
             Field(name=name, shape=Maybe(of=_bounded(name)), says=f"{says}.")
             for name, says in SPENDING_SAYS.items()
         ),
+        Field(
+            name=KEEP_EVENTS,
+            shape=Maybe(of=Whole(smallest=int(EVENTS_KEPT[0]), largest=int(EVENTS_KEPT[1]))),
+            says=(
+                "Days for which it is kept what agents did, at most the organization's; null: as "
+                "many as the organization says."
+            ),
+        ),
     ),
 )
 EXAMPLE: Final[dict[str, Any]] = {
@@ -108,6 +116,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "max_llm_calls_per_session": None,
     "max_llm_tokens_per_month": None,
     "max_llm_adds_per_day": None,
+    "keep_events_days": None,
     "created_at": "2026-11-20T12:00:00Z",
     "version": 1,
 }

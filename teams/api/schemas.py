@@ -37,6 +37,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         max_llm_calls_per_session=maybe(WHOLE),
         max_llm_tokens_per_month=maybe(WHOLE),
         max_llm_adds_per_day=maybe(WHOLE),
+        keep_events_days=maybe(WHOLE),
         created_at=MOMENT,
         version=WHOLE,
     ),

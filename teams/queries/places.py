@@ -34,7 +34,9 @@ SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may as
     "max_llm_tokens_per_month": (0, 1_000_000_000),
     "max_llm_adds_per_day": (0, 10_000),
 }
-SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING)
+KEEP_EVENTS: Final = "keep_events_days"
+EVENTS_KEPT: Final = (1.0, 365.0)  # days, least and most; as of an organization
+SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING, KEEP_EVENTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +45,8 @@ class ProjectView:
 
     `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
     others are those of the intake gates (characters, cosines, entries) and of extraction; None: the
-    usual ones.
+    usual ones. `keep_events_days`: how long it is kept what agents did, never longer than the
+    organization says; None: as long.
     """
 
     id: UUID
@@ -63,6 +66,7 @@ class ProjectView:
     max_llm_calls_per_session: int | None
     max_llm_tokens_per_month: int | None
     max_llm_adds_per_day: int | None
+    keep_events_days: int | None
     created_at: datetime
     version: int
 
@@ -165,9 +169,23 @@ def project_view(row: Project) -> ProjectView:
         relevance_threshold=threshold_of(row=row),
         **{**dict.fromkeys(GATES), **gates_of(row=row)},
         **{**dict.fromkeys((MODE, *SPENDING)), **spending_of(row=row)},
+        keep_events_days=events_days_of(row=row),
         created_at=row.created_at,
         version=row.version,
     )
+
+
+def events_days_by_project() -> Mapping[UUID, int]:
+    """Return the projects that say for how many days it is kept what agents did. In a unit."""
+    rows = Project.objects.filter(settings__has_key=KEEP_EVENTS).order_by("id")
+    found = {row.id: events_days_of(row=row) for row in rows}
+    return {id: days for id, days in found.items() if days is not None}
+
+
+def events_days_of(*, row: Project) -> int | None:
+    """Return for how many days a project keeps what agents did; None where it does not say."""
+    value = row.settings.get(KEEP_EVENTS)
+    return int(value) if is_within(value=value, bounds=EVENTS_KEPT) else None
 
 
 def threshold_of(*, row: Project) -> float | None:

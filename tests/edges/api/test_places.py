@@ -19,6 +19,33 @@ def test_a_project_is_created_and_found_by_slug_and_id(api: Api) -> None:
     assert [one["slug"] for one in api.get("projects").json()["items"]] == ["api", "shop"]
 
 
+def test_how_long_it_is_kept_what_agents_did_is_said_and_read(api: Api) -> None:
+    usual = api.get("projects/shop")
+    said = api.patch(
+        "projects/shop", {"keep_events_days": 7}, **{"If-Match": usual.headers["ETag"]}
+    )
+    read = api.get("projects/shop").json()["keep_events_days"]
+    unset = api.patch(
+        "projects/shop", {"keep_events_days": None}, **{"If-Match": said.headers["ETag"]}
+    )
+
+    assert (usual.json()["keep_events_days"], said.status_code, read) == (None, 200, 7)
+    assert unset.json()["keep_events_days"] is None
+
+
+@pytest.mark.parametrize("days", [0, 31, 366, 2.5, "7", True])
+def test_it_is_kept_for_a_day_and_for_no_longer_than_the_organization_says(
+    api: Api, days: object
+) -> None:
+    version = api.get("projects/shop").headers["ETag"]
+
+    answer = api.patch("projects/shop", {"keep_events_days": days}, **{"If-Match": version})
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/keep_events_days"
+    assert api.get("projects/shop").json()["version"] == 1
+
+
 def test_a_slug_is_taken_once(api: Api) -> None:
     answer = api.post("projects", {"slug": "shop", "name": "Again"})
 

@@ -87,6 +87,29 @@ def test_what_cannot_be_saved_stays_in_the_form(
     assert here(caller).version == 1
 
 
+@pytest.mark.parametrize(("text", "days"), [("7", 7), ("", None), ("30", 30)])
+def test_a_project_says_how_long_it_is_kept_what_agents_did(
+    owner_pages: Client, shop: str, caller: Caller, text: str, days: int | None
+) -> None:
+    answer = owner_pages.post(SETTINGS, {**FORM, "keep_events_days": text})
+    shown = owner_pages.get(SETTINGS).content.decode()
+
+    assert answer["Location"] == SETTINGS
+    assert here(caller).keep_events_days == days
+    assert f'aria-describedby="events-days-help" value="{text}"' in shown
+
+
+@pytest.mark.parametrize("text", ["0", "31", "2.5", "long", "-3"])
+def test_it_is_kept_for_no_longer_than_the_organization_says(
+    owner_pages: Client, shop: str, caller: Caller, text: str
+) -> None:
+    answer = owner_pages.post(SETTINGS, {**FORM, "keep_events_days": text})
+
+    assert answer.status_code == 422
+    assert f'value="{text}"' in answer.content.decode()
+    assert here(caller).version == 1
+
+
 def test_the_order_says_whose_threshold_it_is(owner_pages: Client, memory: MemoryView) -> None:
     address = "/o/acme/p/shop/memories?q=token+refresh&why=1"
     fitted = owner_pages.get(address).content.decode()
