@@ -136,8 +136,8 @@ JOBS: Final[Mapping[str, Name]] = {
     "memory.synthesize": _("Say what many sessions show"),
     "memory.judge_added": _("Compare what was added"),
     "memory.run_import": _("Take an import in"),
-    "memory.switch_model": _("Switch the embedding model"),
     "memory.roll_back": _("Roll back"),
+    "memory.switch_model": _("Switch the embedding model"),
     "memory.drop_vectors": _("Delete the vectors of a model"),
     "memory.refresh_lexicon": _("Count words anew"),
     "memory.index_search": _("Make the indexes of searches"),
@@ -242,8 +242,8 @@ REVIEW_VERDICTS: Final[Mapping[str, Name]] = {
     "merge": _("Merge"),
     "snooze": _("Snooze"),
     "unlink": _("Take a link back"),
-}
     "rollback": _("Roll back"),
+}
 
 REVIEW_WHYS: Final[Mapping[str, Name]] = {
     "alike": _("Another memory says nearly the same."),

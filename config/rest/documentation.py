@@ -31,8 +31,8 @@ from memory.api import (
     notes,
     output,
     reviews,
-    sessions,
     rollbacks,
+    sessions,
     styles,
     summaries,
     topics,
@@ -161,10 +161,10 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **turns.SCHEMAS,
         **usage.SCHEMAS,
         **reviews.SCHEMAS,
+        **rollbacks.SCHEMAS,
         **sent,
         "Problem": problem,
     }
-        **rollbacks.SCHEMAS,
 
 
 def _optional_of_problems() -> dict[str, Any]:

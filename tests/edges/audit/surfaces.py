@@ -69,6 +69,8 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "merge_memory": rest("memories/{waiting}/merge", "memory.merged", into="{memory}"),
     "snooze_memory": rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
     "undo_review": rest("reviews/{verdict}/undo", "memory.review_undone"),
+    "roll_back": rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
+    "undo_rollback": rest("rollbacks/{verdict}/undo", "memory.bulk_review_undone"),
     "begin_import": rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
     "export_memories": Write(
         path="exports",
@@ -80,8 +82,6 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "push_note": Write(
         path="notes",
         act="note.pushed",
-    "roll_back": rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
-    "undo_rollback": rest("rollbacks/{verdict}/undo", "memory.bulk_review_undone"),
         method="PUT",
         send={"project": "shop", "path": "a.md", "text": "short"},
         by="writer",
@@ -253,6 +253,8 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         page("settings/jobs/{queued_job}", "job.cancelled", verb="cancel"),
     ),
     "new_project": (page("projects/new", "project.created", slug="new", name="New"),),
+    "rollback": (page("p/shop/rollback", "memory.rolled_back", person="{member}"),),
+    "rollback_undo": (page("p/shop/rollback/undo/{verdict}", "memory.bulk_review_undone"),),
     "project_settings": (page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
     "project_gates": (
         page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),
@@ -264,8 +266,6 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             "project.changed",
             extraction_mode="heuristic",
             version="1",
-    "rollback": (page("p/shop/rollback", "memory.rolled_back", person="{member}"),),
-    "rollback_undo": (page("p/shop/rollback/undo/{verdict}", "memory.bulk_review_undone"),),
         ),
     ),
     "project_openness": (
@@ -415,6 +415,7 @@ JOBS_THAT_CHANGE_MEMORIES: Final = frozenset(
         "memory.embed",
         "memory.embed_bulk",
         "memory.judge_added",
+        "memory.roll_back",
         "memory.run_import",
         "memory.synthesize",
     }
@@ -427,7 +428,6 @@ COMMANDS_OF_THE_INSTALLATION: Final = frozenset(
         "audit",
         "doctor",
         "enrich_entities",
-        "memory.roll_back",
         "evaluate",
         "evaluate_extraction",
         "flush",
