@@ -91,7 +91,7 @@ def files_of(*, project: Project, path: str, reference: Reference) -> tuple[str,
     """Return the files that the module of an import stands for."""
     if project.files[path].language is Language.RUST:
         file, rest = _rust(project, path, reference)
-        return (file,) if file and not rest[1:] else ()
+        return (file,) if file and not rest[1:] and (file != path or not rest) else ()
     return modules.find(files=project.layout, importer=path, target=reference.target)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from posixpath import basename, dirname
 
 from graph.code import builtin_names, project, reach, testing
+from graph.code.languages import Language
 from graph.code.project import FAMILIES, Project
 from graph.code.reach import Names
 from graph.code.values import Edge, Parsed, Place, Reference, ReferenceKind
@@ -75,10 +76,16 @@ def _imports(surveyed: Project, path: str, reference: Reference) -> Iterator[Edg
     for place in found:
         yield Edge(type="imports", source=source, target=place, confidence=SURE)
     if not places:
-        joined = "::" if "::" in reference.target else "."
-        name = f"{joined}{reference.name}" if reference.name not in {"", "*"} else ""
-        text = f"{reference.target}{name}"
+        text = _written(surveyed, path, reference)
         yield Edge(type="imports", source=source, target=None, text=text, confidence=UNRESOLVED)
+
+
+def _written(surveyed: Project, path: str, reference: Reference) -> str:
+    """Return an import as the language would write its path."""
+    if reference.name in {"", "*", "default"}:
+        return reference.target
+    separator = "::" if surveyed.files[path].language is Language.RUST else "."
+    return f"{reference.target}{separator}{reference.name}"
 
 
 def _reached(names: Names, path: str, reference: Reference) -> Iterator[Edge]:
