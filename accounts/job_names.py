@@ -7,6 +7,7 @@ QUEUES: Final = ("interactive", "extraction", "bulk", "maintenance")
 
 NAMES: Final[Mapping[str, str]] = {
     "accounts.tell_leak": "interactive",
+    "graph.resolve": "bulk",
     "memory.embed": "interactive",
     "memory.consolidate": "extraction",
     "memory.judge_added": "extraction",

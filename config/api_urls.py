@@ -8,6 +8,7 @@ from django.urls import URLPattern, path, re_path
 from accounts.api import devices, jobs, leaks, me, tokens
 from accounts.api.endpoints import Endpoint
 from config.rest import documentation, views
+from graph.api import code_index, files
 from memory.api import (
     action_log,
     browsing,
@@ -49,6 +50,8 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     *project_hooks.ENDPOINTS,
     *project_experiments.ENDPOINTS,
     *openness.ENDPOINTS,
+    *code_index.ENDPOINTS,
+    *files.ENDPOINTS,
     *people.ENDPOINTS,
     *teams.ENDPOINTS,
     *writing.ENDPOINTS,

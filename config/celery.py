@@ -20,7 +20,7 @@ app.conf.beat_schedule = BEAT
 app.conf.beat_scheduler = "celery.beat:Scheduler"  # keeps nothing: the slots are in Postgres
 app.conf.task_default_queue = "maintenance"
 app.conf.task_queues = [Queue(name) for name in QUEUES]
-app.autodiscover_tasks(["accounts", "memory"])
+app.autodiscover_tasks(["accounts", "graph", "memory"])
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]

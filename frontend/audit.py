@@ -44,6 +44,8 @@ ACTS: Final[Mapping[str, Name]] = {
     "project.trust_set": gettext_lazy("changed how far they trust the memory of the project"),
     "project.opened": gettext_lazy("opened the project to everyone"),
     "project.closed": gettext_lazy("closed the project"),
+    "project.code_announced": gettext_lazy("said which files the code of the project has"),
+    "project.code_received": gettext_lazy("sent code of the project to be indexed"),
     "project.member_added": gettext_lazy("added somebody to the project"),
     "project.member_removed": gettext_lazy("took somebody out of the project"),
     "team.created": gettext_lazy("made a team"),

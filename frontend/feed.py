@@ -38,6 +38,7 @@ VERBS: Final[Mapping[str, words.Name]] = {
     "project.closed": gettext_lazy("closed the project"),
     "project.member_added": gettext_lazy("added somebody to the project"),
     "project.member_removed": gettext_lazy("took somebody out of the project"),
+    "index.progress": gettext_lazy("indexed code of"),
     "team.member_added": gettext_lazy("added somebody to the team"),
     "team.member_removed": gettext_lazy("took somebody out of the team"),
     "agent.seen": gettext_lazy("is at work"),

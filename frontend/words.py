@@ -129,6 +129,7 @@ TOKEN_STATES: Final[Mapping[str, Name]] = {
 
 JOBS: Final[Mapping[str, Name]] = {
     "accounts.tell_leak": _("Tell the owner of a token that was found"),
+    "graph.resolve": _("Join what code defines and uses"),
     "memory.embed": _("Embed memories"),
     "memory.embed_bulk": _("Embed many memories"),
     "memory.consolidate": _("Take memories from a session"),

@@ -16,6 +16,7 @@ from accounts.api import shapes
 from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint, Reply
 from accounts.api.schemas import ID, TEXT, WHOLE, record, several
 from config.rest import pagination, parsing, problems, rendering, replies
+from graph.api import code_index, files
 from memory.api import (
     action_log,
     checking,
@@ -140,6 +141,8 @@ def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         **pauses.SCHEMAS,
         **project_hooks.SCHEMAS,
         **project_experiments.SCHEMAS,
+        **code_index.SCHEMAS,
+        **files.SCHEMAS,
         **output.SCHEMAS,
         **embedders.SCHEMAS,
         **action_log.SCHEMAS,

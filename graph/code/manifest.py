@@ -4,6 +4,7 @@ A manifest is whole: a file that it does not name is gone. What is other than kn
 its text has come once.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 LONGEST_PATH: Final = 400  # characters
 LARGEST_FILE: Final = 1_048_576  # bytes that are read of a file
 MOST_FILES: Final = 50_000  # of a project
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
 _CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
 
 
@@ -56,10 +58,11 @@ def compare(*, announced: Iterable[Announced], known: Mapping[str, Known]) -> Di
     back: list[int] = []
     missing: list[str] = []
     left = dict(known)
-    count = 0
-    for count, file in enumerate(announced, start=1):
+    kept = 0
+    for file in announced:
         before = left.pop(file.path, None)
         if before is not None and before.hash == file.hash:
+            kept += 1
             if before.wanted:
                 back.append(before.node)
             continue
@@ -73,7 +76,7 @@ def compare(*, announced: Iterable[Announced], known: Mapping[str, Known]) -> Di
         changed=changed,
         back=tuple(back),
         gone=tuple(sorted(one.node for one in left.values())),
-        kept=count - len(missing),
+        kept=kept,
         missing=tuple(missing),
     )
 
@@ -91,6 +94,11 @@ def fault_of_path(*, path: str) -> str:
     if any(part in {"", ".", ".."} for part in path.split("/")):
         return "The path has an empty part, a dot or two dots for a folder."
     return ""
+
+
+def is_hash(*, text: str) -> bool:
+    """Say whether a text is a SHA-256 in small hexadecimal digits."""
+    return _HASH.fullmatch(text) is not None
 
 
 def repeated(*, paths: Iterable[str]) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """What belongs to another organization is answered exactly like what does not exist (spec 7.1)."""
 
+import hashlib
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -28,6 +29,11 @@ BODIES: dict[str, Any] = {
     "change_experiments": {"enabled": False},
     "set_trust": {"level": "cautious"},
     "unlink_memory": {"other": "0193a7c0-0000-7000-8000-000000000000", "kind": "extend"},
+    "announce_code": {"files": []},
+    "send_code": {
+        "run": "0193a7c0-0000-7000-8000-000000000000",
+        "files": [{"path": "a.py", "hash": hashlib.sha256(b"").hexdigest(), "text": ""}],
+    },
     "rename_team": {"name": "Mine"},
     "add_project_member": {"person": "owner@acme.test"},
     "add_team_member": {"person": "owner@acme.test"},

@@ -5,11 +5,13 @@ not (`refused_to`), or by something wrong in it (`wrong`).
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any, Final
 
 from tests.edges.audit.writes import CONTENT, Write, admin, page, rest
 
 _MEMORY: Final = {"project": "shop", "content": CONTENT, "type": "gotcha"}
+_CODE: Final = {"path": "shop/cart.py", "hash": sha256(CONTENT.encode()).hexdigest()}
 
 REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "create_project": rest("projects", "project.created", slug="new", name="New"),
@@ -25,6 +27,15 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "add_project_member": rest("projects/shop/members", "project.member_added", person="{viewer}"),
     "remove_project_member": rest(
         "projects/shop/members/{member}", "project.member_removed", "DELETE"
+    ),
+    "announce_code": rest(
+        "projects/shop/index", "project.code_announced", files=[{**_CODE, "size": len(CONTENT)}]
+    ),
+    "send_code": rest(
+        "projects/shop/index/files",
+        "project.code_received",
+        run="{code_run}",
+        files=[{**_CODE, "text": CONTENT}],
     ),
     "create_team": rest("teams", "team.created", slug="new"),
     "rename_team": rest("teams/core", "team.changed", "PATCH", name="Core team"),
@@ -397,6 +408,7 @@ ADMIN_OF_THE_INSTALLATION: Final = frozenset(  # Django's own log of the admin s
 JOBS_THAT_CHANGE_NO_MEMORY: Final = frozenset(  # vectors, counts and mails, made anew at will
     {
         "accounts.tell_leak",
+        "graph.resolve",
         "memory.drop_vectors",
         "memory.enrich_entities",
         "memory.index_search",

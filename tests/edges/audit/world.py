@@ -43,7 +43,8 @@ from teams.formulas.chain import Entry
 from teams.queries import audit
 from teams.queries.people import Kind
 from teams.trust import TrustLevel
-from tests.support import people
+from tests.edges.audit.writes import CONTENT
+from tests.support import coding, people
 from tests.support.api import Api
 from tests.support.trusting import stand
 
@@ -122,9 +123,11 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
         kept = put_style(caller=caller, new=NewStyle(name="quick", text="Short."), now=now)
         _add_models(now)
         sent = invite(caller=caller, email=GUEST, role=Role.MEMBER, now=now)
+        code = coding.announce(caller, now, {"shop/cart.py": CONTENT})
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
         "memory": str(memory.id),
+        "code_run": str(code.run),
         "style": str(kept.id),
         "archived": str(gone.id),
         **_imports(caller, now),

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.test import Client
 
+from accounts import rights
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Role, TokenScope
@@ -85,7 +86,7 @@ def _askers(world: World, persons: dict[str, User], acme: Place) -> None:
 
 
 def _tokens(world: World, acme: Place, home: str) -> None:
-    read, both = frozenset({TokenScope.READ}), frozenset({TokenScope.READ, TokenScope.WRITE})
+    read, both = frozenset({TokenScope.READ}), rights.scopes_of(role=Role.MEMBER)
     inside = (UUID(world.thing("project", "acme/open").parts["ref"]),)
     member = world.callers["acme/member"]
     for name, caller, new in (

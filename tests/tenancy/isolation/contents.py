@@ -10,6 +10,8 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Job, Organization, User
+from graph.models import Edge, Node
+from graph.vocabulary import Layer, NodeKind, NodeSource
 from memory.actions.append_events import append_events
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.begin_import import begin_import
@@ -41,6 +43,7 @@ def fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> N
     _add(world, "organization", f"{tenant}/organization", org=owner.organization_slug)
     with entered(owner):
         _projects(world, tenant, owner, persons)
+        _code(world, tenant)
         _teams(world, tenant, persons)
         _memories(world, tenant)
         _sessions(world, tenant)
@@ -67,6 +70,28 @@ def _projects(world: World, tenant: str, owner: Caller, persons: dict[str, User]
         with tenancy.unit():
             ProjectMember.objects.get_or_create(project_id=made.id, user_id=persons[belongs].id)
         _add(world, "project", f"{tenant}/{name}", project=mark, ref=made.id, slug=mark)
+
+
+def _code(world: World, tenant: str) -> None:
+    for name in ("open", "closed", "vault"):
+        mark = canary(f"{tenant}/{name}")
+        about = {
+            "project_id": world.thing("project", f"{tenant}/{name}").parts["ref"],
+            "layer": Layer.STRUCTURAL,
+            "source": NodeSource.AST,
+            "indexed_at": NOW,
+        }
+        with tenancy.unit():
+            file = Node.objects.create(
+                kind=NodeKind.FILE, label=mark, qualified=f"src/{mark}.py", hash="a" * 64, **about
+            )
+            symbol = Node.objects.create(
+                kind=NodeKind.FUNCTION, label=mark, qualified=f"{mark}.open", file=file, **about
+            )
+            Edge.objects.create(
+                project_id=about["project_id"], from_node=file, to_node=symbol, type="defines",
+                layer=Layer.STRUCTURAL, source=NodeSource.AST,
+            )  # fmt: skip
 
 
 def _teams(world: World, tenant: str, persons: dict[str, User]) -> None:

@@ -1,0 +1,1 @@
+"""What is done to the graph: one verb a file."""

@@ -1,0 +1,166 @@
+"""Make the edges of a project's code anew, from what its files define and name (spec 5.1, 5.2).
+
+Read in one unit, thought about in none, written in another under the lock of the index: only what
+is other than before is written. When files came or went meanwhile, nothing is, and the work waits
+for them. So it may die anywhere, and the next run does it all.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.audit import Person
+from accounts.backend import rows
+from graph.actions import code_root
+from graph.code import kept
+from graph.code.resolve import resolve
+from graph.code.values import Edge as Found
+from graph.code.values import Parsed, Place, Symbol
+from graph.models import LONGEST_LABEL, Edge, Node
+from graph.queries import code_index
+from graph.sql import code
+from graph.vocabulary import Layer, NodeKind, NodeSource
+from teams.models import Project
+
+INSTALLATION: Final = "installation"
+ACTOR: Final = Person(user_id=None, source_interface=INSTALLATION)
+
+Key = tuple[int, str, int | None, str]  # from, type, to, text
+Worth = tuple[float, float]  # weight, confidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
+    """The files of a project as they were read, the node of each place, and of which revision."""
+
+    revision: int
+    files: Mapping[str, Parsed]
+    nodes: Mapping[Place, int]
+
+
+def resolve_code(
+    *, project_id: UUID, now: datetime, tell: Callable[[int, int], None]
+) -> dict[str, int]:
+    """Make the edges of a project anew; return counts. `tell` hears of two steps done, of three."""
+    with tenancy.unit():
+        read = _read(project_id)
+    if read is None:
+        return {"edges": 0}
+    tell(1, 3)
+    edges = _keyed(resolve(files=read.files), read.nodes)
+    tell(2, 3)
+    with tenancy.unit():
+        project = Project.objects.get(pk=project_id)
+        root = code_root.hold_root(project=project)
+        if code_root.revision(root=root) != read.revision:
+            return {"outdated": 1}
+        written = _write(project, edges)
+        _finish(project, root, edges, now)
+        return {"edges": len(edges), **written}
+
+
+def _read(project_id: UUID) -> _Code | None:
+    """Read a project's files from one moment. In a unit."""
+    root = code_index.root_of(project_id=project_id)
+    if root is None:
+        return None
+    by_file: dict[int, list[Node]] = defaultdict(list)
+    for node in Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id"):
+        by_file[node.file_id or 0].append(node)
+    files: dict[str, Parsed] = {}
+    nodes: dict[Place, int] = {}
+    for file in code_index.files_of(project_id=project_id).exclude(hash="").order_by("id"):
+        nodes[Place(path=file.qualified)] = file.id
+        for node in by_file[file.id]:
+            nodes[Place(path=file.qualified, qualified=node.qualified)] = node.id
+        files[file.qualified] = kept.read(
+            language=file.language,
+            lines=file.last_line or 0,
+            kept=_kept(file),
+            symbols=map(_symbol, by_file[file.id]),
+        )
+    return _Code(revision=code_root.revision(root=root), files=files, nodes=nodes)
+
+
+def _kept(file: Node) -> dict[str, Any]:
+    """Return what is kept of a file; of one that changed no more than what it may define still."""
+    told: dict[str, Any] = file.details or {}
+    return {"parents": told.get("parents", {})} if file.wanted else told
+
+
+def _symbol(node: Node) -> Symbol:
+    return Symbol(
+        kind=NodeKind(node.kind),
+        name=node.label,
+        qualified=node.qualified,
+        first_line=node.first_line or 0,
+        last_line=node.last_line or 0,
+    )
+
+
+def _keyed(found: Iterable[Found], nodes: Mapping[Place, int]) -> dict[Key, Worth]:
+    """Return edges between nodes; those that say the same of the same are one."""
+    edges: dict[Key, Worth] = {}
+    for edge in found:
+        to = None if edge.target is None else nodes[edge.target]
+        text = edge.text[:LONGEST_LABEL] if to is None else ""
+        key = (nodes[edge.source], edge.type, to, text)
+        weight, confidence = edges.get(key, (0.0, 0.0))
+        edges[key] = (weight + edge.weight, max(confidence, edge.confidence))
+    return edges
+
+
+def _write(project: Project, edges: Mapping[Key, Worth]) -> dict[str, int]:
+    """Store what is other than before; what stands as it is, is fresh."""
+    left = dict(edges)
+    gone: list[int] = []
+    changed: list[dict[str, Any]] = []
+    stored = Edge.objects.filter(
+        project=project, layer=Layer.STRUCTURAL, source=NodeSource.AST
+    ).order_by("id")
+    fields = ("id", "from_node_id", "type", "to_node_id", "to_text")
+    for id, *key, weight, confidence, stale_at in stored.values_list(
+        *fields, "weight", "confidence", "stale_at"
+    ):
+        now = left.pop((key[0], key[1], key[2], key[3]), None)
+        if now is None:
+            gone.append(id)
+        elif now != (weight, confidence) or stale_at is not None:
+            changed.append({"id": id, "weight": now[0], "confidence": now[1]})
+    code.drop_edges(edges=gone)
+    code.weigh(rows=changed)
+    rows.insert_all(rows=[_edge(project, key, worth) for key, worth in left.items()])
+    return {"new": len(left), "changed": len(changed), "gone": len(gone)}
+
+
+def _edge(project: Project, key: Key, worth: Worth) -> Edge:
+    source, edge_type, target, text = key
+    return Edge(
+        project=project,
+        from_node_id=source,
+        to_node_id=target,
+        to_text=text,
+        layer=Layer.STRUCTURAL,
+        type=edge_type,
+        weight=worth[0],
+        confidence=worth[1],
+        source=NodeSource.AST,
+    )
+
+
+def _finish(project: Project, root: Node, edges: Mapping[Key, Worth], now: datetime) -> None:
+    code_index.files_of(project_id=project.id).filter(wanted="").update(stale_at=None)
+    figures = {
+        "symbols": Node.objects.filter(project=project, file__isnull=False).count(),
+        "edges": len(edges),
+        "unresolved": sum(key[2] is None for key in edges),
+    }
+    root.indexed_at = now
+    root.save(update_fields=["indexed_at"])
+    code_root.put(root=root, figures=figures)
+    view = code_index.index_of(project_id=project.id)
+    code_root.tell(actor=ACTOR, project=project, view=view)

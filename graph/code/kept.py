@@ -1,0 +1,103 @@
+"""What is kept of a file besides its symbols, as plain JSON, and a file read back from it.
+
+Symbols are nodes, and their names, kinds and lines are not kept twice. What a file refers to is
+kept as it was written, so that its edges can be made anew without its text whenever another file
+changes. Both are bounded: a generated file may hold more than a graph can use.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final
+
+from graph.code.languages import Language
+from graph.code.manifest import LONGEST_PATH
+from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
+
+MOST_SYMBOLS: Final = 5_000  # of a file, ours
+MOST_REFERENCES: Final = 20_000  # of a file, ours
+LONGEST_NAME: Final = 200  # characters of a symbol's own name, and of what is referred to
+TOO_MANY: Final = "It defines or names more than an index keeps; the rest is left out."
+
+
+def bounded(*, parsed: Parsed) -> Parsed:
+    """Return a file without what is too long or too much to be kept; `problems` say so."""
+    symbols = [one for one in parsed.symbols if _is_short(one)][:MOST_SYMBOLS]
+    sources = {"", *(one.qualified for one in symbols)}
+    references = [one for one in parsed.references if one.source in sources and _is_brief(one)]
+    references = references[:MOST_REFERENCES]
+    before = len(parsed.symbols) + len(parsed.references)
+    if len(symbols) + len(references) == before:
+        return parsed
+    return replace(
+        parsed,
+        symbols=tuple(symbols),
+        references=tuple(references),
+        problems=(*parsed.problems, TOO_MANY),
+    )
+
+
+def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
+    """Return a file without the symbols and references that hold what looks like a secret."""
+    if not is_secret("\n".join(_texts(parsed))):
+        return parsed
+    symbols = tuple(one for one in parsed.symbols if not is_secret(one.qualified))
+    sources = {"", *(one.qualified for one in symbols)}
+    return replace(
+        parsed,
+        symbols=symbols,
+        references=tuple(
+            one
+            for one in parsed.references
+            if one.source in sources and not any(is_secret(text) for text in _said(one))
+        ),
+    )
+
+
+def as_json(*, parsed: Parsed) -> dict[str, Any]:
+    """Write down what a file's node keeps."""
+    parents = {one.qualified: one.parent for one in parsed.symbols if one.parent}
+    references = [
+        [one.kind.value, one.source, one.target, one.line, one.name, one.local]
+        for one in parsed.references
+    ]
+    kept: dict[str, Any] = {"references": references, "parents": parents}
+    return {**kept, "problems": list(parsed.problems)} if parsed.problems else kept
+
+
+def read(*, language: str, lines: int, kept: dict[str, Any], symbols: Iterable[Symbol]) -> Parsed:
+    """Return a file as it was read, from what is kept; its chunks are not."""
+    parents = kept.get("parents") or {}
+    return Parsed(
+        language=Language(language) if language else None,
+        lines=lines,
+        symbols=tuple(replace(one, parent=parents.get(one.qualified, "")) for one in symbols),
+        references=tuple(
+            Reference(
+                kind=ReferenceKind(kind),
+                source=source,
+                target=target,
+                line=line,
+                name=name,
+                local=local,
+            )
+            for kind, source, target, line, name, local in kept.get("references") or ()
+        ),
+    )
+
+
+def _is_short(one: Symbol) -> bool:
+    return len(one.name) <= LONGEST_NAME and len(one.qualified) <= LONGEST_PATH
+
+
+def _is_brief(one: Reference) -> bool:
+    return all(len(text) <= LONGEST_NAME for text in _said(one))
+
+
+def _said(one: Reference) -> tuple[str, ...]:
+    return (one.target, one.name, one.local)
+
+
+def _texts(parsed: Parsed) -> Iterable[str]:
+    yield from (one.qualified for one in parsed.symbols)
+    for one in parsed.references:
+        yield from (text for text in _said(one) if text)

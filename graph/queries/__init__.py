@@ -1,0 +1,1 @@
+"""Reads of the graph, as frozen values."""

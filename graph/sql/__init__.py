@@ -1,0 +1,1 @@
+"""Named statements about nodes and edges, and their typed callers."""

@@ -1,0 +1,182 @@
+"""The index of a project's code over REST: manifest, missing files, progress, what is refused."""
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.support.api import Api
+from tests.support.coding import CART, FILES, SHOP, digest
+
+ADDRESS = "projects/shop/index"
+LATIN = "# caf\u00e9\n".encode("latin-1")
+
+
+def _manifest(files: Mapping[str, str] = FILES) -> dict[str, Any]:
+    return {
+        "files": [
+            {"path": path, "hash": digest(text), "size": len(text)} for path, text in files.items()
+        ]
+    }
+
+
+def _files(run: str, files: Mapping[str, str] = FILES) -> dict[str, Any]:
+    sent = [{"path": path, "hash": digest(text), "text": text} for path, text in files.items()]
+    return {"run": run, "files": sent}
+
+
+@pytest.fixture
+def run(api: Api) -> str:
+    """The run of a manifest that was taken."""
+    return str(api.post(ADDRESS, _manifest()).json()["run"])
+
+
+def test_a_manifest_is_answered_with_what_is_missing(api: Api) -> None:
+    answer = api.post(ADDRESS, _manifest())
+
+    told = answer.json()
+    assert answer.status_code == 200
+    assert (told["missing"], told["gone"], told["kept"]) == (list(FILES), 0, 0)
+    assert told["index"]["state"] == "receiving"
+    assert api.get(ADDRESS).json() == told["index"]
+
+
+def test_files_that_come_are_read_and_a_job_does_the_rest(api: Api, run: str) -> None:
+    answer = api.post(f"{ADDRESS}/files", _files(run))
+
+    told = answer.json()
+    assert answer.status_code == 202
+    assert (told["indexed"], told["known"], told["refused"]) == (2, 0, [])
+    assert told["index"]["state"] == "resolving"
+    assert api.get(answer["Location"]).json() == told["index"]
+    assert api.get(f"jobs/{told['job_id']}").json()["name"] == "graph.resolve"
+
+
+def test_files_and_what_they_define_are_listed(api: Api, run: str) -> None:
+    api.post(f"{ADDRESS}/files", _files(run))
+
+    first = api.get("projects/shop/files?limit=1").json()
+    rest = api.get(f"projects/shop/files?limit=1&cursor={first['next_cursor']}").json()
+    found = api.get("projects/shop/symbols?file=shop/shop.py").json()
+
+    assert [one["path"] for one in (*first["items"], *rest["items"])] == list(FILES)
+    assert rest["next_cursor"] is None
+    assert found["file"]["hash"] == digest(SHOP)
+    assert [one["qualified"] for one in found["items"]] == ["Shop", "Shop.checkout"]
+
+
+def test_the_cursor_of_a_file_that_is_gone_is_refused(api: Api, run: str) -> None:
+    cursor = api.get("projects/shop/files?limit=1").json()["next_cursor"]
+    api.post(ADDRESS, {"files": []})
+
+    answer = api.get(f"projects/shop/files?cursor={cursor}")
+
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/cursor")
+
+
+def test_a_text_that_is_not_utf8_comes_as_base64(api: Api) -> None:
+    digested = hashlib.sha256(LATIN).hexdigest()
+    file = {"path": "a.py", "hash": digested, "size": len(LATIN)}
+    run = api.post(ADDRESS, {"files": [file]}).json()["run"]
+    coded = base64.b64encode(LATIN).decode()
+
+    answer = api.post(
+        f"{ADDRESS}/files",
+        {"run": run, "files": [{"path": "a.py", "hash": digested, "base64": coded}]},
+    )
+
+    assert (answer.status_code, answer.json()["indexed"]) == (202, 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "pointer"),
+    [
+        ({"path": "../a.py"}, "/files/0/path"),
+        ({"path": "/a.py"}, "/files/0/path"),
+        ({"path": "a\u0000.py"}, "/files/0/path"),
+        ({"path": ""}, "/files/0/path"),
+        ({"path": "a" * 401}, "/files/0/path"),
+        ({"hash": "x" * 64}, "/files/0/hash"),
+        ({"hash": digest(CART).upper()}, "/files/0/hash"),
+        ({"hash": "abc"}, "/files/0/hash"),
+        ({"size": 1_048_577}, "/files/0/size"),
+        ({"size": -1}, "/files/0/size"),
+        ({"mode": "x"}, "/files/0/mode"),
+    ],
+)
+def test_a_manifest_that_is_wrong_is_refused_with_its_place(
+    api: Api, file: dict[str, Any], pointer: str
+) -> None:
+    good = {"path": "a.py", "hash": digest(CART), "size": 1}
+
+    answer = api.post(ADDRESS, {"files": [{**good, **file}]})
+
+    problem = answer.json()
+    assert answer.status_code in {400, 422}
+    assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
+    assert problem["hint"]
+    assert api.get(ADDRESS).json()["state"] == "empty"
+
+
+def test_a_path_twice_is_refused_at_both_places(api: Api) -> None:
+    file = {"path": "a.py", "hash": digest(CART), "size": 1}
+
+    answer = api.post(ADDRESS, {"files": [file, file]})
+
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == [
+        "/files/0/path",
+        "/files/1/path",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "pointer", "status"),
+    [
+        ({"hash": digest(SHOP)}, "/files/0/hash", 422),
+        ({"path": "other.py"}, "/files/0/path", 422),
+        ({"text": None}, "/files/0/text", 422),
+        ({"base64": "eA=="}, "/files/0/text", 422),
+        ({"text": None, "base64": "%%%"}, "/files/0/base64", 422),
+        ({"text": "\u20ac" * 1_000_000}, "/files/0/text", 413),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_place(
+    api: Api, run: str, file: dict[str, Any], pointer: str, status: int
+) -> None:
+    good = {"path": "shop/cart.py", "hash": digest(CART), "text": CART}
+
+    answer = api.post(f"{ADDRESS}/files", {"run": run, "files": [{**good, **file}]})
+
+    problem = answer.json()
+    assert answer.status_code == status
+    assert [fault["pointer"] for fault in problem["errors"]] == [pointer]
+    assert problem["hint"]
+    assert api.get(ADDRESS).json()["files_done"] == 0
+
+
+def test_more_than_eight_megabytes_are_not_read(api: Api, run: str) -> None:
+    files = [
+        {"path": "shop/cart.py", "hash": digest(CART), "text": "x" * 1_000_000} for _ in range(9)
+    ]
+
+    answer = api.post(f"{ADDRESS}/files", {"run": run, "files": files})
+
+    assert answer.status_code == 413
+
+
+def test_the_files_of_an_older_manifest_are_a_conflict(api: Api, run: str) -> None:
+    api.post(ADDRESS, _manifest())
+
+    answer = api.post(f"{ADDRESS}/files", _files(run))
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "index_running")
+    assert "again" in answer.json()["hint"]
+
+
+def test_it_takes_the_scope_index(reading_api: Api, member_api: Api) -> None:
+    answers = [one.post(ADDRESS, _manifest()) for one in (reading_api, member_api)]
+
+    assert [one.status_code for one in answers] == [403, 403]
+    assert reading_api.get(ADDRESS).json()["state"] == "empty"

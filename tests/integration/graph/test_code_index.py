@@ -1,0 +1,338 @@
+"""The index of a project's code: only what changed travels, what is gone goes, all of it heals."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from accounts import tenancy, tokens
+from accounts.caller import Caller, TokenScope
+from accounts.errors import InvalidInput, NotFound
+from accounts.models import Job
+from graph.actions.resolve_code import resolve_code
+from graph.actions.take_files import Sent, take_files
+from graph.errors import IndexRunning, ManifestMismatch
+from graph.models import Edge, Node
+from graph.queries.code_index import State, code_index, files, symbols
+from teams.actions.projects import create_project
+from teams.errors import RoleNotSufficient
+from teams.models import AuditEntry, Change, Project
+from tests.support import coding
+from tests.support.coding import CART, FILES, SHOP, announce, digest, index, resolve, send
+
+pytestmark = pytest.mark.usefixtures("shop")
+
+CHANGED = CART + "\n\ndef rebate(lines):\n    return total(lines) / 10\n"
+
+
+def test_code_is_sent_read_and_joined(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.files_done, view.files_total) == (State.DONE, 2, 2)
+    assert view.languages == {"python": 2}
+    assert view.indexed_at is not None
+    assert view.figures["symbols"] == 3
+    assert ("Shop.checkout", "calls", "total") in _edges()
+
+
+def test_what_a_file_defines_is_told_by_line(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+
+    file, found = symbols(caller=caller, ref="shop", path="shop/shop.py")
+
+    assert (file.language, file.lines, file.symbols, file.hash) == ("python", 6, 2, digest(SHOP))
+    assert [(one.kind, one.qualified, one.first_line, one.last_line) for one in found] == [
+        ("class", "Shop", 4, 6),
+        ("method", "Shop.checkout", 5, 6),
+    ]
+
+
+def test_the_second_run_asks_for_nothing(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+    before = _rows()
+
+    told = announce(caller, now)
+
+    assert (told.missing, told.gone, told.kept, told.job_id) == ((), 0, 2, None)
+    assert _rows() == before
+
+
+def test_of_a_changed_file_alone_the_text_is_asked_for(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+    before = _ids()
+    changed = {**FILES, "shop/cart.py": CHANGED}
+
+    told = announce(caller, now, changed)
+
+    assert (told.missing, told.gone, told.kept) == (("shop/cart.py",), 0, 1)
+    assert code_index(caller=caller, ref="shop").state is State.RECEIVING
+    assert symbols(caller=caller, ref="shop", path="shop/cart.py")[1] == ()
+    send(caller, now, told, changed)
+    resolve()
+    assert ("rebate", "calls", "total") in _edges()
+    assert ("Shop.checkout", "calls", "total") in _edges()
+    assert {name: _ids()[name] for name in before} == before
+
+
+def test_a_changed_file_that_is_as_before_again_need_not_come(
+    caller: Caller, now: datetime
+) -> None:
+    index(caller, now)
+    before = _edges()
+    announce(caller, now, {**FILES, "shop/cart.py": CHANGED})
+
+    told = announce(caller, now)
+    resolve()
+
+    assert told.missing == ()
+    assert code_index(caller=caller, ref="shop").state is State.DONE
+    assert _edges() == before
+
+
+def test_with_a_file_goes_what_it_defined(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+
+    told = announce(caller, now, {"shop/shop.py": SHOP})
+
+    assert (told.missing, told.gone, told.kept) == ((), 1, 1)
+    assert "total" not in _ids()
+    assert not [edge for edge in _edges() if edge[2] == "total"]
+    resolve()
+    with tenancy.unit():
+        calls = Edge.objects.get(type="calls", from_node__qualified="Shop.checkout")
+    assert (calls.to_node_id, calls.to_text) == (None, "total")
+    assert calls.confidence < 1
+
+
+def test_an_index_without_files_is_empty(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+
+    announce(caller, now, {})
+    resolve()
+
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.files_total) == (State.EMPTY, 0)
+    assert _ids().keys() == {""}
+    with tenancy.unit():
+        assert not Edge.objects.exists()
+
+
+def test_nothing_of_a_text_is_kept(caller: Caller, now: datetime) -> None:
+    told = announce(caller, now, {"a.py": "x = 'the third stone'  # under the bridge\n"})
+
+    send(caller, now, told, {"a.py": "x = 'the third stone'  # under the bridge\n"})
+
+    with tenancy.unit():
+        kept = repr(list(Node.objects.values())) + repr(list(Edge.objects.values()))
+        kept += repr(list(AuditEntry.objects.values())) + repr(list(Change.objects.values()))
+    kept += repr(list(Job.objects.values()))
+    assert "stone" not in kept
+    assert "bridge" not in kept
+
+
+def test_the_files_of_an_older_manifest_are_not_taken(caller: Caller, now: datetime) -> None:
+    first = announce(caller, now)
+    announce(caller, now, {**FILES, "shop/cart.py": CHANGED})
+
+    with pytest.raises(IndexRunning, match="Another manifest"):
+        send(caller, now, first)
+
+    assert code_index(caller=caller, ref="shop").files_done == 0
+
+
+def test_a_file_that_is_sent_twice_is_known(caller: Caller, now: datetime) -> None:
+    told = announce(caller, now)
+    send(caller, now, told)
+
+    again = send(caller, now, told)
+
+    assert (again.indexed, again.known) == (0, 2)
+
+
+def test_an_index_that_was_cut_off_goes_on_with_what_is_missing(
+    caller: Caller, now: datetime
+) -> None:
+    told = announce(caller, now)
+    take_files(
+        caller=caller,
+        ref="shop",
+        run=told.run,
+        files=(Sent(path="shop/cart.py", hash=digest(CART), content=CART.encode()),),
+        now=now,
+    )
+
+    again = announce(caller, now)
+
+    assert again.missing == ("shop/shop.py",)
+    assert code_index(caller=caller, ref="shop").files_done == 1
+
+
+def test_edges_that_were_never_made_are_made_by_the_next_run(caller: Caller, now: datetime) -> None:
+    send(caller, now, announce(caller, now))
+    Job.objects.filter(name=coding.JOB).delete()
+
+    told = announce(caller, now)
+
+    assert told.missing == ()
+    assert told.job_id is not None
+    resolve()
+    assert ("Shop.checkout", "calls", "total") in _edges()
+    assert code_index(caller=caller, ref="shop").state is State.DONE
+
+
+def test_work_that_was_overtaken_writes_nothing(caller: Caller, now: datetime) -> None:
+    send(caller, now, announce(caller, now))
+    with tenancy.unit():
+        (project,) = Project.objects.all()
+
+    counts = resolve_code(
+        project_id=project.id,
+        now=now,
+        tell=lambda *_: announce(caller, now, {"shop/cart.py": CART}) and None,
+    )
+
+    assert counts == {"outdated": 1}
+    with tenancy.unit():
+        assert not Edge.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("/etc/passwd", "absolute"),
+        ("C:/a.py", "absolute"),
+        ("a/../b.py", "two dots"),
+        ("a//b.py", "empty part"),
+        ("a\\b.py", "backslash"),
+        ("a\nb.py", "control"),
+        ("a" * 401, "400 characters"),
+    ],
+)
+def test_a_path_that_is_none_is_refused_with_its_place(
+    caller: Caller, now: datetime, path: str, says: str
+) -> None:
+    with pytest.raises(InvalidInput, match=says) as refused:
+        announce(caller, now, {"a.py": "", path: ""})
+
+    assert [fault.pointer for fault in refused.value.errors] == ["/files/1/path"]
+    assert code_index(caller=caller, ref="shop").state is State.EMPTY
+
+
+def test_a_file_that_is_not_what_its_hash_says_is_refused(caller: Caller, now: datetime) -> None:
+    told = announce(caller, now)
+    wrong = Sent(path="shop/cart.py", hash=digest(CART), content=b"x = 1\n")
+
+    with pytest.raises(ManifestMismatch) as refused:
+        take_files(caller=caller, ref="shop", run=told.run, files=(wrong,), now=now)
+
+    assert [fault.pointer for fault in refused.value.errors] == ["/files/0/hash"]
+
+
+def test_a_file_that_no_manifest_names_is_refused(caller: Caller, now: datetime) -> None:
+    told = announce(caller, now)
+    other = Sent(path="other.py", hash=digest("x"), content=b"x")
+
+    with pytest.raises(ManifestMismatch, match="does not name") as refused:
+        take_files(caller=caller, ref="shop", run=told.run, files=(other,), now=now)
+
+    assert [fault.pointer for fault in refused.value.errors] == ["/files/0/path"]
+
+
+def test_a_file_that_is_no_text_is_kept_as_refused(caller: Caller, now: datetime) -> None:
+    content = "\0\1\2"
+
+    index(caller, now, {"logo.py": content, **FILES})
+
+    view = code_index(caller=caller, ref="shop")
+    assert view.state is State.DONE
+    assert [(one.path, one.reason) for one in view.refused] == [("logo.py", "It is no text.")]
+    assert announce(caller, now, {"logo.py": content, **FILES}).missing == ()
+
+
+def test_names_that_look_like_secrets_are_not_kept(caller: Caller, now: datetime) -> None:
+    hidden = tokens.mint(kind=tokens.TokenKind.PERSON, entropy=bytes(range(24))).text
+    text = f"def {hidden}():\n    pass\n\n\ndef open_gate():\n    {hidden}()\n"
+
+    index(caller, now, {"a.py": text})
+
+    with tenancy.unit():
+        kept = repr(list(Node.objects.values())) + repr(list(Edge.objects.values()))
+    assert hidden not in kept
+    assert "open_gate" in _ids()
+
+
+def test_who_may_not_index_is_told_which_scope_it_takes(caller: Caller, now: datetime) -> None:
+    reader = replace(caller, scopes=caller.scopes - {TokenScope.INDEX})
+
+    with pytest.raises(RoleNotSufficient, match="index"):
+        announce(reader, now)
+
+
+def test_projects_know_nothing_of_each_other(caller: Caller, now: datetime) -> None:
+    create_project(caller=caller, slug="depot", name="Depot", now=now)
+    index(caller, now)
+
+    told = index(caller, now, {"shop/cart.py": CART}, ref="depot")
+    bound = replace(caller, bound_projects=())
+
+    assert told.missing == ("shop/cart.py",)
+    assert [one.path for one in _page(caller, "depot")] == ["shop/cart.py"]
+    with pytest.raises(NotFound):
+        symbols(caller=caller, ref="depot", path="shop/shop.py")
+    with pytest.raises(NotFound):
+        code_index(caller=bound, ref="shop")
+
+
+def test_files_come_by_path_page_by_page(caller: Caller, now: datetime) -> None:
+    index(caller, now, {**FILES, "a.md": "# Shop\n"})
+
+    first = files(caller=caller, ref="shop", after=None, limit=2)
+    rest = files(caller=caller, ref="shop", after=first.next_after, limit=2)
+
+    assert [one.path for one in first.items] == ["a.md", "shop/cart.py"]
+    assert [(one.path, one.symbols) for one in rest.items] == [("shop/shop.py", 2)]
+    assert rest.next_after is None
+
+
+def test_each_write_is_one_entry_of_the_log_and_progress_is_told(
+    caller: Caller, now: datetime
+) -> None:
+    index(caller, now)
+
+    with tenancy.unit():
+        acts = list(AuditEntry.objects.filter(act__contains="code").values_list("act", "details"))
+        told = list(
+            Change.objects.filter(kind="index.progress").order_by("id").values_list("summary")
+        )
+    assert acts == [
+        ("project.code_announced", {"files": 2, "missing": 2, "gone": 0}),
+        ("project.code_received", {"files": 2, "refused": 0}),
+    ]
+    assert [(one["state"], one["done"]) for (one,) in told] == [
+        ("receiving", 0),
+        ("resolving", 2),
+        ("done", 2),
+    ]
+
+
+def _edges() -> set[tuple[str, str, str]]:
+    """Return the edges between nodes that are not stale."""
+    with tenancy.unit():
+        found = Edge.objects.filter(stale_at=None, to_node__isnull=False)
+        return set(found.values_list("from_node__qualified", "type", "to_node__qualified"))
+
+
+def _ids() -> dict[str, int]:
+    with tenancy.unit():
+        return dict(Node.objects.order_by("id").values_list("qualified", "id"))
+
+
+def _rows() -> list[dict[str, object]]:
+    with tenancy.unit():
+        nodes = Node.objects.exclude(kind="repository").order_by("id").values()
+        return [*nodes, *Edge.objects.order_by("id").values()]
+
+
+def _page(caller: Caller, ref: str) -> tuple[object, ...]:
+    return files(caller=caller, ref=ref, after=None, limit=50).items
