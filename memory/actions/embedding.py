@@ -130,6 +130,18 @@ def embed_query(*, text: str, key: str = "") -> Embedded | None:
     return _embedded_query(active[1], text)
 
 
+def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
+    """Return the vectors of queries by their texts, asked for at once; none when nobody answers.
+
+    They are of the model that is active now. Runs outside of a unit.
+    """
+    if not texts:
+        return {}
+    with tenancy.unit():
+        active = retrieval.active_model()
+    return _embedded_queries(active[1] if active else _expected(), texts)
+
+
 def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
     """Store the vector of one memory, in the unit that has written the memory.
 
@@ -226,18 +238,30 @@ def _expected() -> str:
 
 
 def _embedded_query(key: str, text: str) -> Embedded | None:
+    return _embedded_queries(key, (text,)).get(text)
+
+
+def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
+    """Return the vectors of queries by their texts: all of them, or none."""
     schema = tenancy.current().schema_name
     try:
         embedder = registry.embedder(key=key, tenant=schema)
-        vector = query_vectors.kept(model=embedder.model, text=text)
-        if vector is None:
-            vector = embedder.embed_query(text=text)
-            query_vectors.keep(model=embedder.model, text=text, vector=vector)
+        model = embedder.model
+        known = {text: query_vectors.kept(model=model, text=text) for text in texts}
+        lacking = tuple(text for text, vector in known.items() if vector is None)
+        made = embedder.embed_queries(texts=lacking) if lacking else ()
     except ProviderError as error:
         log.warning("Searching without vectors: %s", error.detail)
-        return None
-    _last_seen[schema] = embedder.model.key
-    return Embedded(key=embedder.model.key, vector=vector)
+        return {}
+    for text, vector in zip(lacking, made, strict=True):
+        query_vectors.keep(model=model, text=text, vector=vector)
+        known[text] = vector
+    _last_seen[schema] = model.key
+    return {
+        text: Embedded(key=model.key, vector=vector)
+        for text, vector in known.items()
+        if vector is not None
+    }
 
 
 def _texts(wanted: QuerySet[Memory]) -> dict[UUID, str]:

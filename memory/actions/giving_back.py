@@ -116,10 +116,10 @@ def about_files(*, caller: Caller, row: Session, files: tuple[str, ...], now: da
     )
     question = narrowings.question(caller=caller, narrowing=narrowing)
     named: dict[UUID, str] = {}
-    for path in files:
-        found = ways.about_file(
-            path=path, closeness=BY_NAME, question=question, limit=LOOKED_AT, sight=sight
-        )
+    about = ways.about_files(
+        files=files, closeness=BY_NAME, question=question, limit=LOOKED_AT, sight=sight
+    )
+    for path, found in zip(files, about, strict=True):
         named = {**{memory_id: path for memory_id, _ in found}, **named}
     views = views_of(memory_ids=tuple(named), sight=sight, now=now) if named else {}
     return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files=named)

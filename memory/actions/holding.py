@@ -17,7 +17,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
-from memory.actions.search import SECRET_LEFT_OUT, SearchRequest, search
+from memory.actions.search import SECRET_LEFT_OUT, SearchRequest, search_each
 from memory.checks import judging
 from memory.checks.judging import CHECKED, Finding, Judged, Known, Level, Verdict, Why
 from memory.checks.parts import Part, Place
@@ -169,34 +169,26 @@ def _search(
     if len(asked) > SEARCHED_MOST:
         found.degraded[NOT_ALL_SEARCHED] = None
         asked = sorted(asked, key=lambda pair: (-len(pair[0].question), pair[1]))[:SEARCHED_MOST]
-    for one, own in asked:
-        _search_one(caller, project, one.question, own, found, now)
+    words = [(_searchable(one.question, found), own) for one, own in asked]
+    told = [(text, own) for text, own in words if text]
+    requests = tuple(_request(project, text) for text, _ in told)
+    answers = search_each(caller=caller, requests=requests, now=now)
+    for answer, (_, own) in zip(answers, told, strict=True):
+        found.degraded.update(dict.fromkeys(answer.degraded))
+        for hit in answer.hits:
+            id = hit.memory.id
+            found.relevant.setdefault(id, set()).update(own)
+            found.relevance[id] = max(hit.relevance, found.relevance.get(id, 0.0))
 
 
-def _search_one(
-    caller: Caller,
-    project: str,
-    question: str,
-    numbers: tuple[int, ...],
-    found: _Evidence,
-    now: datetime,
-) -> None:
-    words = _searchable(question, found)
-    if not words:
-        return
-    request = SearchRequest(
+def _request(project: str, words: str) -> SearchRequest:
+    return SearchRequest(
         query=words,
         project=project,
         limit=HITS,
         types=tuple(type.value for type in CHECKED),
         is_noted=False,
     )
-    answer = search(caller=caller, request=request, now=now)
-    found.degraded.update(dict.fromkeys(answer.degraded))
-    for hit in answer.hits:
-        id = hit.memory.id
-        found.relevant.setdefault(id, set()).update(numbers)
-        found.relevance[id] = max(hit.relevance, found.relevance.get(id, 0.0))
 
 
 def _searchable(question: str, found: _Evidence) -> str:
@@ -250,14 +242,11 @@ def _about(caller: Caller, place: _Place, files: Iterable[str], sight: Sight) ->
         project=str(place.project_id), types=tuple(type.value for type in CHECKED)
     )
     question = narrowings.question(caller=caller, narrowing=narrowing)
-    return tuple(
-        memory_id
-        for path in files
-        if len(path) <= paths.LONGEST and paths.bare(path=path)
-        for memory_id, _ in ways.about_file(
-            path=path, closeness=BY_NAME, question=question, limit=OF_A_FILE, sight=sight
-        )
+    named = tuple(path for path in files if len(path) <= paths.LONGEST and paths.bare(path=path))
+    about = ways.about_files(
+        files=named, closeness=BY_NAME, question=question, limit=OF_A_FILE, sight=sight
     )
+    return tuple(memory_id for found in about for memory_id, _ in found)
 
 
 def _is_evidence(view: MemoryView, place: _Place) -> bool:

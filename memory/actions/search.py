@@ -50,12 +50,14 @@ __all__ = [
     "SearchAnswer",
     "SearchRequest",
     "search",
+    "search_each",
 ]
 
 Looked = TypeVar("Looked")
 
 NO_VECTORS: Final = "no_vectors"
 SECRET_LEFT_OUT: Final = "secret_left_out"  # noqa: S105  a name, not a password
+ASKED_MOST: Final = 2  # times that vectors are asked for, where the model changes in between
 STAGES: Final = ("understand", "embed", "candidates", "fusion", "hyde", "rerank", "judge", "read")
 
 
@@ -113,13 +115,18 @@ class _Watch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """One search under way."""
+    """One search under way; `vectors`: those of its and other questions, where they are asked for.
+
+    `is_whole`: that nothing was left out of its question.
+    """
 
     caller: Caller
     request: SearchRequest
     asked: Query
     now: datetime
     watch: _Watch
+    is_whole: bool
+    vectors: Mapping[str, Embedded] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,30 +145,70 @@ def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAn
     A secret in the question is left out of it, and told in `degraded`. Raises InvalidInput naming
     the field, NotFound for a project the caller cannot see.
     """
-    watch = _Watch()
     require(caller=caller, act=Act.READ)
+    return _answer(_begun(caller, request, now))
+
+
+def search_each(
+    *, caller: Caller, requests: tuple[SearchRequest, ...], now: datetime
+) -> tuple[SearchAnswer, ...]:
+    """Answer several requests as `search` does, in one unit; their vectors are asked for at once.
+
+    No second model looks at what was found: none is asked inside of a unit.
+    """
+    require(caller=caller, act=Act.READ)
+    once = (replace(request, hyde=False, rerank=Rerank.NONE.value) for request in requests)
+    runs = tuple(_begun(caller, request, now) for request in once)
+    hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
+    texts = tuple(dict.fromkeys(hybrid))
+    for _ in range(ASKED_MOST):
+        try:
+            return _answered_together(runs, embedding.embed_queries(texts=texts))
+        except OtherModel:
+            continue  # another model became active meanwhile
+    return _answered_together(runs, {})
+
+
+def _answered_together(
+    runs: tuple[_Run, ...], vectors: Mapping[str, Embedded]
+) -> tuple[SearchAnswer, ...]:
+    with tenancy.unit():
+        return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
+
+
+def _begun(caller: Caller, request: SearchRequest, now: datetime) -> _Run:
+    """Return a request as a search under way: checked, understood, without secrets."""
+    watch = _Watch()
     asking.check(request=request)
     words = _without_secrets(request.query)
-    is_whole = words == request.query
-    request = replace(request, query=words)
     asked = query.understand(text=words)
     watch.ends("understand")
-    run = _Run(caller=caller, request=request, asked=asked, now=now, watch=watch)
+    return _Run(
+        caller=caller,
+        request=replace(request, query=words),
+        asked=asked,
+        now=now,
+        watch=watch,
+        is_whole=words == request.query,
+    )
+
+
+def _answer(run: _Run) -> SearchAnswer:
     hits, ordered = _answered(run)
     threshold = ordered.pool.threshold
     shown = sum(hit.explain["relevance"]["value"] >= threshold for hit in hits)
     return SearchAnswer(
         hits=hits,
         nothing_relevant=not shown,
-        degraded=ordered.degraded if is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
-        took_ms=watch.total(),
-        stages=watch.stages,
-        profile=request.profile or scoring.DEFAULT.name,
+        degraded=ordered.degraded if run.is_whole else (*ordered.degraded, SECRET_LEFT_OUT),
+        took_ms=run.watch.total(),
+        stages=run.watch.stages,
+        profile=run.request.profile or scoring.DEFAULT.name,
         made_up=ordered.made_up,
         topic=ordered.pool.topic,
         funnel=funnels.of(
             standings=ordered.standings,
-            limit=request.limit,
+            limit=run.request.limit,
             shown=shown,
             threshold=threshold,
         ),
@@ -219,6 +266,8 @@ def _ordered(run: _Run) -> _Ordered:
 
 def _fitting(run: _Run, look: Callable[[Embedded | None], Looked]) -> Looked:
     """Look with a vector of the active model; with none when that changes again meanwhile."""
+    if run.vectors is not None:
+        return look(_embedded(run))
     try:
         return look(_embedded(run))
     except OtherModel as other:
@@ -230,8 +279,13 @@ def _fitting(run: _Run, look: Callable[[Embedded | None], Looked]) -> Looked:
 
 
 def _embedded(run: _Run, key: str = "") -> Embedded | None:
-    is_hybrid = run.request.mode == Mode.HYBRID
-    found = embedding.embed_query(text=run.asked.normalized, key=key) if is_hybrid else None
+    text = run.asked.normalized
+    if run.request.mode != Mode.HYBRID:
+        found = None
+    elif run.vectors is not None:
+        found = run.vectors.get(text)
+    else:
+        found = embedding.embed_query(text=text, key=key)
     run.watch.ends("embed")
     return found
 

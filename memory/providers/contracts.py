@@ -108,6 +108,14 @@ class Embedder(Protocol):
         """
         ...
 
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions), each row as `embed_query` returns it.
+
+        Raises:
+            ProviderError: no usable answer.
+        """
+        ...
+
 
 class Reranker(Protocol):
     """Scores texts against a query, better than the first stage can."""

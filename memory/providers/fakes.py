@@ -68,6 +68,10 @@ class ScriptedEmbedder:
         vector: Vectors = self.embed_documents(texts=(text,))[0]
         return vector
 
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), 384), or raise what the script says."""
+        return self.embed_documents(texts=texts)
+
 
 class ScriptedReranker:
     """Scores by the cosine of hashed words, failing where the script holds an error."""

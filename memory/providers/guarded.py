@@ -96,9 +96,13 @@ class CheckedEmbedder:
 
     def embed_query(self, *, text: str) -> Vectors:
         """Return an array (dimensions,) of unit length; raise ProviderError."""
-        row = self._inner.embed_query(text=text)
-        checked: Vectors = answers.unit_vectors(rows=row[None, :], count=1, model=self.model)[0]
-        return checked
+        vector: Vectors = self.embed_queries(texts=(text,))[0]
+        return vector
+
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions) of unit rows; raise ProviderError."""
+        rows = self._inner.embed_queries(texts=texts)
+        return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)
 
 
 class GuardedEmbedder:
@@ -113,20 +117,25 @@ class GuardedEmbedder:
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
         """Return an array (len(texts), dimensions) of unit rows; raise ProviderError."""
+        return self._batches(texts, Purpose.DOCUMENT, self._guarding.limits.total_seconds)
+
+    def embed_query(self, *, text: str) -> Vectors:
+        """Return an array (dimensions,) of unit length; raise ProviderError."""
+        vector: Vectors = self.embed_queries(texts=(text,))[0]
+        return vector
+
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), dimensions) of unit rows; raise ProviderError."""
+        return self._batches(texts, Purpose.QUERY, self._guarding.limits.interactive_seconds)
+
+    def _batches(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
         size = self._inner.batch_texts
-        seconds = self._guarding.limits.total_seconds
         batches = [
-            self._batch(texts[start : start + size], Purpose.DOCUMENT, seconds)
+            self._batch(texts[start : start + size], purpose, seconds)
             for start in range(0, len(texts), size)
         ]
         none = np.zeros((0, self.model.dimensions), dtype=np.float32)
         return np.concatenate([none, *batches])
-
-    def embed_query(self, *, text: str) -> Vectors:
-        """Return an array (dimensions,) of unit length; raise ProviderError."""
-        seconds = self._guarding.limits.interactive_seconds
-        vector: Vectors = self._batch((text,), Purpose.QUERY, seconds)[0]
-        return vector
 
     def _batch(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
         return self._guarding.guard.run(

@@ -31,12 +31,16 @@ class HashingEmbedder:
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
         """Return an array (len(texts), 384) of unit rows."""
-        rows = [_hashed(text, self.salt) for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
+        return self.embed_queries(texts=texts)
 
     def embed_query(self, *, text: str) -> Vectors:
         """Return an array (384,) of unit length."""
         return _hashed(text, self.salt)
+
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return an array (len(texts), 384) of unit rows."""
+        rows = [self.embed_query(text=text) for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
 
 
 class TurnedEmbedder(HashingEmbedder):

@@ -53,6 +53,10 @@ class LocalEmbedder:
         vector: Vectors = self._encoder().encode(texts=(text,))[0]
         return vector
 
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return what `embed_documents` does: the model knows no difference."""
+        return self.embed_documents(texts=texts)
+
     def _encoder(self) -> SentenceEncoder:
         with self._lock:
             if self._loaded is None or self._loaded[0] != os.getpid():

@@ -64,6 +64,10 @@ class StaticEmbedder:
         scaled: Vectors = mean / np.linalg.norm(mean)
         return scaled
 
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        """Return what `embed_documents` does: the model knows no difference."""
+        return self.embed_documents(texts=texts)
+
     def token_vectors(self, *, text: str) -> TokenVectors:
         """Return the unit rows and weights of a text's tokens; raise ProviderUnavailable."""
         rows = self._rows(text)

@@ -99,17 +99,30 @@ def about_file(
 
     In a unit.
     """
+    (found,) = about_files(
+        files=(path,), closeness=closeness, question=question, limit=limit, sight=sight
+    )
+    return found
+
+
+def about_files(
+    *, files: tuple[str, ...], closeness: int, question: Question, limit: int, sight: Sight
+) -> tuple[tuple[tuple[UUID, int], ...], ...]:
+    """Return for each file, in their order, what `about_file` does, in one statement. In a unit."""
     called = "TRUE" if closeness >= OF_ITS_FOLDER else named.text("called", file=FILE)
     rows = _rows(
-        "about_file",
+        "about_files",
         question,
         sight,
         parts={"called": called},
-        path=path,
+        paths=list(files),
         closeness=closeness,
         limit=limit,
     )
-    return tuple((row[0], row[1]) for row in rows)
+    found: dict[int, list[tuple[UUID, int]]] = {place: [] for place in range(1, len(files) + 1)}
+    for place, memory_id, close in rows:
+        found[place].append((memory_id, close))
+    return tuple(tuple(of_one) for of_one in found.values())
 
 
 def holding(

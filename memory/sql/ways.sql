@@ -117,31 +117,42 @@ WHERE o.memory_id = %(memory_id)s AND v.live AND (v.weights <#> o.weights) < 0 A
   AND (NOT %(is_narrowed)s OR v.memory_id IN ({chosen}))
 ORDER BY (v.weights <#> o.weights), v.memory_id LIMIT %(limit)s
 
--- name: about_file
--- The memories about a file: of that very path before one that ends alike, those before what is about
--- its folder; what is pinned and important first. Where folders are asked for too, it reads the paths of
--- all that pass the filters; else those that the facets of `called` name, by index memory_kw_facets.
-SELECT m.id, fits.closeness
-FROM (SELECT bare_path(%(path)s) AS path,
-             regexp_replace(bare_path(%(path)s), '/?[^/]*$', '') AS folder) AS asked
-CROSS JOIN memory_memory AS m
-CROSS JOIN LATERAL (
-    SELECT min(CASE WHEN file = asked.path THEN 0
-                    WHEN right(file, length(asked.path) + 1) = '/' || asked.path THEN 1
-                    WHEN right(asked.path, length(file) + 1) = '/' || file THEN 1
-                    WHEN asked.folder <> '' AND starts_with(file, asked.folder || '/') THEN 2
-               END) AS closeness
-    FROM unnest(m.related_files) AS given, bare_path(given) AS file) AS fits
-WHERE {narrowed} AND {called} AND m.related_files <> '{}' AND fits.closeness <= %(closeness)s
-ORDER BY fits.closeness, m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s
+-- name: about_files
+-- The memories about each of some files: of that very path before one that ends alike, those before what
+-- is about its folder; what is pinned and important first, at most so many a file. Where folders are asked
+-- for too, it reads the paths of all that pass the filters; else those that the facets of `called` name,
+-- of all files at once, by index memory_kw_facets.
+WITH asked AS (
+    SELECT place, path, bare_path(path) AS bare, regexp_replace(bare_path(path), '/?[^/]*$', '') AS folder
+    FROM unnest(%(paths)s::text[]) WITH ORDINALITY AS given(path, place)),
+names AS MATERIALIZED (
+    SELECT place, facet('end', bare) AS facet FROM asked
+    UNION SELECT place, facet('path', ending) FROM asked, path_ends(path) AS ending)
+SELECT hit.place, hit.id, hit.closeness
+FROM (SELECT asked.place, m.id, fits.closeness, row_number() OVER (
+          PARTITION BY asked.place
+          ORDER BY fits.closeness, m.pinned DESC, m.importance DESC, m.created_at DESC, m.id) AS nth
+      FROM asked
+      CROSS JOIN memory_memory AS m
+      CROSS JOIN LATERAL (
+          SELECT min(CASE WHEN file = asked.bare THEN 0
+                          WHEN right(file, length(asked.bare) + 1) = '/' || asked.bare THEN 1
+                          WHEN right(asked.bare, length(file) + 1) = '/' || file THEN 1
+                          WHEN asked.folder <> '' AND starts_with(file, asked.folder || '/') THEN 2
+                     END) AS closeness
+          FROM unnest(m.related_files) AS own, bare_path(own) AS file) AS fits
+      WHERE {narrowed} AND {called} AND m.related_files <> '{}' AND fits.closeness <= %(closeness)s
+     ) AS hit
+WHERE hit.nth <= %(limit)s
+ORDER BY hit.place, hit.nth
 
 -- name: called
 -- A part of the query above: files of the very path, of a longer one to it, or of a shorter one; of
 -- each name at most ten thousand.
-m.id IN (SELECT f.memory_id FROM holders(
-    ARRAY[facet('end', bare_path(%(path)s))]
-        || ARRAY(SELECT facet('path', ending) FROM path_ends(%(path)s) AS ending),
-    %(audiences)s::uuid[], NULL, 10000) AS f)
+(asked.place, m.id) IN (
+    SELECT n.place, f.memory_id
+    FROM holders(ARRAY(SELECT DISTINCT facet FROM names), %(audiences)s::uuid[], NULL, 10000) AS f
+    JOIN names AS n ON n.facet = f.facet)
 
 -- name: timeline
 -- What happened, oldest first, from a place in that order on: when it happened, or else when it was

@@ -2,20 +2,31 @@
 
 Run: `BENCH_EMBEDDER=local/all-minilm-l6-v2 .venv/bin/python -m tests.bench.bench_checks` for the
 half that is held out, with `train` for the other, and with `errors` behind it to see what is wrong
-there; about a minute. The labelled plans and diffs are those of `tests/support/checked.py`.
+there; about a minute. The labelled plans and diffs are those of `tests/support/checked.py`. With
+`sizes` instead, what a long plan and a large diff cost.
 """
 
 import statistics
 import sys
+from collections.abc import Callable
+from functools import partial
 
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from memory.actions.check_diff import check_diff
+from memory.actions.check_plan import check_plan
 from tests.bench import measures
 from tests.support import checked
 from tests.support.checked import Result
 
 HELD = "held"
+SIZES = "sizes"
+STEPS, FILES = 40, 60
+PROJECT = "web-shop"
+ROUNDS = 5
 
 
 def main(*, half: str, with_errors: bool) -> None:
@@ -29,6 +40,37 @@ def main(*, half: str, with_errors: bool) -> None:
         _print(
             kind, tuple(one for one in results if one.case["kind"] == (kind or one.case["kind"]))
         )
+
+
+def sizes() -> None:
+    """Check a long plan and a large diff, and print what each costs."""
+    call_command("migrate", verbosity=0)
+    now = timezone.now()
+    with checked.filled(now=now) as place:
+        given: dict[str, Callable[[], object]] = {
+            f"plan of {STEPS} steps": partial(check_plan, plan=checked.long_plan(steps=STEPS)),
+            f"diff of {FILES} files": partial(check_diff, diff=checked.large_diff(files=FILES)),
+        }
+        for name, check in given.items():
+            _tell_cost(name, partial(check, caller=place.caller, project=PROJECT, now=now))
+
+
+def _tell_cost(name: str, check: Callable[[], object]) -> None:
+    check()  # loads, plans
+    with CaptureQueriesContext(connection) as asked:
+        check()
+    statements = [one["sql"] for one in asked if "SAVEPOINT" not in one["sql"]]
+    about = sum("related_files <> '{}'" in sql for sql in statements)
+    costs = [measures.cost(check) for _ in range(ROUNDS)]
+    here, there = (
+        statistics.median(getattr(one, part) for one in costs) * 1_000
+        for part in ("process", "backend")
+    )
+    measures.line(
+        name,
+        f"{len(statements)} statements, {about} about files; processor time"
+        f" {here:.0f} ms here, {there:.0f} ms of the database",
+    )
 
 
 def _print(kind: str, results: tuple[Result, ...]) -> None:
@@ -53,4 +95,7 @@ def _tell(one: Result) -> None:
 
 
 if __name__ == "__main__":
-    main(half=next(iter(sys.argv[1:]), HELD), with_errors="errors" in sys.argv[2:])
+    if SIZES in sys.argv[1:]:
+        sizes()
+    else:
+        main(half=next(iter(sys.argv[1:]), HELD), with_errors="errors" in sys.argv[2:])

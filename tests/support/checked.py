@@ -7,9 +7,11 @@ nothing and are counted apart.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,12 +75,39 @@ def verdict_of(*, case: Case) -> str:
 
 def check(*, given: tuple[Case, ...], now: datetime) -> tuple[Result, ...]:
     """Check each case in an organization with the shipped set that is never there."""
+    with filled(now=now) as place:
+        return tuple(_checked(place, case, now) for case in given)
+
+
+@contextmanager
+def filled(*, now: datetime) -> Iterator[Trial]:
+    """Fill such an organization until the block ends."""
     memories, queries = (
         (SET / name).read_text(encoding="utf-8") for name in (judged.MEMORIES, judged.QUERIES)
     )
     whole = judged.parse(name="coding", memories=memories, queries=queries)
-    with trial(judged=whole, now=now, tell=lambda _: None) as filled:
-        return tuple(_checked(filled, case, now) for case in given)
+    with trial(judged=whole, now=now, tell=lambda _: None) as place:
+        yield place
+
+
+def long_plan(*, steps: int) -> str:
+    """Return a plan of so many steps, of those of the cases."""
+    return "".join(f"{number}. {line}\n" for number, line in enumerate(_lines(steps), start=1))
+
+
+def large_diff(*, files: int) -> str:
+    """Return a diff of so many files, each with a line that a plan of the cases has."""
+    return "".join(
+        f"--- a/src/part{number % 7}/file{number}.ts\n+++ b/src/part{number % 7}/file{number}.ts\n"
+        f"@@ -1,1 +1,2 @@\n+// {line}\n keep\n"
+        for number, line in enumerate(_lines(files))
+    )
+
+
+def _lines(count: int) -> tuple[str, ...]:
+    plans = (one["text"] for one in cases(half="all") if one["kind"] == "plan")
+    told = (line.lstrip("0123456789.-* ") for text in plans for line in text.splitlines())
+    return tuple(islice((line for line in told if len(line.split()) > 3), count))
 
 
 def figures(*, results: tuple[Result, ...]) -> Figures:
