@@ -26,6 +26,7 @@ from graph.code.values import Chunk, Parsed, Reference, ReferenceKind, Refused, 
 from graph.vocabulary import NodeKind
 
 SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule; ours
+MEMORY_BYTES: Final = 1_000_000_000  # of address space; ours
 TOO_LONG: Final = "It takes too long to be read."
 TOO_MUCH: Final = "It takes too much memory to be read."
 TOO_LARGE: Final = "It is larger than what is read."
@@ -44,8 +45,14 @@ class Parser:
     """A process that parses, started when it is first needed; shared by threads, one at a time."""
 
     seconds: float = SECONDS
+    memory_bytes: int = MEMORY_BYTES
     _process: subprocess.Popen[bytes] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def process_id(self) -> int | None:
+        """The number of its process, while it has one."""
+        return self._process.pid if self._process else None
 
     def parse(self, *, path: str, content: bytes) -> Parsed | Refused:
         """Return what a file holds, or why it could not be read."""
@@ -76,7 +83,7 @@ class Parser:
         self._process, self._lock = None, threading.Lock()
 
     def _asked(self, path: str, content: bytes, late: threading.Event) -> Parsed:
-        process = self._process = self._process or _started()
+        process = self._process = self._process or _started(self.memory_bytes)
         timer = threading.Timer(self.seconds, _give_up, (process, late))
         timer.start()
         try:
@@ -103,14 +110,14 @@ class Parser:
             return process.wait()
 
 
-_PARSER: Final = Parser()
-atexit.register(_PARSER.close)
-os.register_at_fork(after_in_child=_PARSER.forget)
+PARSER: Final = Parser()
+atexit.register(PARSER.close)
+os.register_at_fork(after_in_child=PARSER.forget)
 
 
 def parse(*, path: str, content: bytes) -> Parsed | Refused:
     """Return what a file holds, or why it could not be read; never raises for what it holds."""
-    return _PARSER.parse(path=path, content=content)
+    return PARSER.parse(path=path, content=content)
 
 
 def parse_guarded(*, files: Iterable[tuple[str, bytes]]) -> Iterator[Parsed | Refused]:
@@ -119,9 +126,9 @@ def parse_guarded(*, files: Iterable[tuple[str, bytes]]) -> Iterator[Parsed | Re
         yield parse(path=path, content=content)
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _started(memory_bytes: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - fixed words only
-        [sys.executable, "-m", parse_worker.__name__],
+        [sys.executable, "-m", parse_worker.__name__, str(memory_bytes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,  # what it says of a file that it died of would quote it

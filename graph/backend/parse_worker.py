@@ -15,15 +15,14 @@ import orjson
 
 from graph.code.parse import parse
 
-MEMORY_BYTES: Final = 1_000_000_000  # of address space
 PROCESSOR_SECONDS: Final = 3  # of a file; whoever asked gives up on its own clock
 LARGEST_FRAME: Final = 64_000_000  # bytes
 LENGTH: Final = struct.Struct(">I")
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
-    _bound()
+    """Answer until nobody asks any more. The argument is how many bytes of memory it may have."""
+    _bound(int(sys.argv[1]))
     asked, answers = sys.stdin.buffer, sys.stdout.buffer
     while (path := read(stream=asked)) is not None and (source := read(stream=asked)) is not None:
         _allow_time()
@@ -48,11 +47,11 @@ def write(*, stream: IO[bytes], frame: bytes) -> None:
     stream.flush()
 
 
-def _bound() -> None:
+def _bound(memory_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if sys.platform == "linux":  # elsewhere address space is not bounded by the system
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
 def _allow_time() -> None:

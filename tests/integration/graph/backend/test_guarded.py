@@ -1,0 +1,169 @@
+"""Files that nobody vouches for are parsed in a process that may be lost, and never stop us."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from graph.backend import guarded
+from graph.backend.guarded import Parser
+from graph.code.parse import Problem, parse
+from graph.code.values import Parsed, Refused
+
+ROOT = Path(__file__).resolve().parents[4]
+GOOD = b"import json\n\n\nclass A(B):\n    def f(self):\n        return json.dumps(1)\n"
+SLOW = b"func(\n" * 200_000  # what is never closed keeps the parser of Go for many seconds
+LARGE = b"x = [\n" + b"[1, (2, {3: 4})],\n" * 100_000 + b"]\n"
+OWNER = """
+from graph.backend import guarded
+guarded.parse(path="a.py", content=b"")
+print(guarded.PARSER.process_id, flush=True)
+input()
+"""
+DEEP = b"if x:\n" + b"".join(b" " * depth + b"if x:\n" for depth in range(1, 900))
+
+
+@pytest.fixture
+def parser() -> Iterator[Parser]:
+    """Give a parser with a process of its own."""
+    own = Parser(seconds=20.0)
+    yield own
+    own.close()
+
+
+def test_a_guarded_answer_is_that_of_the_parser(parser: Parser) -> None:
+    told = parser.parse(path="a.py", content=GOOD)
+
+    assert told == parse(path="a.py", source=GOOD)
+
+
+def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(parser: Parser) -> None:
+    parser.seconds = 0.2
+    refused = parser.parse(path="a.go", content=SLOW)
+    parser.seconds = 20.0
+
+    told = parser.parse(path="a.py", content=GOOD)
+
+    assert refused == Refused(path="a.go", why=guarded.TOO_LONG)
+    assert told == parse(path="a.py", source=GOOD)
+
+
+def test_a_file_that_takes_too_much_of_the_processor_is_refused() -> None:
+    parser = Parser(seconds=200.0)  # the clock alone would wait
+
+    refused = parser.parse(path="a.go", content=SLOW)
+    parser.close()
+
+    assert refused == Refused(path="a.go", why=guarded.TOO_LONG)
+
+
+def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> None:
+    parser = Parser(seconds=60.0, memory_bytes=200_000_000)
+
+    refused = parser.parse(path="a.py", content=LARGE)
+    told = parser.parse(path="a.py", content=GOOD)
+    parser.close()
+
+    assert refused == Refused(path="a.py", why=guarded.TOO_MUCH)
+    assert told == parse(path="a.py", source=GOOD)
+
+
+def test_a_process_that_was_lost_is_started_anew(parser: Parser) -> None:
+    parser.parse(path="a.py", content=GOOD)
+    lost = parser.process_id
+    assert lost is not None
+    os.kill(lost, signal.SIGKILL)
+
+    told = parser.parse(path="a.py", content=GOOD)
+
+    assert isinstance(told, Parsed)
+    assert parser.process_id not in {None, lost}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "problem"),
+    [
+        ("a.py", b"x\0y", Problem.NOT_TEXT),
+        ("a.rs", bytes(range(256)) * 4_000, Problem.NOT_TEXT),
+        ("a.py", b"\xff\xfe\xfd = 1\n", Problem.NOT_UTF8),
+        ("a.js", b"a+" * 500_000, Problem.MINIFIED),
+        ("a.py", b"def f():\n    return 1\n\n" * 450_000, Problem.TOO_MANY_LINES),
+        ("a.ts", b"x = 1;\n" * 900_000, Problem.TOO_LARGE),
+        ("a.py", DEEP, Problem.SYNTAX),
+        ("a.tsx", b"<a>\n" * 5_000, Problem.SYNTAX),
+    ],
+)
+def test_hostile_files_are_answered(
+    parser: Parser, path: str, content: bytes, problem: Problem
+) -> None:
+    told = parser.parse(path=path, content=content)
+
+    assert isinstance(told, Parsed)
+    assert problem in told.problems
+
+
+def test_what_is_larger_than_a_frame_is_not_sent(parser: Parser) -> None:
+    refused = parser.parse(path="a.py", content=bytes(64_000_001))
+
+    assert refused == Refused(path="a.py", why=guarded.TOO_LARGE)
+    assert parser.process_id is None
+
+
+def test_threads_share_one_process(parser: Parser) -> None:
+    files = [(f"{n}.py", b"def f%d(): pass\n" % n) for n in range(40)]
+
+    with ThreadPoolExecutor(8) as pool:
+        told = list(pool.map(lambda one: parser.parse(path=one[0], content=one[1]), files))
+
+    assert [one.symbols[0].name for one in told if isinstance(one, Parsed)] == [
+        f"f{n}" for n in range(40)
+    ]
+
+
+def test_files_are_answered_in_their_order() -> None:
+    told = list(guarded.parse_guarded(files=[("a.py", GOOD), ("b.txt", b"one\n")]))
+
+    assert told == [parse(path="a.py", source=GOOD), parse(path="b.txt", source=b"one\n")]
+
+
+def test_the_process_knows_no_secret(parser: Parser) -> None:
+    parser.parse(path="a.py", content=GOOD)
+
+    told = Path(f"/proc/{parser.process_id}/environ").read_bytes()
+
+    assert told == b"PYTHONDONTWRITEBYTECODE=1\0"
+
+
+def test_the_process_goes_with_its_owner() -> None:
+    words = [sys.executable, "-c", OWNER]
+    with subprocess.Popen(words, stdout=PIPE, stdin=PIPE, cwd=ROOT) as owner:
+        assert owner.stdout is not None
+        line = os.pidfd_open(int(owner.stdout.readline()))
+        owner.kill()
+
+    ended, _, _ = select.select([line], [], [], 60)
+    os.close(line)
+
+    assert ended == [line]
+
+
+def test_a_process_that_was_forked_off_starts_its_own() -> None:
+    assert isinstance(guarded.parse(path="a.py", content=GOOD), Parsed)
+    before = guarded.PARSER.process_id
+
+    child = os.fork()
+    if child == 0:
+        told = guarded.parse(path="a.py", content=GOOD)
+        is_own = guarded.PARSER.process_id not in {None, before}
+        guarded.PARSER.close()
+        os._exit(0 if isinstance(told, Parsed) and is_own else 1)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert guarded.PARSER.process_id == before
