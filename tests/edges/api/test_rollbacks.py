@@ -9,6 +9,7 @@ import pytest
 from accounts import tasks
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.jobs import Claim
 from memory.actions import roll_back, rolling_back
 from tests.support import work
 from tests.support.api import Api
@@ -24,6 +25,18 @@ def written(api: Api, member_api: Api) -> tuple[str, ...]:
         member_api.post("memories", {"project": "shop", "content": text}).json()["memory"]["id"]
         for text in TEXTS
     )
+
+
+@pytest.fixture
+def asked(
+    api: Api, written: tuple[str, ...], member_caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> Claim:
+    """The job of a rollback, whose parts are of one memory."""
+    monkeypatch.setattr(roll_back, "AT_ONCE", 2)
+    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    answer = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
+    assert (answer.status_code, answer.json()["archived"]) == (202, 3)
+    return work.taken(UUID(answer.json()["job_id"]))
 
 
 class Died(Exception):
@@ -67,29 +80,20 @@ def test_it_is_taken_back_and_undone(
 
 
 def test_a_job_goes_on_where_a_worker_that_died_has_stopped(
-    api: Api,
-    written: tuple[str, ...],
-    caller: Caller,
-    member_caller: Caller,
-    monkeypatch: pytest.MonkeyPatch,
+    api: Api, written: tuple[str, ...], caller: Caller, asked: Claim
 ) -> None:
-    monkeypatch.setattr(roll_back, "AT_ONCE", 2)
-    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
-    asked = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
-    held = work.taken(UUID(asked.json()["job_id"]))
     with pytest.raises(Died), entered(caller):
         roll_back.run(
-            caller=replace(caller, token_id=UUID(held.payload["by"]["token_id"])),
-            choice=roll_back.choice_of(payload=held.payload["choice"]),
-            asked_at=datetime.fromisoformat(held.payload["asked_at"]),
+            caller=replace(caller, token_id=UUID(asked.payload["by"]["token_id"])),
+            choice=roll_back.choice_of(payload=asked.payload["choice"]),
+            asked_at=datetime.fromisoformat(asked.payload["asked_at"]),
             tell=die,
         )
     half = statuses(api, written)
-    tasks.run(held=held)
-    job = api.get(f"jobs/{held.id}").json()
+    tasks.run(held=asked)
+    job = api.get(f"jobs/{asked.id}").json()
     undone = api.post(f"rollbacks/{job['result']['review_id']}/undo", {})
 
-    assert (asked.status_code, asked.json()["archived"]) == (202, 3)
     assert half == ["archived", "active", "active"]
     assert (job["state"], job["progress_done"], job["result"]["archived"]) == ("done", 3, 2)
     assert undone.json() == {"undone": 3}

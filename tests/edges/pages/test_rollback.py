@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -22,6 +23,16 @@ def member_pages(member: User, signed_in: Callable[[User], Client]) -> Client:
     return signed_in(member)
 
 
+def a_session(caller: Caller) -> UUID:
+    """Store a memory in a session and one outside of it; return the session's id."""
+    with entered(caller):
+        new = NewSession(project="shop")
+        made = open_session(caller=caller, new=new, now=datetime.now(UTC)).session.id
+    remembered(caller, REDIS, session_id=made)
+    remembered(caller, CARTS)
+    return made
+
+
 def kept(caller: Caller) -> list[str]:
     """Return what the project's list shows."""
     with entered(caller):
@@ -35,11 +46,7 @@ def kept(caller: Caller) -> list[str]:
 def test_a_session_is_taken_back_from_its_page_and_undone(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:
-    with entered(caller):
-        new = NewSession(project="shop")
-        made = open_session(caller=caller, new=new, now=datetime.now(UTC)).session.id
-    remembered(caller, REDIS, session_id=made)
-    remembered(caller, CARTS)
+    made = a_session(caller)
 
     session = owner_pages.get(f"{shop}sessions/{made}").content.decode()
     seen = owner_pages.get(f"{shop}rollback", {"session": str(made)}).content.decode()

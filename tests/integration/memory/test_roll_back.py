@@ -62,6 +62,40 @@ def session_of(caller: Caller, store: str, now: datetime, **given: Any) -> UUID:
     return open_session(caller=caller, new=new, now=now).session.id
 
 
+def say(who: Caller, memory: MemoryView, text: str, now: datetime, **more: Any) -> None:
+    """Change the text of a memory."""
+    changes = {"content": text, **more}
+    revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+
+def put_right(who: Caller, memory_id: UUID, text: str, now: datetime) -> UUID:
+    """Put another memory in the place of one; return its id."""
+    given = {"content": text, "kind": "wrong", "reason": ""}
+    made = correct(caller=who, memory_id=memory_id, now=now, **given).memory
+    assert made is not None
+    return made.id
+
+
+def stand_for(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Keep a memory, as the review inbox does."""
+    assert who.user_id is not None
+    with tenancy.unit():
+        ReviewVerdict.objects.create(
+            memory_id=memory.id, verdict="keep", decided_by=who.user_id, decided_at=now
+        )
+
+
+def derived(child: MemoryView, parent: MemoryView, now: datetime) -> None:
+    """Let a memory derive from another, and contradict it."""
+    assert child.author_user is not None
+    with tenancy.unit():
+        MemoryLink.objects.create(source_id=child.id, target_id=parent.id, kind="derive")
+        Between.objects.create(
+            older_id=parent.id, newer_id=child.id, audience=child.author_user,
+            kind="contradict", cause="unsure", found_at=now,
+        )  # fmt: skip
+
+
 def row_of(memory: MemoryView) -> Memory:
     with tenancy.unit():
         return Memory.objects.get(pk=memory.id)
@@ -114,8 +148,7 @@ def test_nothing_is_undone_where_something_has_changed_since(
     member_caller: Caller, caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     old = stored(caller, now, REDIS, project=store)
-    given = {"content": CARTS, "kind": "wrong", "reason": ""}
-    correct(caller=as_role(member_caller, Role.STEWARD), memory_id=old.id, now=now, **given)
+    put_right(member_caller, old.id, CARTS, now)
     done = roll(person=member_caller.user_id)
     assert done.review_id is not None
     confirm(caller=caller, memory_id=old.id, now=now + LATER)
@@ -130,23 +163,13 @@ def test_what_was_replaced_stands_again(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
 ) -> None:
     old = stored(caller, now, REDIS, project=store, external_id="redis")
-    for text in (CARTS, MILL):  # two, of which the second replaced the first
-        with tenancy.unit():
-            memory = Memory.objects.get(status="active")
-        correct(
-            caller=member_caller,
-            memory_id=memory.id,
-            content=text,
-            kind="wrong",
-            reason="",
-            now=now,
-        )
+    first = put_right(member_caller, old.id, CARTS, now)
+    put_right(member_caller, first, MILL, now)  # which replaced the first
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
 
-    assert seen.counts.archived == 1
-    assert (done.archived, done.reinstated) == (2, 1)
+    assert (seen.counts.archived, done.archived, done.reinstated) == (1, 2, 1)
     assert active() == [REDIS]
     row = row_of(old)
     assert (row.confidence, row.superseded_by_id, row.valid_until) == (0.8, None, None)
@@ -158,19 +181,17 @@ def test_undoing_puts_what_was_replaced_back_behind_its_successor(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     old = stored(caller, now, REDIS, project=store, external_id="redis")
-    given = {"content": CARTS, "kind": "wrong", "reason": ""}
-    new = correct(caller=member_caller, memory_id=old.id, now=now, **given).memory
+    new = put_right(member_caller, old.id, CARTS, now)
     done = roll(person=member_caller.user_id)
     assert done.review_id is not None
-    assert new is not None
 
     undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
 
     assert active() == [CARTS]
     row = row_of(old)
-    assert (row.status, row.superseded_by_id) == ("superseded", new.id)
+    assert (row.status, row.superseded_by_id) == ("superseded", new)
     with tenancy.unit():
-        assert MemoryLink.objects.filter(source=new.id, target=row, kind="supersedes").exists()
+        assert MemoryLink.objects.filter(source=new, target=row, kind="supersedes").exists()
 
 
 def test_changed_memory_says_again_what_it_said(
@@ -178,8 +199,7 @@ def test_changed_memory_says_again_what_it_said(
 ) -> None:
     memory = stored(caller, now, REDIS, project=store, tags=("cache",))
     for text in (CARTS, MILL):
-        changes = {"content": text, "tags": ["x"]}
-        revise(caller=member_caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+        say(member_caller, memory, text, now, tags=["x"])
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
@@ -195,8 +215,7 @@ def test_undoing_gives_a_changed_memory_its_words_back(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     memory = stored(caller, now, REDIS, project=store)
-    changes = {"content": CARTS}
-    revise(caller=member_caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    say(member_caller, memory, CARTS, now)
     done = roll(person=member_caller.user_id)
     assert done.review_id is not None
 
@@ -213,29 +232,18 @@ def test_what_somebody_else_has_changed_or_kept_since_is_left(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
 ) -> None:
     steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
-    rewritten = stored(member_caller, now, REDIS, project=store)
-    kept = stored(member_caller, now, CARTS, project=store)
+    rewritten, kept = (stored(member_caller, now, one, project=store) for one in (REDIS, CARTS))
     theirs = stored(caller, now, PARSER, project=store)
-    for who, memory, text in (
-        (steward, rewritten, MILL),
-        (member_caller, theirs, PARSER + " Twice."),
-        (steward, theirs, PARSER + " Thrice."),
-    ):
-        changes = {"content": text}
-        revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
-    with tenancy.unit():
-        ReviewVerdict.objects.create(
-            memory_id=kept.id, verdict="keep", decided_by=steward.user_id or uuid4(), decided_at=now
-        )
+    say(steward, rewritten, MILL, now)
+    say(member_caller, theirs, f"{PARSER} Twice.", now)
+    say(steward, theirs, f"{PARSER} Thrice.", now)
+    stand_for(steward, kept, now)
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
 
-    assert {one.memory_id: one.why for one in seen.items} == {
-        rewritten.id: Left.CHANGED,
-        kept.id: Left.KEPT,
-        theirs.id: Left.CHANGED,
-    }
+    whys = {one.memory_id: one.why for one in seen.items}
+    assert whys == {rewritten.id: Left.CHANGED, kept.id: Left.KEPT, theirs.id: Left.CHANGED}
     assert (seen.counts.left, seen.counts.archived) == (3, 0)
     assert (done.archived, done.rewritten, done.left) == (0, 0, 3)
 
@@ -244,8 +252,7 @@ def test_what_another_memory_says_by_now_stays_replaced(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
     old = stored(caller, now, REDIS, project=store)
-    given = {"content": CARTS, "kind": "wrong", "reason": ""}
-    correct(caller=member_caller, memory_id=old.id, now=now, **given)
+    put_right(member_caller, old.id, CARTS, now)
     stored(caller, now, REDIS, project=store)
 
     done = roll(person=member_caller.user_id)
@@ -282,8 +289,7 @@ def test_a_time_takes_back_what_anybody_wrote_then(
     then = now + LATER / 2
     stored(member_caller, then, CARTS, project=store)
     stored(caller, then, PARSER, project=store)
-    changes = {"content": MILL}
-    revise(caller=member_caller, memory_id=early.id, changes=changes, if_version=None, now=then)
+    say(member_caller, early, MILL, then)
 
     done = roll(since=then, until=then + LATER / 4)
 
@@ -344,15 +350,9 @@ def test_what_is_personal_of_others_is_neither_counted_nor_touched(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
 ) -> None:
     session = session_of(member_caller, store, now)
-    personal = stored(member_caller, now, REDIS, project=store, scope="personal")
     shared = stored(member_caller, now, CARTS, project=store)
     child = stored(member_caller, now, MILL, project=store, scope="personal")
-    with tenancy.unit():
-        MemoryLink.objects.create(source_id=child.id, target_id=shared.id, kind="derive")
-        Between.objects.create(
-            older_id=shared.id, newer_id=child.id, audience=child.author_user or uuid4(),
-            kind="contradict", cause="unsure", found_at=now,
-        )  # fmt: skip
+    derived(child, shared, now)
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
@@ -361,8 +361,8 @@ def test_what_is_personal_of_others_is_neither_counted_nor_touched(
     assert (seen.counts.archived, seen.counts.links, seen.counts.conflicts) == (1, 0, 0)
     assert done.archived == 1
     assert look(ancestor=shared.id).items == ()
-    assert {row_of(one).status for one in (personal, child)} == {"active"}
-    for chosen in ({"session": session}, {"ancestor": personal.id}):
+    assert row_of(child).status == "active"
+    for chosen in ({"session": session}, {"ancestor": child.id}):
         with pytest.raises(NotFound):
             roll(**chosen)
 
