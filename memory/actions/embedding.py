@@ -65,6 +65,7 @@ def active_model() -> ActiveModel:
     if found is None:
         row = space(model=registry.embedding_model(), active=True)
         found = (row.id, row.key)
+    tenancy.memo()[("space", found[1])] = found[0]
     _last_seen[tenancy.current().schema_name] = found[1]
     return ActiveModel(id=found[0], key=found[1])
 
@@ -84,8 +85,12 @@ def space(*, model: Model, active: bool = False) -> EmbeddingModel:
 
 
 def space_id(*, key: str) -> int:
-    """Return the id under which vectors of a known model are stored. In a unit."""
-    return int(EmbeddingModel.objects.values_list("id", flat=True).get(key=key))
+    """Return the id under which vectors of a known model are stored, once a unit. In a unit."""
+    kept = tenancy.memo()
+    if ("space", key) not in kept:
+        ids = EmbeddingModel.objects.values_list("id", flat=True)
+        kept[("space", key)] = int(ids.get(key=key))
+    return int(kept[("space", key)])
 
 
 def text_of(*, files: tuple[str, ...], modules: tuple[str, ...], type: str, content: str) -> str:
