@@ -175,31 +175,32 @@ def test_no_clock_of_a_client_says_what_came_later(
     assert outcomes == [came]
 
 
+def cites(agent: Caller, session: Any, now: datetime, clock: Clock, *, aloud: bool) -> None:
+    """Let the agent cite the memory, aloud or in what it thinks."""
+    with tenancy.unit():
+        text = f"As known. [^ Memory: {Memory.objects.get(content=ROUNDING).citation}]"
+    if aloud:
+        turn = NewTurn(role="assistant", text=text, at=clock(now, 3))
+        append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now)
+    else:
+        happens(agent, session, now, ({"kind": "reasoning", "text": text},), clock)
+
+
 @pytest.mark.parametrize("clock", [ahead, behind, jumping, standing])
-@pytest.mark.parametrize("said", ["turn", "thought"])
+@pytest.mark.parametrize("aloud", [True, False])
 @pytest.mark.parametrize(("is_before", "came"), [(True, "unknown"), (False, "used")])
 def test_a_citation_counts_by_when_it_reached_us(
-    agent: Caller, store: str, now: datetime, clock: Clock, said: str, is_before: bool, came: str
+    agent: Caller, store: str, now: datetime, clock: Clock, aloud: bool, is_before: bool, came: str
 ) -> None:
-    citation = memories.stored(
-        agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,)
-    ).citation
+    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
     session = open_session(caller=agent, new=NewSession(project=store), now=now).session
     happens(agent, session, now, BEFORE, clock)
-    cites = {"kind": "reasoning", "text": f"As known. [^ Memory: {citation}]"}
-
-    def cite() -> None:
-        if said == "thought":
-            happens(agent, session, now, (cites,), clock)
-            return
-        turn = NewTurn(role="assistant", text=cites["text"], at=clock(now, 3))
-        append_turns(caller=agent, session_id=session.id, turns=(turn,), now=now)
 
     if is_before:
-        cite()
+        cites(agent, session, now, clock, aloud=aloud)
     assert give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now).given
     if not is_before:
-        cite()
+        cites(agent, session, now, clock, aloud=aloud)
 
     assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
 
