@@ -1,7 +1,9 @@
-"""An installation whose embedder is the vendor on the loopback interface."""
+"""Installations whose embedder or chat model is the vendor on the loopback interface."""
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from django.conf import settings
 
@@ -9,19 +11,56 @@ from memory.providers import registry
 from memory.providers.settings import Limits, ProviderSettings
 from tests.support.vendor_server import Vendor, running_vendor
 
-KEY = "openai/long@1024"
-ONCE = Limits(retries=0, interactive_seconds=10.0)
+KEY: Final = "openai/long@1024"
+ONCE: Final = Limits(retries=0, interactive_seconds=10.0)
+IMPATIENT: Final = Limits(retries=0, total_seconds=0.5, connect_seconds=0.5)
+CHAT_MODEL: Final = "small"
 
 
 @contextmanager
 def installed_vendor() -> Iterator[Vendor]:
     """Use its long vectors until the block ends."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
+    with _vendor() as running:
         registry.configure(
             settings=ProviderSettings(
                 embedder="openai/long", openai_base_url=f"{running.url}/v1", limits=ONCE
             )
         )
         yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
+
+
+@contextmanager
+def chatting_vendor(*, model: str = CHAT_MODEL, limits: Limits = IMPATIENT) -> Iterator[Vendor]:
+    """Ask its chat model until the block ends."""
+    with _vendor() as running:
+        chat_at(url=running.url, model=model, limits=limits)
+        yield running
+
+
+def chat_at(*, url: str, model: str = CHAT_MODEL, limits: Limits = IMPATIENT) -> None:
+    """Let the chat model from now on be one at this address."""
+    registry.configure(
+        settings=ProviderSettings(
+            embedder=settings.CAIRN_PROVIDERS["embedder"],
+            openai_base_url=f"{url}/v1",
+            openai_api_key="x",
+            openai_chat_model=model,
+            limits=limits,
+        )
+    )
+
+
+def by_its_name(*, vendor: Vendor) -> str:
+    """Return the address of a vendor as one that may be on another machine."""
+    return vendor.url.replace("127.0.0.1", socket.gethostname())
+
+
+@contextmanager
+def _vendor() -> Iterator[Vendor]:
+    """Run a vendor; after it the installation has the usual settings again."""
+    try:
+        with running_vendor() as running:
+            yield running
+    finally:
+        usual = ProviderSettings(embedder=settings.CAIRN_PROVIDERS["embedder"])
+        registry.configure(settings=usual)

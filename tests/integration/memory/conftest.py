@@ -1,5 +1,6 @@
-"""A project, and the callers that write into it."""
+"""A project, the callers that write into it, and a vendor's model that reads with them."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
@@ -8,7 +9,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from teams.actions.projects import create_project
 from teams.models import Team, TeamMember
-from tests.support import memories
+from tests.support import memories, vendors
+from tests.support.vendor_server import Vendor
 
 
 @pytest.fixture
@@ -30,3 +32,10 @@ def team(caller: Caller, in_organization: tenancy.Tenant) -> str:
         row = Team.objects.create(slug="platform", name="Platform")
         TeamMember.objects.create(team=row, user_id=caller.user_id)
     return row.slug
+
+
+@pytest.fixture
+def vendor() -> Iterator[Vendor]:
+    """An installation whose chat model is a vendor on the loopback interface."""
+    with vendors.chatting_vendor() as running:
+        yield running

@@ -10,7 +10,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
@@ -20,10 +19,9 @@ from memory.evaluation import conversations
 from memory.evaluation.conversations import Conversation, Outcome
 from memory.evaluation.judged import Split
 from memory.management.commands.evaluate_extraction import SHIPPED
-from memory.providers import registry
-from memory.providers.settings import ProviderSettings
+from memory.providers.settings import Limits
 from tests.support import vendors
-from tests.support.vendor_server import Vendor, running_vendor
+from tests.support.vendor_server import Vendor
 
 ANSWERS = Path(vendors.__file__).with_name("recorded_answers.jsonl")
 PLANTED = ("password", "no review", "sudo")
@@ -55,15 +53,8 @@ def told(outcomes: tuple[Outcome, ...]) -> str:
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
     """An installation whose chat model is a vendor on the loopback interface."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before, openai_base_url=f"{running.url}/v1", openai_chat_model="recorded"
-            )
-        )
+    with vendors.chatting_vendor(model="recorded", limits=Limits()) as running:
         yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 def test_the_set_is_large_enough() -> None:

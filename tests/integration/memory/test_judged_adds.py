@@ -1,13 +1,10 @@
 """What a model judges explicit adds to be to what is known: after the answer, within bounds."""
 
 import json
-import socket
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.conf import settings as installed
 
 from accounts import tenancy
 from accounts.authentication import entered
@@ -23,14 +20,12 @@ from memory.actions.judging import Judgment
 from memory.actions.revise import revise
 from memory.actions.unlink import Edge, unlink
 from memory.models import ActionLog, Conflict, Memory, MemoryLink, Statistic
-from memory.providers import registry
-from memory.providers.settings import Limits, ProviderSettings
 from memory.queries.views import MemoryView
 from memory.taxonomy import LinkKind
 from teams.actions.projects import change_project
-from tests.support import people, work
+from tests.support import people, vendors, work
 from tests.support.memories import as_agent, sent, stored
-from tests.support.vendor_server import Fault, Vendor, running_vendor
+from tests.support.vendor_server import Fault, Vendor
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 ADDS = (
@@ -43,23 +38,11 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 
 
 @pytest.fixture
-def vendor() -> Iterator[Vendor]:
-    """An installation whose chat model is a vendor on the loopback interface."""
-    before = installed.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before,
-                openai_base_url=f"{running.url}/v1",
-                openai_api_key="x",
-                openai_chat_model="small",
-                limits=Limits(retries=0, total_seconds=0.5, connect_seconds=0.5),
-            )
-        )
-        judged = {"pair": 1, "relation": "extend", "certainty": 0.8}
-        running.answers["relations"] = json.dumps({"relations": [judged]})
-        yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
+def vendor(vendor: Vendor) -> Vendor:
+    """A vendor whose chat model judges that one thing adds to another."""
+    judged = {"pair": 1, "relation": "extend", "certainty": 0.8}
+    vendor.answers["relations"] = json.dumps({"relations": [judged]})
+    return vendor
 
 
 @pytest.fixture
@@ -191,12 +174,7 @@ def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
 ) -> None:
     mine = _pair(caller, now, wishing, scope="personal")
     shared = stored(caller, now, f"{ADDS} Always.", project=wishing)
-    elsewhere = ProviderSettings(
-        embedder=installed.CAIRN_PROVIDERS["embedder"],
-        openai_base_url=vendor.url.replace("127.0.0.1", socket.gethostname()) + "/v1",
-        openai_chat_model="small",
-    )
-    registry.configure(settings=elsewhere)
+    vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
     alone = judge_added(memory_id=mine.id, now=now)
     beside = judge_added(memory_id=shared.id, now=now)

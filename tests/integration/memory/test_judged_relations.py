@@ -1,13 +1,10 @@
 """What a model judges candidates to be to what is known, and that words decide where it fails."""
 
 import json
-import socket
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.conf import settings as installed
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -16,11 +13,10 @@ from memory.actions.consolidate import consolidate
 from memory.actions.end_session import end_session
 from memory.actions.open_session import NewSession, open_session
 from memory.models import Conflict, Memory, MemoryLink, Statistic
-from memory.providers import registry
-from memory.providers.settings import Limits, ProviderSettings
 from teams.actions.projects import change_project
+from tests.support import vendors
 from tests.support.memories import sent, stored
-from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
+from tests.support.vendor_server import Fault, Status, Vendor
 
 OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
 FIVE = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
@@ -35,24 +31,6 @@ FAULTS = (
 )  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-
-@pytest.fixture
-def vendor() -> Iterator[Vendor]:
-    """An installation whose chat model is a vendor on the loopback interface."""
-    before = installed.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before,
-                openai_base_url=f"{running.url}/v1",
-                openai_api_key="x",
-                openai_chat_model="small",
-                limits=Limits(retries=0, total_seconds=0.5, connect_seconds=0.5),
-            )
-        )
-        yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 def _says(vendor: Vendor, text: str, relation: str, certainty: float = 0.9) -> None:
@@ -186,14 +164,9 @@ def test_the_cap_of_a_session_holds_for_both_calls(
 def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(
     vendor: Vendor, caller: Caller, store: str, now: datetime
 ) -> None:
-    elsewhere = ProviderSettings(
-        embedder=installed.CAIRN_PROVIDERS["embedder"],
-        openai_base_url=vendor.url.replace("127.0.0.1", socket.gethostname()) + "/v1",
-        openai_chat_model="small",
-    )
     stored(caller, now, OLD, project=store, scope="personal")
     _says(vendor, FIVE, "none")
-    registry.configure(settings=elsewhere)
+    vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
     counts = _taken(caller, now, FIVE, shared=False)
 

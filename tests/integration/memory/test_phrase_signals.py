@@ -1,21 +1,17 @@
 """What a session showed in a model's words, and in a template's where the model fails (4.4)."""
 
 import json
-import socket
-from collections.abc import Iterator
 from datetime import datetime
 
 import pytest
-from django.conf import settings as installed
 
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.models import Memory, Session, Statistic
-from memory.providers import registry
-from memory.providers.settings import Limits, ProviderSettings
 from teams.actions.projects import change_project
 from tests.integration.memory.test_finalize import observed, ran
-from tests.support.vendor_server import Fault, Status, Vendor, running_vendor
+from tests.support import vendors
+from tests.support.vendor_server import Fault, Status, Vendor
 
 FAULTS = (
     Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
@@ -23,24 +19,6 @@ FAULTS = (
 )  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("in_organization")
-
-
-@pytest.fixture
-def vendor() -> Iterator[Vendor]:
-    """An installation whose chat model is a vendor on the loopback interface."""
-    before = installed.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before,
-                openai_base_url=f"{running.url}/v1",
-                openai_api_key="x",
-                openai_chat_model="small",
-                limits=Limits(retries=0, total_seconds=0.5, connect_seconds=0.5),
-            )
-        )
-        yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 def says(vendor: Vendor, *texts: str) -> None:
@@ -136,13 +114,7 @@ def test_the_cap_of_the_session_holds(
 def test_what_only_its_person_sees_is_shown_to_no_model_elsewhere(
     vendor: Vendor, agent: Caller, store: str, now: datetime
 ) -> None:
-    registry.configure(
-        settings=ProviderSettings(
-            embedder=installed.CAIRN_PROVIDERS["embedder"],
-            openai_base_url=vendor.url.replace("127.0.0.1", socket.gethostname()) + "/v1",
-            openai_chat_model="small",
-        )
-    )
+    vendors.chat_at(url=vendors.by_its_name(vendor=vendor))
 
     row = ran(agent, now, project=store)
 

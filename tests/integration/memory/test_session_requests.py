@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 import pytest
-from django.conf import settings
 
 from accounts import tenancy
 from accounts.caller import Caller
@@ -14,9 +13,9 @@ from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.take_conversation import take_conversation
 from memory.models import Turn
-from memory.providers import registry
-from memory.providers.settings import ProviderSettings
-from tests.support.vendor_server import Fault, Vendor, running_vendor
+from memory.providers.settings import Limits
+from tests.support import vendors
+from tests.support.vendor_server import Fault, Vendor
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -26,16 +25,9 @@ TEXT = "We decided to move from Redis 6 to Valkey because of the license. " * 8
 @pytest.fixture
 def hanging() -> Iterator[Vendor]:
     """An installation whose chat model never answers."""
-    before = settings.CAIRN_PROVIDERS["embedder"]
-    with running_vendor() as running:
+    with vendors.chatting_vendor(model="slow", limits=Limits()) as running:
         running.script.extend([Fault.HANG] * 100)
-        registry.configure(
-            settings=ProviderSettings(
-                embedder=before, openai_base_url=f"{running.url}/v1", openai_chat_model="slow"
-            )
-        )
         yield running
-    registry.configure(settings=ProviderSettings(embedder=before))
 
 
 def test_handing_in_a_conversation_asks_no_model(
