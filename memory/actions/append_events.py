@@ -199,8 +199,8 @@ def _check_any(batch: Batch) -> None:
 def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     """Store cleaned events under a locked session. In a unit."""
     asked = {event.sequence for event in clean.events.values()}
-    done = Turn.done.filter(session=row)
-    there = set(done.filter(sequence__in=asked).values_list("sequence", flat=True))
+    last = _last(row)
+    there = _there(row, asked) if min(asked, default=0) <= last else frozenset()
     rows: dict[int, Turn] = {}
     masked: list[Masked] = []
     unknown = 0
@@ -220,10 +220,16 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
         stored=len(rows),
         known=len(clean.events) - len(rows),
         unknown=unknown,
-        last_sequence=_last(row),
+        last_sequence=max(last, row.events, *rows),
         refused=clean.batch.refused,
         masked=tuple(masked),
     )
+
+
+def _there(row: Session, asked: set[int]) -> frozenset[int]:
+    """Return those of some sequences that a session has. In a unit."""
+    done = Turn.done.filter(session_id=row.id, sequence__in=asked)
+    return frozenset(done.order_by().values_list("sequence", flat=True))
 
 
 def _without_answers(row: Session, events: Mapping[int, Event]) -> Mapping[int, Event]:
