@@ -34,6 +34,7 @@ class _Rule:
     hints: tuple[str, ...]  # one of them, in small letters, is in every text that matches
     accepts: Callable[[str], bool] = lambda _: True
     after: re.Pattern[str] | None = None  # what stands before a match, looked at behind the sign
+    value: re.Pattern[str] | None = None  # what stands behind it, read where `after` holds
 
 
 def _is_real(value: str) -> bool:
@@ -46,6 +47,7 @@ _NAME: Final = (
     r"[ _-]?key)"
 )
 _BEFORE: Final = re.compile(rf"(?i){_NAME}(?:_?\d{{1,3}})?[\"'\\]*\s{{0,3}}\Z")
+_SCHEME: Final = re.compile(r"[A-Za-z][\w+.-]{1,20}\Z")
 _NAME_MOST: Final = 40  # characters before a sign
 _PREFIXES: Final = (
     r"(?:AKIA|ASIA)[0-9A-Z]{16}", r"AIza[\w-]{30,}", r"ya29\.[\w-]{30,}", r"GOCSPX-[\w-]{20,}",
@@ -55,7 +57,8 @@ _PREFIXES: Final = (
     r"pypi-[\w-]{40,}", r"hf_\w{30,}", r"gsk_\w{30,}", r"SG\.[\w-]{16,}\.[\w-]{16,}",
     r"crn_(?:pat|svc)_[0-9A-Za-z]{20,}", r"do[opr]_v1_[0-9a-f]{40,}", r"shp(?:at|ca|pa|ss)_\w{30,}",
     r"dckr_(?:pat|oat)_[\w-]{20,}", r"AGE-SECRET-KEY-1\w{40,}", r"sntry[su]_[\w=+/-]{30,}",
-    r"hv[sbr]\.[\w-]{20,}", r"eyJ[\w-]{10,2000}\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
+    r"hv[sbr]\.[\w-]{20,}",
+    r"eyJ(?=(?P<head>[\w-]{10,2000}))(?P=head)\.eyJ[\w-]{10,}(?:\.[\w-]*)?",
 )  # fmt: skip
 _RULES: Final = (
     _Rule(
@@ -68,9 +71,13 @@ _RULES: Final = (
     ),
     _Rule(
         kind="url_credentials",
-        pattern=re.compile(r"[A-Za-z][\w+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s@\"'`]{1,1000})@"),
-        hints=("://",),
+        pattern=re.compile(  # what was read of a value is not read again in shorter pieces
+            r"://(?=(?P<host>[^\s:/@\"'`]{0,100}))(?P=host):"
+            r"(?=(?P<value>[^\s@\"'`]{1,1000}))(?P=value)@"
+        ),
+        hints=("@",),
         accepts=lambda value: not value.startswith(("$", "<", "{")),
+        after=_SCHEME,
     ),
     _Rule(
         kind="authorization_header",
@@ -101,7 +108,8 @@ _RULES: Final = (
     ),
     _Rule(
         kind="assigned_secret",
-        pattern=re.compile(r"(?:=>|:=|=|:)\s{0,3}(?=(?P<value>[^\s\"'`,;&]{6,400}))"),
+        pattern=re.compile(r"(?:=>|:=|=|:)\s{0,3}"),
+        value=re.compile(r"[^\s\"'`,;&]{6,400}"),
         hints=("pass", "pwd", "secret", "token", "credential", "key"),
         accepts=_is_real,
         after=_BEFORE,
@@ -173,10 +181,26 @@ def _without(text: str, spans: Iterator[tuple[int, int]], kind: str, kinds: list
 
 
 def _spans(text: str, rule: _Rule) -> Iterator[tuple[int, int]]:
-    group: str | int = "value" if "value" in rule.pattern.groupindex else 0
+    """Yield where values stand; one that begins in another is not read."""
+    done = 0
     for found in rule.pattern.finditer(text):
-        value = found.group(group)
         at = found.start()
-        follows = rule.after is None or rule.after.search(text, max(0, at - _NAME_MOST), at)
-        if follows and not value.startswith("[redacted") and rule.accepts(value):
-            yield found.span(group)
+        if found.end() < done or not _follows(rule, text, at):
+            continue
+        start, end = _value(rule, text, found)
+        value = text[start:end]
+        if value and not value.startswith("[redacted") and rule.accepts(value):
+            yield start, end
+            done = end
+
+
+def _follows(rule: _Rule, text: str, at: int) -> bool:
+    return rule.after is None or bool(rule.after.search(text, max(0, at - _NAME_MOST), at))
+
+
+def _value(rule: _Rule, text: str, found: re.Match[str]) -> tuple[int, int]:
+    """Return the span of what may be a secret, an empty one for none."""
+    if rule.value is None:
+        return found.span("value" if "value" in rule.pattern.groupindex else 0)
+    read = rule.value.match(text, found.end()) or rule.value.match(text, found.start() + 1)
+    return read.span() if read else (0, 0)
