@@ -18,6 +18,7 @@ from .values import Appended, Batch, Found, Me, Memory, Outcome, Session
 
 API: Final = "/api/v1"
 PAGE: Final = 100  # entries asked for at a time
+SCOPES: Final = ("read", "write", "index")  # what this program does; a person may lend it less
 
 
 class Client:
@@ -59,7 +60,7 @@ class Client:
 
     def ask_code(self, *, name: str) -> Mapping[str, Any]:
         """Ask for the codes with which a person lets this program sign in; needs no token."""
-        return self._post("device/code", {"client": name})
+        return self._post("device/code", {"client": name, "scopes": list(SCOPES)})
 
     def fetch_token(self, *, device_code: str) -> Mapping[str, Any]:
         """Fetch the token of an approved sign-in. Raises Problem until somebody has approved."""
@@ -125,6 +126,23 @@ class Client:
     def batch(self, *, batch_id: str) -> Batch:
         """Return an import as it stands."""
         return values.batch(told=self._get(f"imports/{batch_id}"))
+
+    def announce_code(
+        self, *, project: str, files: Sequence[Mapping[str, object]]
+    ) -> Mapping[str, Any]:
+        """Say which files a project has: `path`, `hash`, `size` each; return what is missing."""
+        return self._post(f"projects/{project}/index", {"files": list(files)})
+
+    def send_code(
+        self, *, project: str, run: str, files: Sequence[Mapping[str, object]]
+    ) -> Mapping[str, Any]:
+        """Send files that are missing of the manifest that was answered with that run."""
+        body = {"run": run, "files": list(files)}
+        return self._post(f"projects/{project}/index/files", body)
+
+    def code_index(self, *, project: str) -> Mapping[str, Any]:
+        """Say how far the index of a project's code is."""
+        return self._get(f"projects/{project}/index")
 
     def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
         """Open a session, or find the one of that external id."""

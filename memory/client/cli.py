@@ -16,6 +16,7 @@ from . import (
     bridge,
     checking,
     configuration,
+    indexing,
     keeping,
     pausing,
     replaying,
@@ -61,6 +62,7 @@ def begin(
 asking.register(app=app)
 keeping.register(app=app)
 checking.register(app=app)
+indexing.register(app=app)
 replaying.register(app=app)
 watching.register(app=app)
 pausing.register(app=app)

@@ -1,0 +1,184 @@
+"""The files of a project's code on this machine: which there are, what of them is sent (spec 5.2).
+
+In a repository git says which belong to it, ignored ones not. What is no text, too large, made by a
+tool, or made to hold secrets stays here. Of the others, secrets are taken out before anything is
+hashed or sent; a file with a private key in it stays here whole, because its lines would move.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from .errors import ClientError
+from .masking import mask
+
+LARGEST: Final = 1_048_576  # bytes of a file; the server takes no more
+LONGEST_PATH: Final = 400  # characters; the server takes no more
+GIT_SECONDS: Final = 60
+SKIPPED_FOLDERS: Final = frozenset(
+    {
+        "node_modules", "bower_components", "vendor", "venv", "env", "__pycache__", "site-packages",
+        "dist", "build", "target", "out", "coverage", "htmlcov",
+    }
+)  # fmt: skip
+GENERATED: Final = re.compile(
+    r".*\.min\.(?:js|css)|.*\.map|.*-lock\.(?:json|ya?ml)|.*\.lock|go\.sum|.*\.lockb"
+)
+SECRET: Final = re.compile(
+    r"\.env(?:\.(?!example|sample|template|dist).*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?|\.(?:netrc|pgpass|htpasswd|npmrc|pypirc)"
+    r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeFile:
+    """A file as it is sent: where it stands, its path in the project, hash and bytes of that."""
+
+    source: Path
+    path: str
+    hash: str
+    size: int
+    masked: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """The files of a folder, how many stay here and why, and what was taken out."""
+
+    files: list[CodeFile] = field(default_factory=list)
+    left: Counter[str] = field(default_factory=Counter)
+    masked: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What is sent of a file, and a kind for each secret that was taken out."""
+
+    data: bytes
+    masked: tuple[str, ...] = ()
+
+
+def root_of(*, folder: Path) -> Path:
+    """Return the folder of the repository that a folder is in; itself where it is in none."""
+    top = _git(folder, "rev-parse", "--show-toplevel")
+    return folder if top is None else Path(os.fsdecode(top.removesuffix(b"\n")))
+
+
+def find(*, folder: Path) -> Found:
+    """Read the files of a folder, by path."""
+    found = Found()
+    for path in sorted(set(_paths(folder))):
+        reason = _reason(folder, path)
+        content = read(source=folder / path) if not reason else None
+        if isinstance(content, Content):
+            found.files.append(_file(folder, path, content))
+            found.masked.update(content.masked)
+        else:
+            found.left[reason or str(content)] += 1
+    return found
+
+
+def read(*, source: Path) -> Content | str:
+    """Return what is sent of a file, or why nothing is."""
+    try:
+        data = source.read_bytes()
+    except OSError:
+        return "unreadable"
+    if len(data) > LARGEST:
+        return "too large"
+    if b"\0" in data:
+        return "no text"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return _of_other_text(data)
+    return _masked(text)
+
+
+def _masked(text: str) -> Content | str:
+    found = mask(text=text)
+    if found.text.count("\n") != text.count("\n"):
+        return "holds a private key"
+    told = found.text
+    for kind in set(found.kinds):  # a name reads in every language, brackets break the line
+        told = told.replace(f"[redacted: {kind}]", f"redacted_{kind}")
+    data = told.encode()
+    return Content(data=data, masked=found.kinds) if len(data) <= LARGEST else "too large"
+
+
+def _of_other_text(data: bytes) -> Content | str:
+    """Return a text in another encoding, which secrets are looked for in as far as it is ASCII."""
+    text = data.decode("latin-1")
+    found = _masked(text)
+    if isinstance(found, str):
+        return found
+    return Content(data=found.data.decode().encode("latin-1"), masked=found.masked)
+
+
+def _file(folder: Path, path: str, content: Content) -> CodeFile:
+    return CodeFile(
+        source=folder / path,
+        path=path,
+        hash=hashlib.sha256(content.data).hexdigest(),
+        size=len(content.data),
+        masked=content.masked,
+    )
+
+
+def _reason(folder: Path, path: str) -> str:
+    """Say why a file stays here; nothing where it may be sent."""
+    name = path.rpartition("/")[2].lower()
+    if SECRET.fullmatch(name):
+        return "may hold secrets"
+    if GENERATED.fullmatch(name):
+        return "made by a tool"
+    if len(path) > LONGEST_PATH or not path.isprintable() or "\\" in path:
+        return "its path is not taken"
+    source = folder / path
+    return "" if source.is_file() and not source.is_symlink() else "no file"
+
+
+def _paths(folder: Path) -> Iterator[str]:
+    """Yield the paths of a folder's files, with slashes."""
+    listed = _git(folder, "ls-files", "-coz", "--exclude-standard")
+    if listed is None:
+        yield from _walked(folder)
+        return
+    for one in listed.split(b"\0"):
+        if one:
+            yield os.fsdecode(one)
+
+
+def _walked(folder: Path) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(
+            one for one in folders if one not in SKIPPED_FOLDERS and not one.startswith(".")
+        )
+        for name in names:
+            yield (Path(place) / name).relative_to(folder).as_posix()
+
+
+def _git(folder: Path, *arguments: str) -> bytes | None:
+    """Return what git says; None where there is no git, or the folder is in no repository."""
+    try:
+        done = subprocess.run(  # noqa: S603  no shell, and arguments of ours
+            ("git", "-C", os.fspath(folder), *arguments),  # noqa: S607  the one that is installed
+            capture_output=True,
+            check=False,
+            timeout=GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except FileNotFoundError:
+        return None
+    except subprocess.TimeoutExpired as error:
+        raise ClientError(
+            detail=f"git did not answer within {GIT_SECONDS} s.", command="cairn index --help"
+        ) from error
+    return done.stdout if done.returncode == 0 else None

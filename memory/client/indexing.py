@@ -1,0 +1,265 @@
+"""The command that sends a project's code to be indexed: `cairn index` (spec 5.2, 8.3).
+
+The server is told path and hash of every file, says which it lacks, and only those travel. So a run
+that was cut off goes on where it stopped, and a second one sends nothing.
+"""
+
+import base64
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from . import code_files
+from .asking import Project
+from .code_files import CodeFile, Content, Found
+from .errors import Incomplete, Misused, Problem
+from .terminal import Desk, progress
+
+if TYPE_CHECKING:
+    from .api import Client
+
+FILES_MOST: Final = 100  # a call; the server takes 500
+BYTES_MOST: Final = 2_000_000  # of JSON a call, unless one file is larger; the server takes 8 MiB
+FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
+REFUSALS_MOST: Final = 3  # of a manifest, after each of which the refused files are left out
+LOOK_AGAIN_SECONDS: Final = 0.5
+_REFUSED_INPUT: Final = 422
+_HELP: Final = "cairn index --help"
+
+Row = dict[str, str]
+Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Until the edges are made.")]
+
+
+@dataclass(slots=True, kw_only=True)
+class Sending:
+    """What became of files that the server lacked."""
+
+    sent: int = 0
+    changed: list[str] = field(default_factory=list)
+    refused: list[Mapping[str, str]] = field(default_factory=list)
+
+
+def register(*, app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(index)
+
+
+def index(
+    context: typer.Context,
+    path: Folder = None,
+    project: Project = "",
+    dry_run: DryRun = False,
+    wait: Wait = False,
+) -> None:
+    """Send the code of a project to be indexed; of what the server knows already, nothing travels.
+
+    What files define and name is kept there, their text is not. Secrets are taken out on this
+    machine before anything is sent.
+    """
+    desk: Desk = context.obj
+    folder = _folder(desk, path)
+    found = code_files.find(folder=folder)
+    _check(found, folder)
+    if dry_run:
+        _show(desk, found)
+        return
+    connection = desk.connection(project=project)
+    if not connection.project:
+        raise Misused(
+            detail="Code belongs to a project, and none is named.",
+            hint="Name it with --project, or once and for all when you log in.",
+            command="cairn status",
+        )
+    with desk.client(connection=connection) as client:
+        told = _announced(client, connection.project, found)
+        sending = _send(desk, client, connection.project, told, found.files)
+        state = _standing(client, connection.project, is_awaited=wait)
+    _tell(desk, found, told, sending, state)
+
+
+def _folder(desk: Desk, path: Path | None) -> Path:
+    """Return the folder to index. Raises Misused for none, and for one that holds everything."""
+    folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
+    if not folder.is_dir():
+        raise Misused(detail=f"{folder} is no folder.", command=_HELP)
+    if desk.places.home.resolve().is_relative_to(folder):
+        raise Misused(
+            detail=f"{folder} holds all of your work, and no one project.",
+            hint="Go to the folder of the project, or name it.",
+            command=_HELP,
+        )
+    return folder
+
+
+def _check(found: Found, folder: Path) -> None:
+    if not found.files:
+        raise Misused(detail=f"{folder} has no file to index.", command=_HELP)
+    if len(found.files) > FILES_OF_A_PROJECT:
+        raise Misused(
+            detail=f"{len(found.files):,} files are more than the {FILES_OF_A_PROJECT:,} that a "
+            "project takes.",
+            hint="Name a folder with fewer.",
+            command=_HELP,
+        )
+
+
+def _show(desk: Desk, found: Found) -> None:
+    for file in found.files:
+        masked = f", {len(file.masked)} masked" if file.masked else ""
+        desk.show(
+            row={
+                "path": file.path,
+                "hash": file.hash,
+                "size": file.size,
+                "masked": dict(Counter(file.masked)),
+            },
+            line=f"{file.path}  {file.size:,} bytes{masked}",
+        )
+    desk.note(f"{len(found.files)} files would be looked for, nothing was sent")
+    _note(desk, found)
+
+
+def _announced(client: "Client", project: str, found: Found) -> Mapping[str, Any]:
+    """Send the manifest; files that the server refuses to name are left out of it."""
+    for _ in range(REFUSALS_MOST):
+        try:
+            return client.announce_code(project=project, files=_manifest(found))
+        except Problem as problem:
+            refused = _refused(problem)
+            if not refused:
+                raise
+            found.left["its path is not taken"] += len(refused)
+            found.files = [file for n, file in enumerate(found.files) if n not in refused]
+    return client.announce_code(project=project, files=_manifest(found))
+
+
+def _manifest(found: Found) -> list[Mapping[str, object]]:
+    return [{"path": one.path, "hash": one.hash, "size": one.size} for one in found.files]
+
+
+def _refused(problem: Problem) -> frozenset[int]:
+    """Return the numbers of the files that a refusal points at."""
+    if problem.status != _REFUSED_INPUT:
+        return frozenset()
+    parts = (fault.pointer.split("/") for fault in problem.faults)
+    numbers = (part[2] for part in parts if len(part) > 3 and part[1] == "files")
+    return frozenset(int(number) for number in numbers if number.isdecimal())
+
+
+def _send(
+    desk: Desk,
+    client: "Client",
+    project: str,
+    told: Mapping[str, Any],
+    files: Sequence[CodeFile],
+) -> Sending:
+    missing = frozenset(told["missing"])
+    lacked = [file for file in files if file.path in missing]
+    sending = Sending()
+    with progress(desk=desk, what="index", total=sum(file.size for file in lacked)) as advance:
+        for batch, size in _batches(_read(lacked, sending)):
+            done = client.send_code(project=project, run=str(told["run"]), files=batch)
+            sending.sent += len(batch)
+            sending.refused += done.get("refused") or []
+            advance(size)
+    return sending
+
+
+def _read(files: Sequence[CodeFile], sending: Sending) -> Iterator[tuple[Row, int]]:
+    """Yield files as they are sent, and their bytes; not those that changed since."""
+    for file in files:
+        content = code_files.read(source=file.source)
+        if isinstance(content, Content) and _hash(content) == file.hash:
+            yield {"path": file.path, "hash": file.hash, **_body(content.data)}, file.size
+        else:
+            sending.changed.append(file.path)
+
+
+def _hash(content: Content) -> str:
+    return hashlib.sha256(content.data).hexdigest()
+
+
+def _body(data: bytes) -> Row:
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _batches(files: Iterator[tuple[Row, int]]) -> Iterator[tuple[list[Row], int]]:
+    """Yield files that fit into a call, and their bytes."""
+    batch: list[Row] = []
+    size = written = 0
+    for row, bytes_of_file in files:
+        length = len(json.dumps(row, ensure_ascii=False).encode())
+        if batch and (len(batch) == FILES_MOST or written + length > BYTES_MOST):
+            yield batch, size
+            batch, size, written = [], 0, 0
+        batch.append(row)
+        size, written = size + bytes_of_file, written + length
+    if batch:
+        yield batch, size
+
+
+def _standing(client: "Client", project: str, *, is_awaited: bool) -> Mapping[str, Any]:
+    """Return how far the index is, or will be when nothing is under way."""
+    told = client.code_index(project=project)
+    while is_awaited and told["state"] == "resolving":
+        time.sleep(LOOK_AGAIN_SECONDS)
+        told = client.code_index(project=project)
+    return told
+
+
+def _tell(
+    desk: Desk,
+    found: Found,
+    told: Mapping[str, Any],
+    sending: Sending,
+    state: Mapping[str, Any],
+) -> None:
+    row = {
+        "files": len(found.files),
+        "sent": sending.sent,
+        "kept": told["kept"],
+        "gone": told["gone"],
+        "refused": list(sending.refused),
+        "changed": sending.changed,
+        "left": dict(found.left),
+        "masked": dict(found.masked),
+        "state": state["state"],
+    }
+    desk.show(
+        row=row,
+        line=(
+            f"{len(found.files)} files: {sending.sent} sent, {told['kept']} known, "
+            f"{told['gone']} gone; {state['state']}"
+        ),
+    )
+    for one in sending.refused:
+        desk.note(f"{one['path']}: {one['reason']}")
+    _note(desk, found)
+    if sending.changed:
+        raise Incomplete(
+            detail=f"{len(sending.changed)} files changed while they were sent.",
+            hint="The next run sends them.",
+            command="cairn index",
+        )
+
+
+def _note(desk: Desk, found: Found) -> None:
+    """Tell what stays here, and what was taken out."""
+    if found.left:
+        reasons = ", ".join(f"{count} {reason}" for reason, count in found.left.most_common())
+        desk.note(f"left out: {reasons}")
+    if found.masked:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in found.masked.most_common())
+        desk.note(f"taken out before sending: {kinds}")

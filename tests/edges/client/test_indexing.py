@@ -1,0 +1,197 @@
+"""`cairn index`: what belongs to a project is sent once, what is secret or made by tools never."""
+
+import json
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+from pytest_django.plugin import DjangoDbBlocker
+
+from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import TokenScope
+from memory.client import code_files, indexing
+from tests.edges.client.conftest import Cairn
+from tests.support.coding import CART, SHOP
+from tests.support.live import Place
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "Tractor!4711vio"
+
+
+@pytest.fixture(scope="module")
+def token(place: Place, django_db_blocker: DjangoDbBlocker) -> str:
+    """A token that may index."""
+    new = NewToken(name="laptop", scopes=frozenset(TokenScope))
+    with django_db_blocker.unblock():
+        return create_token(caller=place.caller, new=new, now=datetime.now(UTC)).text
+
+
+@pytest.fixture
+def here(cairn: Cairn, address: str, token: str) -> Cairn:
+    """The command line of somebody who has logged in, for a project without code."""
+    slug = f"code-{uuid4().hex[:8]}"
+    said = {"Authorization": f"Bearer {token}"}
+    httpx.post(f"{address}/api/v1/projects", json={"slug": slug}, headers=said).raise_for_status()
+    done = cairn("--token", token, "login", address, "--project", slug)
+    assert done.code == 0, done.err
+    return cairn
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two files, in which one is."""
+    folder = tmp_path / "work"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "cart.py").write_text(CART)
+    (folder / "shop" / "shop.py").write_text(SHOP)
+    subprocess.run(("git", "init", "-q", folder), check=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_code_is_sent_once(here: Cairn, code: Path) -> None:
+    first, second = here("--json", "index"), here("--json", "index")
+
+    (told,), (again,) = first.rows(), second.rows()
+    assert (first.code, second.code) == (0, 0)
+    assert (told["files"], told["sent"], told["kept"]) == (2, 2, 0)
+    assert (again["files"], again["sent"], again["kept"]) == (2, 0, 2)
+    assert told["state"] == "resolving"
+
+
+def test_of_what_changed_alone_the_text_travels(here: Cairn, code: Path) -> None:
+    here("index")
+    (code / "shop" / "cart.py").write_text(CART + "\nLIMIT = 3\n")
+    (code / "shop" / "shop.py").unlink()
+
+    done = here("--json", "index")
+
+    (told,) = done.rows()
+    assert (told["files"], told["sent"], told["kept"], told["gone"]) == (1, 1, 0, 1)
+
+
+def test_people_are_told_in_a_line(here: Cairn, code: Path) -> None:
+    done = here("index")
+
+    assert done.out == "2 files: 2 sent, 0 known, 0 gone; resolving\n"
+
+
+def test_a_dry_run_asks_nobody(cairn: Cairn, code: Path) -> None:
+    done = cairn("--json", "index", "--dry-run")
+
+    assert done.code == 0
+    assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
+
+
+def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -> None:
+    (code / ".gitignore").write_text("ignored.py\n")
+    for name in ("ignored.py", ".env", "server.pem", "id_rsa", "app.min.js", "yarn.lock"):
+        (code / name).write_text("x = 1\n")
+    (code / "logo.png").write_bytes(b"\x89PNG\0\1")
+    (code / "large.py").write_bytes(b"#" * (code_files.LARGEST + 1))
+    (code / "link.py").symlink_to("/etc/hostname")
+
+    done = here("--json", "index", "--dry-run")
+
+    assert [row["path"] for row in done.rows()] == [".gitignore", "shop/cart.py", "shop/shop.py"]
+    assert here("index").err == (
+        "left out: 3 may hold secrets, 2 made by a tool, 1 too large, 1 no file, 1 no text\n"
+    )
+
+
+def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Path) -> None:
+    (code / "settings.py").write_text(f'DB_PASSWORD = "{PASSWORD}"\n\n\ndef connect():\n    pass\n')
+
+    (row,) = here("--json", "index").rows()
+
+    assert row["masked"] == {"assigned_secret": 1}
+    content = code_files.read(source=code / "settings.py")
+    assert isinstance(content, code_files.Content)
+    assert PASSWORD.encode() not in content.data
+    assert content.data.startswith(b'DB_PASSWORD = "redacted_assigned_secret"\n')
+
+
+def test_a_file_with_a_private_key_stays_here(code: Path) -> None:
+    name = "PRIVATE KEY"
+    body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" for _ in range(3))
+    (code / "keys.py").write_text(
+        f'KEY = """-----BEGIN {name}-----\n{body}\n-----END {name}-----"""'
+    )
+
+    assert code_files.read(source=code / "keys.py") == "holds a private key"
+
+
+def test_a_text_in_another_encoding_is_sent_as_it_is(here: Cairn, code: Path) -> None:
+    (code / "latin.py").write_bytes("# caf\u00e9\n".encode("latin-1"))
+
+    (row,) = here("--json", "index").rows()
+
+    assert (row["files"], row["sent"], row["refused"]) == (3, 3, [])
+
+
+def test_a_folder_without_git_is_walked(cairn: Cairn, tmp_path: Path) -> None:
+    folder = tmp_path / "plain"
+    for name in ("a.py", "lib/b.py", "node_modules/c.js", ".venv/d.py", ".hidden/e.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("x = 1\n")
+
+    done = cairn("--json", "index", str(folder), "--dry-run")
+
+    assert [row["path"] for row in done.rows()] == ["a.py", "lib/b.py"]
+
+
+def test_many_files_travel_in_several_calls(
+    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "FILES_MOST", 2)
+    for number in range(3):
+        (code / f"{number}.py").write_text(f"x = {number}\n")
+
+    (row,) = here("--json", "index").rows()
+
+    assert (row["files"], row["sent"]) == (5, 5)
+
+
+def test_a_file_that_the_server_will_not_name_is_left_out(here: Cairn, code: Path) -> None:
+    (code / f"password={PASSWORD}.py").write_text("x = 1\n")
+
+    done = here("--json", "index")
+
+    (row,) = done.rows()
+    assert done.code == 0, done.err
+    assert (row["files"], row["left"]) == (2, {"its path is not taken": 1})
+
+
+def test_a_folder_of_everything_is_refused(here: Cairn, home: Path) -> None:
+    done = here("--json", "index", str(home))
+
+    assert done.code == 2
+    assert "holds all of your work" in json.loads(done.err)["detail"]
+
+
+def test_an_empty_folder_is_refused(here: Cairn, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+
+    done = here("index", str(folder))
+
+    assert done.code == 2
+    assert "no file to index" in done.err
+
+
+def test_it_takes_a_project(cairn: Cairn, address: str, place: Place, code: Path) -> None:
+    done = cairn("--url", address, "--token", place.token, "index")
+
+    assert done.code == 2
+    assert "none is named" in done.err
+
+
+def test_it_takes_the_scope_index(cairn: Cairn, address: str, place: Place, code: Path) -> None:
+    done = cairn("--url", address, "--token", place.token, "index", "--project", "shop")
+
+    assert done.code == 3
+    assert "index" in done.err
