@@ -367,7 +367,7 @@ SESSION_STATES: Final[Mapping[str, Name]] = {
 }
 SESSION_COUNTS: Final[Mapping[str, Name]] = {
     "added": _("remembered"),
-    "known": _("known already"),
+    "known": _("known before"),
     "confirmed": _("confirmed again"),
     "candidates": _("found worth a look"),
 }
