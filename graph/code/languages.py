@@ -1,7 +1,7 @@
 """Which language a file is written in, by its name: one literal table (spec 5.2)."""
 
 from enum import StrEnum
-from pathlib import PurePosixPath
+from posixpath import splitext
 
 
 class Language(StrEnum):
@@ -33,4 +33,4 @@ EXTENSIONS: dict[str, Language] = {
 
 def language_of(*, path: str) -> Language | None:
     """Return the language of a file by its extension; none for one that is not parsed."""
-    return EXTENSIONS.get(PurePosixPath(path).suffix.lower())
+    return EXTENSIONS.get(splitext(path)[1].lower())

@@ -6,13 +6,15 @@ nowhere.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from posixpath import basename, dirname, join, normpath
 
 from graph.code.languages import Language, language_of
 
 MOST_FILES = 50  # that one import leads to, as of a package of Go; ours
+MOST_ROOTS = 50  # folders of sources in which a module is looked for; ours
+MOST_AROUND = 16  # folders around a file in which a module is looked for; ours
 _ECMA = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _ECMA_LANGUAGES = frozenset({Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX})
 _ROOTS = frozenset({"src", "lib", "python"})  # folders that are no part of a module's name
@@ -25,9 +27,12 @@ class Files:
 
     paths: Set[str]
     folders: Mapping[str, tuple[str, ...]]  # its files of Go without tests
-    python_roots: tuple[str, ...]  # folders that absolute imports start from
+    python_roots: Mapping[str, tuple[str, ...]]  # folders of sources by what lies in them
     crates: Mapping[str, str]  # the folder of a crate's root by its name
     go_modules: Set[str]  # what import paths of this project start with
+    answers: dict[tuple[Language | None, str, str], tuple[str, ...]] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # the same is asked often, by all files of a folder
 
 
 def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
@@ -38,8 +43,11 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
         if language_of(path=path) is Language.GO and not path.endswith("_test.go"):
             folders[dirname(path)].append(path)
     packages = {folder: tuple(files) for folder, files in folders.items()}
-    parts = {dirname(path) for path in known if path.endswith(".py")}
-    roots = {folder[: end + len(root)] for folder in parts for root, end in _root_ends(folder)}
+    roots: dict[str, set[str]] = defaultdict(set)
+    for path in known:
+        if path.endswith(".py"):
+            for root, first in _roots(path):
+                roots[first].add(root)
     crates = {
         basename(dirname(dirname(path))).replace("-", "_"): dirname(path)
         for path in known
@@ -49,7 +57,7 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
     return Files(
         paths=known,
         folders=packages,
-        python_roots=tuple(sorted(roots)),
+        python_roots={name: tuple(sorted(found)[:MOST_ROOTS]) for name, found in roots.items()},
         crates=crates,
         go_modules=frozenset(module for module in modules if module),
     )
@@ -58,13 +66,18 @@ def survey(*, paths: Iterable[str], go_imports: Iterable[str]) -> Files:
 def find(*, files: Files, importer: str, target: str) -> tuple[str, ...]:
     """Return the files that a module as it is written stands for; empty when none of these."""
     language = language_of(path=importer)
+    asked = (language, dirname(importer), target)
+    if asked not in files.answers:
+        files.answers[asked] = tuple(_find(files, language, importer, target))[:MOST_FILES]
+    return files.answers[asked]
+
+
+def _find(files: Files, language: Language | None, importer: str, target: str) -> Iterable[str]:
     if language is Language.PYTHON:
-        return tuple(_first(_python(files, importer, target), files.paths))
+        return _first(_python(files, importer, target), files.paths)
     if language in _ECMA_LANGUAGES:
-        return tuple(_first(_ecma(importer, target), files.paths))
-    if language is Language.GO:
-        return _go(files, target)[:MOST_FILES]
-    return ()
+        return _first(_ecma(importer, target), files.paths)
+    return _go(files, target) if language is Language.GO else ()
 
 
 def crate_root(*, files: Files, path: str) -> str:
@@ -100,13 +113,12 @@ def _first(made: Iterable[str], paths: Set[str]) -> Iterator[str]:
         yield found
 
 
-def _root_ends(folder: str) -> Iterator[tuple[str, int]]:
-    """Yield roots in a folder's path with the place where each begins."""
-    at = 0
-    for part in folder.split("/"):
+def _roots(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the folders of sources around a file of Python, and what of each it lies in."""
+    parts = path.removesuffix(".py").split("/")
+    for at, part in enumerate(parts[:-1]):
         if part in _ROOTS:
-            yield part, at
-        at += len(part) + 1
+            yield "/".join(parts[: at + 1]), parts[at + 1]
 
 
 def _python(files: Files, importer: str, target: str) -> Iterator[str]:
@@ -118,7 +130,7 @@ def _python(files: Files, importer: str, target: str) -> Iterator[str]:
     elif not steps:
         return
     else:
-        folders = chain(("",), _ancestors(importer), files.python_roots)
+        folders = chain(("",), _ancestors(importer), files.python_roots.get(steps[0], ()))
     for folder in folders:
         path = join(folder, *steps)
         if steps:
@@ -136,7 +148,10 @@ def _up(folder: str, levels: int) -> str:
 
 def _ancestors(path: str) -> Iterator[str]:
     """Yield the folders around a file, the nearest first."""
-    while path := dirname(path):
+    for _ in range(MOST_AROUND):
+        path = dirname(path)
+        if not path:
+            return
         yield path
 
 

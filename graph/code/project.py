@@ -15,6 +15,8 @@ from graph.code.values import Parsed, Place, Reference, ReferenceKind, Symbol
 from graph.vocabulary import NodeKind
 
 FARTHEST = 8  # files that a name is handed on through; ours
+EVERYTHING = 4  # of these for one that hands on everything, because there may be many
+MOST_EVERYTHING = 20  # imports of everything that are followed of a file; ours
 FAMILIES: dict[Language, str] = {  # languages that call one another
     Language.PYTHON: "python",
     Language.JAVASCRIPT: "ecma",
@@ -23,6 +25,7 @@ FAMILIES: dict[Language, str] = {  # languages that call one another
     Language.GO: "go",
     Language.RUST: "rust",
 }
+SCATTERED = frozenset({Language.GO, Language.RUST})  # a type's methods may lie in other files
 _METHODS = frozenset({NodeKind.METHOD, NodeKind.FUNCTION})
 _INITIAL = ("__init__.py", "__init__.pyi")
 
@@ -38,6 +41,7 @@ class Project:
     elsewhere: Mapping[tuple[str, str], tuple[Place, ...]]  # symbols by family and qualified name
     imported: Mapping[str, Mapping[str, Reference]]  # by file and name there
     handed_on: Mapping[str, tuple[Reference, ...]]  # imports of everything
+    beside: Mapping[tuple[str, str], Place]  # symbols by folder and qualified name
     stems: Mapping[tuple[str, str], tuple[str, ...]]  # files by family and name without extension
 
 
@@ -45,6 +49,7 @@ def survey(*, files: Mapping[str, Parsed]) -> Project:
     """Look at all files of a project."""
     named: dict[tuple[str, str], list[Place]] = defaultdict(list)
     elsewhere: dict[tuple[str, str], list[Place]] = defaultdict(list)
+    beside: dict[tuple[str, str], Place] = {}
     stems: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path, parsed in sorted(files.items()):
         if parsed.language is None:
@@ -54,6 +59,8 @@ def survey(*, files: Mapping[str, Parsed]) -> Project:
         for symbol in parsed.symbols:
             place = Place(path=path, qualified=symbol.qualified)
             elsewhere[family, symbol.qualified].append(place)
+            if parsed.language in SCATTERED:
+                beside.setdefault((dirname(path), symbol.qualified), place)
             if symbol.parent and symbol.kind in _METHODS:
                 named[family, symbol.name].append(place)
     imports = {path: tuple(_imports(parsed)) for path, parsed in files.items()}
@@ -72,7 +79,11 @@ def survey(*, files: Mapping[str, Parsed]) -> Project:
         imported={
             p: {r.local: r for r in reversed(told) if r.local} for p, told in imports.items()
         },
-        handed_on={p: tuple(r for r in told if r.name == "*") for p, told in imports.items()},
+        handed_on={
+            p: tuple(r for r in told if r.name == "*")[:MOST_EVERYTHING]
+            for p, told in imports.items()
+        },
+        beside=beside,
         stems={key: tuple(paths) for key, paths in stems.items()},
     )
 
@@ -154,7 +165,7 @@ def _member(project: Project, path: str, name: str, farthest: int) -> Place | No
 def _handed_on(project: Project, path: str, name: str, farthest: int) -> Place | None:
     for reference in project.handed_on[path]:
         for file in files_of(project=project, path=path, reference=reference):
-            place = _member(project, file, name, farthest - 2) if file != path else None
+            place = _member(project, file, name, farthest - EVERYTHING) if file != path else None
             if place is not None:
                 return place
     return None

@@ -14,7 +14,7 @@ from posixpath import dirname
 
 from graph.code import builtin_names
 from graph.code.languages import Language
-from graph.code.project import FAMILIES, Project, meaning, member
+from graph.code.project import FAMILIES, SCATTERED, Project, meaning, member
 from graph.code.values import Place, Reference, ReferenceKind
 from graph.vocabulary import NodeKind
 
@@ -23,11 +23,11 @@ INHERITED = 0.85  # a method of a class that is inherited
 PART = 0.6  # something of a class or a value that is not defined in it
 SAME_TYPE = 0.5  # a method that the type around it has, on an object of unknown type
 ONLY_ONE = 0.4  # the only method of this name
+MOST_ABOVE = 50  # classes that are looked through for what one inherits; ours
 
 _SEPARATOR = re.compile(r"\.|::")
 _SELF = frozenset({"self", "cls", "this", "Self", "super"})
 _OWNERS = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.VARIABLE})
-_SCATTERED = frozenset({Language.GO, Language.RUST})  # a type's methods may lie in other files
 _HERITAGE = frozenset({ReferenceKind.INHERITS, ReferenceKind.IMPLEMENTS})
 
 
@@ -141,9 +141,7 @@ def _neighbor(project: Project, path: str, name: str) -> Place | None:
     """Return what a name means in the other files of a package of Go."""
     if project.files[path].language is not Language.GO:
         return None
-    files = project.layout.folders.get(dirname(path), ())
-    found = next((file for file in files if name in project.defined[file]), None)
-    return Place(path=found, qualified=name) if found is not None else None
+    return project.beside.get((dirname(path), name))
 
 
 def _within(names: Names, base: Place, rest: Sequence[str]) -> Reached | None:
@@ -193,15 +191,23 @@ def _method(names: Names, place: Place, name: str) -> Reached | None:
     found = _of_type(names.project, place, name)
     if found is not None:
         return Reached(place=found, confidence=WRITTEN)
-    seen, waiting = {place}, list(names.bases.get(place, ()))
-    while waiting:
-        base = waiting.pop(0)
+    for base in _above(names, place):
         found = _of_type(names.project, base, name)
         if found is not None:
             return Reached(place=found, confidence=INHERITED)
-        seen.add(base)
-        waiting.extend(one for one in names.bases.get(base, ()) if one not in seen)
     return None
+
+
+def _above(names: Names, place: Place) -> Sequence[Place]:
+    """Return what a class inherits, and what that inherits, the nearest first, once each."""
+    found = {place: None}
+    waiting = [place]
+    for one in waiting:
+        new = [base for base in names.bases.get(one, ()) if base not in found]
+        new = new[: MOST_ABOVE - len(found)]
+        found.update(dict.fromkeys(new))
+        waiting.extend(dict.fromkeys(new))
+    return waiting[1:]
 
 
 def _of_type(project: Project, place: Place, name: str) -> Place | None:
@@ -209,11 +215,11 @@ def _of_type(project: Project, place: Place, name: str) -> Place | None:
     if qualified in project.defined[place.path]:
         return Place(path=place.path, qualified=qualified)
     language = project.files[place.path].language
-    if language not in _SCATTERED:
+    if language not in SCATTERED:
         return None
     places = project.elsewhere.get((FAMILIES[language], qualified), ())
-    near = [one for one in places if dirname(one.path) == dirname(place.path)] or places
-    return near[0] if len(near) == 1 else None
+    alone = places[0] if len(places) == 1 else None
+    return project.beside.get((dirname(place.path), qualified), alone)
 
 
 def _guess(names: Names, path: str, reference: Reference, rest: Sequence[str]) -> Reached | None:
@@ -222,7 +228,7 @@ def _guess(names: Names, path: str, reference: Reference, rest: Sequence[str]) -
     if language is None or not rest or rest[-1] in builtin_names.METHODS[language]:
         return None
     owner = _owner(names.project, path, reference.source)
-    if owner and language in _SCATTERED and len(rest) == 1:
+    if owner and language in SCATTERED and len(rest) == 1:
         found = _of_type(names.project, Place(path=path, qualified=owner), rest[0])
         if found is not None:
             return Reached(place=found, confidence=SAME_TYPE)

@@ -18,6 +18,7 @@ from graph.vocabulary import NodeKind
 SURE = 1.0  # of what a file defines, and of files that it imports
 NAMED_AFTER = 0.7  # a file of tests that is called after another; ours
 UNRESOLVED = 0.1  # what is not in the project, or could not be found there; ours
+MOST_NAMESAKES = 50  # files among which the tested one is looked for; ours
 
 Key = tuple[str, Place, Place | None, str]
 
@@ -164,6 +165,8 @@ def _named_after(surveyed: Project, path: str, reference: Reference) -> Iterator
     if language is None:
         return
     candidates = surveyed.stems.get((FAMILIES[language], reference.target), ())
+    if len(candidates) > MOST_NAMESAKES:
+        return
     found = _nearest(path, (one for one in candidates if not _holds_tests(surveyed, one)))
     if found is not None:
         yield Edge(

@@ -163,6 +163,17 @@ def test_imports_in_circles_and_classes_that_inherit_themselves_end() -> None:
     assert "inherits b.py:B -> a.py:A 0.95" in _told(_edges(circle))
 
 
+def test_lattices_of_classes_and_imports_of_everything_take_no_time() -> None:
+    rows = [f"class L{n}(L{n + 1}, R{n + 1}): pass\nclass R{n}(L{n + 1}, R{n + 1}): pass\n"
+            for n in range(40)]  # fmt: skip
+    calls = "class Z(L0):\n    def f(self):\n        self.nowhere()\n        lost()\n"
+    stars = "".join(f"from m{n} import *\n" for n in range(40))
+
+    edges = _edges({"a.py": "".join(rows) + calls} | {f"m{n}.py": stars + calls for n in range(40)})
+
+    assert {edge.text for edge in edges if edge.type == "calls"} == {"self.nowhere", "lost"}
+
+
 def test_a_file_of_tests_that_may_be_about_two_files_is_about_none() -> None:
     files = {"a/s.py": "", "b/s.py": "", "tests/test_s.py": ""}
 
