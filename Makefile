@@ -51,7 +51,7 @@ echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
 .DEFAULT_GOAL := run
-.PHONY: run doctor ner test test-nobrowser lint check format lock bench bench-search bench-ingest
+.PHONY: run doctor ner test test-nobrowser lint check format lock bench bench-search bench-session bench-ingest
 
 run: $(VENV)/.installed
 	@exec $(BIN)/python -m config.embedded run
@@ -103,6 +103,11 @@ bench: $(VENV)/.installed-dev
 # Search at these sizes: make bench-search SIZES="1000 10000 100000 1000000"
 bench-search: $(VENV)/.installed-dev
 	@exec $(BIN)/python -m tests.bench.bench_search $(SIZES)
+
+# What a session costs while it runs and when it ends, as shares of the goals
+bench-session: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.bench.bench_events
+	@exec $(BIN)/python -m tests.bench.bench_points
 
 bench-ingest: $(VENV)/.installed-dev
 	@exec $(BIN)/python -m tests.bench.bench_ingest

@@ -18,6 +18,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from accounts.backend import patience  # noqa: E402
+from config import collecting  # noqa: E402
 from config.rest import throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
@@ -29,6 +30,7 @@ patience.bound(seconds=DATABASE_SILENCE_S)
 Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(count=throttling.counter.count)
+collecting.keep_loaded()
 
 
 async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:

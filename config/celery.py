@@ -10,6 +10,7 @@ from django.conf import settings
 from kombu.entity import Queue
 
 from accounts.job_names import QUEUES
+from config import collecting
 from config.schedule import BEAT
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.production")
@@ -30,3 +31,9 @@ def bound_memory(**_: Any) -> None:
     most = resource.getrlimit(resource.RLIMIT_DATA)[1]
     allowed = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
     resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def keep_loaded(**_: Any) -> None:
+    """Let no job wait while what the process has loaded is looked through for garbage."""
+    collecting.keep_loaded()

@@ -17,6 +17,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.caller import Caller
+from config import collecting
 from memory.actions.append_events import append_events
 from memory.actions.end_session import end_session
 from memory.actions.finalize import finalize
@@ -70,6 +71,7 @@ def _send(client: httpx.Client, path: str, rows: Rows) -> None:
 def _ends(caller: Caller, sessions: int) -> None:
     now = timezone.now()
     clock, spent = [], []
+    collecting.keep_loaded()  # as a worker does
     for seed in range(sessions + 1):
         session_id = _session(caller, _rows(EVENTS, seed=seed), now)
         took = measures.cost(partial(finalize, session_id=session_id, now=now))
