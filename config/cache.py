@@ -24,9 +24,9 @@ class SharedRedisCache(RedisCache):
         client = self._class(self._servers, **self._options)
         return _clients.setdefault(tuple(self._servers), client)
 
-    def count(self, key: str, *, seconds: int) -> int:
-        """Add one to a counter that ends `seconds` after it was last added to; return it."""
+    def count(self, key: str, *, seconds: int, by: int = 1) -> int:
+        """Add to a counter that ends `seconds` after it was last added to; return it."""
         with self._cache.get_client(key, write=True).pipeline(transaction=False) as pipeline:
-            pipeline.incr(self.make_and_validate_key(key))
+            pipeline.incr(self.make_and_validate_key(key), by)
             pipeline.expire(self.make_and_validate_key(key), seconds)
             return int(pipeline.execute()[0])

@@ -94,6 +94,8 @@ class Endpoint:
 
     `lenient` where the body tells what others wrote: what cannot be stored is replaced.
 
+    A `weighed` one costs more the more is sent, and counts as several calls by its size.
+
     `upload` is how many bytes of a file it takes for a body, whatever their type.
 
     A `public` one needs no credential, looks at none, and is run for the STRANGER.
@@ -119,6 +121,7 @@ class Endpoint:
     lenient: bool = False
     lines: str = ""
     upload: int = 0
+    weighed: bool = False
     public: bool = False
 
 

@@ -2,7 +2,8 @@
 
 Counted in Redis, so the limit holds over all web processes. Without Redis calls are let through:
 reads and writes must work then (spec 10.5), and sign-in has limits of its own. After a failure the
-counter rests a few seconds, so that a Redis that hangs does not delay every call.
+counter rests a few seconds, so that a Redis that hangs does not delay every call. What costs more
+the more is sent counts as several calls, by its size.
 """
 
 import logging
@@ -21,6 +22,8 @@ from accounts.errors import RateLimited
 log = logging.getLogger(__name__)
 
 CALLS_A_MINUTE: Final = 12_000  # a credential; ours: far above any honest agent
+BYTES_A_CALL: Final = 16_384  # of what is weighed; ours: looked through in the time of a search
+BYTES_MOST: Final = 1_048_576  # that are weighed: a larger body is refused for its size
 WINDOW_SECONDS: Final = 60
 REST_SECONDS: Final = 5.0
 
@@ -32,13 +35,14 @@ class Counter:
     limit: int = CALLS_A_MINUTE
     resumes_at: float = 0.0
 
-    def count(self, *, caller: Caller, now_seconds: float) -> Mapping[str, str]:
+    def count(self, *, caller: Caller, now_seconds: float, size: int = 0) -> Mapping[str, str]:
         """Count a call of the entered organization; return the headers that say what is left.
 
-        Raises RateLimited.
+        `size` are the bytes by which it is weighed. Raises RateLimited.
         """
         window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-        used = self._increment(f"{caller.token_id or caller.user_id}", window)
+        calls = 1 + min(size, BYTES_MOST) // BYTES_A_CALL
+        used = self._increment(f"{caller.token_id or caller.user_id}", window, calls)
         left = WINDOW_SECONDS - passed
         if used > self.limit:
             raise RateLimited(
@@ -51,12 +55,12 @@ class Counter:
             "RateLimit-Policy": f'"minute";q={self.limit};w={WINDOW_SECONDS}',
         }
 
-    def _increment(self, who: str, window: int) -> int:
+    def _increment(self, who: str, window: int, calls: int) -> int:
         if time.monotonic() < self.resumes_at:
             return 0
         key = tenancy.key("calls", who, str(window))
         try:
-            return int(cache.count(key, seconds=2 * WINDOW_SECONDS))  # type: ignore[attr-defined]
+            return int(cache.count(key, seconds=2 * WINDOW_SECONDS, by=calls))  # type: ignore[attr-defined]
         except (RedisError, OSError) as error:
             log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
             self.resumes_at = time.monotonic() + REST_SECONDS

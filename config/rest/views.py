@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -26,6 +26,8 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
 from config.rest import idempotency, pagination, parsing, rendering, throttling, versions
 from teams.actions.agents import note_agent
+
+LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
 
 
 class AlwaysJson(BaseContentNegotiation):
@@ -72,8 +74,17 @@ class EndpointView(APIView):
         caller: Caller = request.auth  # type: ignore[assignment]
         self.inside.enter_context(entered(caller))
         note_agent(caller=caller)
-        moment = datetime.now(UTC).timestamp()
-        self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment))
+        moment, size = datetime.now(UTC).timestamp(), self._size(request)
+        self.extra.update(throttling.counter.count(caller=caller, now_seconds=moment, size=size))
+
+    def _size(self, request: Request) -> int:
+        """Return the bytes by which a call is weighed; of a body of unknown length, the most."""
+        endpoint = self.endpoints.get(str(request.method))
+        if endpoint is None or not endpoint.weighed:
+            return 0
+        length = str(request.META.get("CONTENT_LENGTH") or "")
+        is_said = length.isdecimal() and len(length) <= LENGTH_DIGITS
+        return int(length) if is_said else parsing.LARGEST_BODY
 
     def answer(self, request: Request, **path: str) -> HttpResponseBase:
         """Answer one call by its endpoint."""

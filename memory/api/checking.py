@@ -164,6 +164,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.READ,
         run=plan,
         body=PLAN,
+        weighed=True,
         example={"project": "shop", "plan": "1. Measure.\n2. Cache prices in the browser.\n"},
         replies=_REPLIES,
     ),
@@ -181,6 +182,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.READ,
         run=diff,
         body=DIFF,
+        weighed=True,
         example={
             "project": "shop",
             "diff": (

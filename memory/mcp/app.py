@@ -57,11 +57,14 @@ PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
 
 
+LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
+
+
 class Count(Protocol):
     """Counts a call of the entered organization. Raises RateLimited."""
 
-    def __call__(self, *, caller: Caller, now_seconds: float) -> Mapping[str, str]:
-        """Return what is left, as headers."""
+    def __call__(self, *, caller: Caller, now_seconds: float, size: int) -> Mapping[str, str]:
+        """Return what is left, as headers; `size` are the bytes by which a message is weighed."""
         ...
 
 
@@ -157,7 +160,7 @@ def _caller(headers: Headers, address: str, count: Count) -> Caller:
         caller = caller_from_token(text=text, agent=agent, ip=address, now=now)
         with entered(caller):
             note_agent(caller=caller)
-            count(caller=caller, now_seconds=now.timestamp())
+            count(caller=caller, now_seconds=now.timestamp(), size=_size(headers))
         return caller
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         raise Unavailable(
@@ -165,6 +168,12 @@ def _caller(headers: Headers, address: str, count: Count) -> Caller:
         ) from error
     finally:
         _let_go()
+
+
+def _size(headers: Headers) -> int:
+    """Return the bytes of a message, by which it is weighed; 0 where they are not said."""
+    length = headers.get("content-length", "")
+    return int(length) if length.isdecimal() and len(length) <= LENGTH_DIGITS else 0
 
 
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:

@@ -83,6 +83,16 @@ def test_limits_are_said_in_headers(api: Api) -> None:
     assert int(first["RateLimit-Reset"]) <= 60
 
 
+def test_a_check_counts_by_its_size(api: Api) -> None:
+    before = int(api.get("me")["RateLimit-Remaining"])
+
+    small = api.post("checks/plan", {"project": "shop", "plan": "1. Measure."})
+    large = api.post("checks/plan", {"project": "shop", "plan": f"1. Measure.{' ' * 40_000}"})
+
+    left = [int(answer["RateLimit-Remaining"]) for answer in (small, large)]
+    assert [before - left[0], left[0] - left[1]] == [1, 3]
+
+
 def test_programs_are_refused_in_english_whatever_language_they_ask_for(api: Api) -> None:
     sent = {"content": "ok", "project": "shop"}
 
