@@ -38,6 +38,7 @@ BODIES: dict[str, Any] = {
     "add_project_member": {"person": "owner@acme.test"},
     "add_team_member": {"person": "owner@acme.test"},
 }
+QUERIES: dict[str, str] = {"list_code_symbols": "?file=a.py"}
 
 
 @pytest.fixture
@@ -58,6 +59,7 @@ def foreign(other_api: Api, settings: Any) -> dict[str, str]:
 def _answer(api: Api, endpoint: Endpoint, identifier: str) -> tuple[int, bytes, dict[str, str]]:
     body = BODIES.get(endpoint.name, {}) if endpoint.body else None
     path = re.sub(r"\{(id|ref)\}", identifier, endpoint.path)
+    path += QUERIES.get(endpoint.name, "")
     answer = api.call(endpoint.method, path, body, If_Match="*", X_Request_Id="same")
     headers = {name: value for name, value in answer.items() if "RateLimit" not in name}
     return answer.status_code, answer.content.replace(identifier.encode(), b"ID"), headers

@@ -108,7 +108,7 @@ def _wrong(sent: Sent, answer: Any, before: dict[str, int]) -> str | None:
     if answer.status_code >= 500:
         return "broke"
     if answer.status_code < 400:
-        return _wrong_success(sent, answer.json())
+        return _wrong_success(sent, {} if answer.streaming else answer.json())
     if answer["Content-Type"] != PROBLEM:
         return "no problem document"
     if not _is_named(sent, answer.json()):
