@@ -40,7 +40,10 @@ def test_the_document_is_as_it_was() -> None:
 
 
 def test_the_document_is_openapi_3_1() -> None:
-    validate_schema(_document())
+    document = _document()
+
+    validate_schema(document)
+    assert document["openapi"].startswith("3.1.")
 
 
 def test_every_reference_leads_somewhere() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -57,7 +58,8 @@ def _start(home: Path) -> tuple[float, subprocess.Popen[bytes]]:
     while not _answers():
         if group.poll() is not None or time.perf_counter() > deadline:
             raise SystemExit("it did not start")
-        time.sleep(0.1)
+        with suppress(subprocess.TimeoutExpired):
+            group.wait(timeout=0.1)
     return time.perf_counter() - started, group
 
 

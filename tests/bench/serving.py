@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 
 import httpx
@@ -83,5 +83,6 @@ def _await_answer(server: subprocess.Popen[bytes]) -> None:
             if httpx.get(f"{URL}/health/live", timeout=1).status_code == 200:
                 return
         except httpx.TransportError:
-            time.sleep(0.1)
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(timeout=0.1)
     raise SystemExit("the server did not start")

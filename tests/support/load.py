@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Lock, Thread
+from threading import Condition, Event, Thread
 from typing import Any
 
 import httpx
@@ -39,7 +39,7 @@ class Load:
     done: int = 0
     faults: list[str] = field(default_factory=list)
     stopped: Event = field(default_factory=Event)
-    lock: Lock = field(default_factory=Lock)
+    lock: Condition = field(default_factory=Condition)  # told when something was acknowledged
 
     def take(self) -> range:
         """Return the numbers of the memories of the next request: one, when it is ahead."""
@@ -61,15 +61,14 @@ class Load:
                 file.flush()
                 os.fsync(file.fileno())
             self.done += len(acknowledged)
+            self.lock.notify_all()
 
     def wait(self, *, number: int, seconds: float) -> None:
         """Write until so many are acknowledged. Raises TimeoutError; a fault ends the wait."""
-        self.allowed = number
-        deadline = time.monotonic() + seconds
-        while self.done < number and not self.faults:
-            if time.monotonic() > deadline:
+        with self.lock:
+            self.allowed = number
+            if not self.lock.wait_for(lambda: self.done >= number or self.faults, timeout=seconds):
                 raise TimeoutError(f"{self.done} were acknowledged within {seconds} s.")
-            time.sleep(PAUSE_S)
 
     def run(self) -> None:
         """Write until it is stopped, or refused."""
@@ -77,7 +76,9 @@ class Load:
             try:
                 self.keep(self._write([content_of(number) for number in self.take()]))
             except AssertionError as fault:
-                self.faults.append(str(fault))
+                with self.lock:
+                    self.faults.append(str(fault))
+                    self.lock.notify_all()
                 return
 
     def _write(self, contents: list[str]) -> list[dict[str, str]]:
@@ -99,13 +100,18 @@ class Load:
             try:
                 answer = self.client.post(path, json=body)
             except httpx.TransportError:
-                time.sleep(PAUSE_S)
+                self._pause()
                 continue
             if answer.is_success:
                 return answer.json()
             assert answer.status_code in {429, 503}, f"{answer.status_code}: {answer.text}"
-            time.sleep(PAUSE_S)
+            self._pause()
         raise AssertionError(f"not acknowledged within {PATIENCE_S} s")
+
+    def _pause(self) -> None:
+        """Wait until a request of another thread got through, or for a moment."""
+        with self.lock:
+            self.lock.wait(timeout=PAUSE_S)
 
 
 @contextmanager

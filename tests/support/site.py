@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -109,5 +109,6 @@ def _await(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
             with urlopen(f"{url}/login/", timeout=READY_S):
                 return
         except OSError:  # refused, or cut off, or slow on a busy machine: until the deadline
-            time.sleep(0.1)
+            with suppress(subprocess.TimeoutExpired):
+                server.wait(timeout=0.1)
     raise AssertionError(f"The site did not start: {log.read_text()}")

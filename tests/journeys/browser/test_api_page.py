@@ -15,4 +15,6 @@ def test_calls_are_shown_and_open(open_page: Open) -> None:
 
     page.click("#operations-memories-list_memories button.opblock-summary-control")
 
-    page.wait_for_selector("#operations-memories-list_memories .opblock-body")
+    shown = page.wait_for_selector("#operations-memories-list_memories .opblock-body")
+    assert shown is not None
+    assert shown.is_visible()
