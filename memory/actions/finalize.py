@@ -21,6 +21,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.errors import Conflict
 from memory.actions import (
+    completing,
     counting,
     entering,
     learned,
@@ -34,6 +35,7 @@ from memory.actions.entering import Entered
 from memory.actions.opener import opener_of
 from memory.actions.phrase_signals import Phrased, phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
+from memory.actions.remember import Prepared
 from memory.models import Session
 from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
 from memory.observer.events import Outcome
@@ -47,7 +49,10 @@ from memory.queries import reentries, trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
-    """What a session has shown, and what it offers; `counted` are the signals that sums are of."""
+    """What a session has shown, and what it offers; `counted` are the signals that sums are of.
+
+    `ended` is what its methodology remembers of the unit of work that ended.
+    """
 
     row: Session
     who: Proposing
@@ -59,6 +64,7 @@ class _Shown:
     is_open: bool
     entered: tuple[Entered, ...] = ()
     phrased: Phrased = field(default_factory=Phrased)
+    ended: tuple[Prepared, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -77,7 +83,8 @@ def finalize(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     offered, phrased = phrase_signals(
         who=shown.who, row=shown.row, scratchpad=shown.scratchpad, offered=offered, now=now
     )
-    shown = replace(shown, phrased=phrased)
+    ended = completing.prepared(who=shown.who, row=shown.row, scratchpad=shown.scratchpad)
+    shown = replace(shown, phrased=phrased, ended=ended)
     try:
         with tenancy.unit(), transaction.atomic():
             return _finish(shown, offered, now)
@@ -155,6 +162,7 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         dropped=shown.dropped,
     )
     sent = promoting.send(caller=shown.who.caller, offered=chosen, now=now, dropped=shown.dropped)
+    completed = completing.store(who=shown.who, found=shown.ended, now=now)
     _count(shown, row, now)
     row.observed = _observed(shown, row, sent)
     row.finalized_at = now
@@ -165,6 +173,7 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         "signals": len(shown.seen),
         "proposed": len(shown.proposed),
         "phrased": len(shown.phrased.words),
+        **({"completed": completed} if completed else {}),
         **{f"observed_{name}": count for name, count in promoting.counts(sent=sent).items()},
     }
 

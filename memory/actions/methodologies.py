@@ -1,6 +1,7 @@
 """Define a methodology of the organization's own, or remove one (spec 3.1)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,9 +14,10 @@ from accounts.errors import NotFound, wrong_field
 from accounts.sentences import sentence
 from memory.intake.text import check_text
 from memory.models import Definition
+from memory.observer.completing import OnComplete
 from memory.observer.injection.relays import Transition
 from memory.queries.definitions import Kind
-from memory.queries.methodologies import RELAYS, MethodologyView, to_body
+from memory.queries.methodologies import ON_COMPLETE, RELAYS, MethodologyView, to_body
 from memory.retrieval import methodology
 from teams import audit
 from teams.errors import NotBoundToProject
@@ -25,23 +27,33 @@ from teams.roles import Act
 MOST: Final = 50  # of an organization, ours
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """How work goes on: transitions between stages, without any ours hold; what an end brings."""
+
+    relays: tuple[Transition, ...] = ()
+    on_complete: tuple[OnComplete, ...] = ()
+
+
+USUAL: Final = Course()
+
+
 def define(
     *,
     caller: Caller,
     name: str,
     phases: Mapping[str, Any],
-    relays: tuple[Transition, ...] = (),
+    course: Course = USUAL,
     now: datetime,
 ) -> MethodologyView:
     """Define a methodology, or define it anew; one with a name of ours comes before ours.
-
-    `relays` are its transitions between stages; without any, ours hold.
 
     Raises InvalidInput naming the field, RoleNotSufficient, NotBoundToProject.
     """
     _check_manages(caller)
     checked = methodology.checked(name=name, phases=phases)
     written = {key: phase.value for key, phase in checked.items()}
+    relays = course.relays
     stages = "\n".join(f"{one.before}\n{one.after}" for one in relays)
     free_texts.check(texts={"/name": name, "/phases": "\n".join(written), "/relays": stages})
     _check_relays(relays)
@@ -52,13 +64,23 @@ def define(
             kind=Kind.METHODOLOGY,
             name=name,
             defaults={
-                "body": {"phases": written, RELAYS: [to_body(transition=one) for one in relays]},
+                "body": {
+                    "phases": written,
+                    RELAYS: [to_body(transition=one) for one in relays],
+                    ON_COMPLETE: [one.value for one in course.on_complete],
+                },
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
         )
         _note(caller, "organization.methodology_defined", name)
-    return MethodologyView(name=name, phases=checked, is_own=True, relays=relays)
+    return MethodologyView(
+        name=name,
+        phases=checked,
+        is_own=True,
+        relays=relays,
+        on_complete=course.on_complete,
+    )
 
 
 def remove(*, caller: Caller, name: str) -> None:

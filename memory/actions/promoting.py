@@ -133,7 +133,10 @@ def send(
     *, caller: Caller, offered: tuple[Offer, ...], now: datetime, dropped: Counter[str]
 ) -> tuple[Sent, ...]:
     """Send offers through the door. In a unit. Raises Conflict when somebody writes the same."""
-    sent = tuple(Sent(offer=one, outcome=_decided(caller, one, now)) for one in offered)
+    sent = tuple(
+        Sent(offer=one, outcome=decided(caller=caller, prepared=one.prepared, now=now))
+        for one in offered
+    )
     for one in sent:
         if one.outcome is None:
             dropped["not_stored"] += 1
@@ -250,10 +253,11 @@ def _cosine(spot: Spot, prepared: Prepared) -> float:
     return found[0][1] if found else 0.0
 
 
-def _decided(caller: Caller, offer: Offer, now: datetime) -> Outcome | None:
+def decided(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome | None:
+    """Send a draft through the door; return None where its place would not take it. In a unit."""
     try:
         with transaction.atomic():
-            outcome = decide(caller=caller, prepared=offer.prepared, now=now)
+            outcome = decide(caller=caller, prepared=prepared, now=now)
             return recorded(caller=caller, outcome=outcome)
     except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
         return None

@@ -7,6 +7,7 @@ from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
 from memory.actions import methodologies as actions
 from memory.api import inputs
+from memory.observer.completing import OnComplete
 from memory.observer.injection.relays import Transition
 from memory.queries import methodologies as queries
 from memory.queries.methodologies import MethodologyView
@@ -19,6 +20,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "phases": {"ready": "define", "doing": "implement", "review": "validate"},
     "is_own": True,
     "relays": [{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}],
+    "on_complete": ["record_outcome"],
 }
 STAGE: Final = Text(largest=20, smallest=1)  # as a session's phase
 RELAY: Final = Record(
@@ -61,6 +63,12 @@ METHODOLOGY: Final = Record(
             says="What each stage passes on to the next; ours when left out.",
             default=(),
         ),
+        Field(
+            name="on_complete",
+            shape=Several(of=Text(largest=20, choices=tuple(OnComplete)), largest=len(OnComplete)),
+            says="What is remembered when a session with a unit of work ends; nothing as usual.",
+            default=(),
+        ),
     ),
 )
 
@@ -83,7 +91,9 @@ def define(ask: Ask) -> Answer:
         caller=ask.caller,
         name=ask.body["name"],
         phases=ask.body["phases"],
-        relays=relays,
+        course=actions.Course(
+            relays=relays, on_complete=tuple(map(OnComplete, ask.body["on_complete"]))
+        ),
         now=ask.now,
     )
     return Answer(status=201, body=_shown(made))
@@ -101,6 +111,7 @@ def _shown(view: MethodologyView) -> dict[str, Any]:
         "phases": dict(view.phases),
         "is_own": view.is_own,
         "relays": [queries.to_body(transition=one) for one in view.relays],
+        "on_complete": list(view.on_complete),
     }
 
 
@@ -130,7 +141,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.WRITE,
         run=define,
         body=METHODOLOGY,
-        example={name: EXAMPLE[name] for name in ("name", "phases", "relays")},
+        example={name: EXAMPLE[name] for name in ("name", "phases", "relays", "on_complete")},
         idempotent=True,
         replies=(
             Reply(status=201, says="The methodology.", schema="Methodology", example=EXAMPLE),

@@ -25,6 +25,7 @@ from memory.actions.recall import Closeness
 from memory.actions.remember import Outcome
 from memory.actions.search import Hit, SearchAnswer
 from memory.api import styles
+from memory.observer.completing import OnComplete
 from memory.queries.memories import VersionView
 from memory.queries.relations import Contradiction, Relation
 from memory.queries.views import MemoryView
@@ -186,6 +187,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         phases=FREE,
         is_own=TRUTH,
         relays=several(record(**{"from": TEXT, "to": TEXT, "types": several(TEXT)})),
+        on_complete=several({"type": "string", "enum": [*OnComplete]}),
     ),
     "Methodologies": record(items=several(ref("Methodology"))),
     "Similar": record(

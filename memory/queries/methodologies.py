@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.observer.completing import OnComplete
 from memory.observer.injection import relays
 from memory.observer.injection.relays import Transition
 from memory.queries import definitions
@@ -15,19 +16,22 @@ from memory.retrieval.phases import METHODOLOGIES, Phase
 from memory.taxonomy import MemoryType
 
 RELAYS: Final = "relays"  # of a methodology's body
+ON_COMPLETE: Final = "on_complete"  # likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodologyView:
     """A methodology, which of the six phases each of its own is, and whether it is shipped.
 
-    `relays` are the transitions it names; where it names none, ours hold.
+    `relays` are the transitions it names; where it names none, ours hold. `on_complete` is what it
+    does when a unit of work ends.
     """
 
     name: str
     phases: Methodology
     is_own: bool
     relays: tuple[Transition, ...] = ()
+    on_complete: tuple[OnComplete, ...] = ()
 
 
 def own(*, caller: Caller) -> dict[str, Methodology]:
@@ -41,6 +45,12 @@ def relays_of(*, caller: Caller, name: str) -> tuple[Transition, ...]:
     """Return the transitions that an own methodology names; none for any other. In a unit."""
     row = definitions.seen(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
     return () if row is None else _transitions(row.body)
+
+
+def on_complete(*, caller: Caller, name: str) -> tuple[OnComplete, ...]:
+    """Return what an own methodology does when a unit of work ends; ours do nothing. In a unit."""
+    row = definitions.seen(caller=caller, kind=Kind.METHODOLOGY).filter(name=name).first()
+    return () if row is None else _acts(row.body)
 
 
 def to_body(*, transition: Transition) -> dict[str, Any]:
@@ -64,7 +74,11 @@ def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
     )
     theirs = (
         MethodologyView(
-            name=name, phases=_phases(body["phases"]), is_own=True, relays=_transitions(body)
+            name=name,
+            phases=_phases(body["phases"]),
+            is_own=True,
+            relays=_transitions(body),
+            on_complete=_acts(body),
         )
         for name, body in mine.items()
     )
@@ -73,6 +87,10 @@ def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
 
 def _shipped(name: str) -> tuple[Transition, ...]:
     return relays.NATIVE if name == NATIVE else ()
+
+
+def _acts(body: Mapping[str, Any]) -> tuple[OnComplete, ...]:
+    return tuple(map(OnComplete, body.get(ON_COMPLETE, ())))
 
 
 def _transitions(body: Mapping[str, Any]) -> tuple[Transition, ...]:

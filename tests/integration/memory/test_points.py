@@ -14,7 +14,7 @@ from memory.actions.asking import SearchRequest
 from memory.actions.end_session import end_session
 from memory.actions.finalize import finalize
 from memory.actions.give_at_point import AtPoint, AtPointGiven, give_at_point
-from memory.actions.methodologies import define
+from memory.actions.methodologies import Course, define
 from memory.actions.open_session import NewSession, open_session
 from memory.models import GivenOut, Memory
 from memory.observer.injection.points import Point
@@ -359,7 +359,7 @@ def test_an_own_methodology_says_what_its_stages_pass_on(
 ) -> None:
     passes = Transition(before="design", after="doing", types=frozenset({MemoryType.DECISION}))
     phases = {"design": "define", "doing": "implement"}
-    define(caller=caller, name="kanban", phases=phases, relays=(passes,), now=now)
+    define(caller=caller, name="kanban", phases=phases, course=Course(relays=(passes,)), now=now)
     work = {"methodology": "kanban", "thread": "cache", "shared": True}
     before = opened(caller, now, phase="design", **work)
     decided = {"type": "decision", "content": "Totals are kept in cents, as the ledger does."}
@@ -388,6 +388,12 @@ def test_relays_that_lead_nowhere_are_refused(
     caller: Caller, store: str, now: datetime, relays: tuple[Transition, ...]
 ) -> None:
     with pytest.raises(InvalidInput):
-        define(caller=caller, name="kanban", phases={"doing": "implement"}, relays=relays, now=now)
+        define(
+            caller=caller,
+            name="kanban",
+            phases={"doing": "implement"},
+            course=Course(relays=relays),
+            now=now,
+        )
 
     assert methodologies.own(caller=caller) == {}

@@ -1,0 +1,124 @@
+"""What a methodology does when a unit of work ends: nothing unless it says so, once a session."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.actions.append_events import append_events
+from memory.actions.methodologies import Course, define
+from memory.models import Memory, Session
+from memory.observer.completing import OnComplete
+from memory.queries import methodologies
+from tests.integration.memory.test_finalize import ended, opened
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+DONE = (
+    {"sequence": 1, "kind": "tool_call", "name": "Edit", "call": "a", "step": 1,
+     "args": {"file_path": "/home/ana/shop/auth/form.py", "old_string": "a",
+                   "new_string": "b"}},
+    {"sequence": 2, "kind": "tool_result", "call": "a", "text": "ok", "step": 1},
+)  # fmt: skip
+UNIT = {"methodology": "kanban", "label": "Login form"}
+PLAN = ("Read the form", "Change the form")
+
+
+@pytest.fixture
+def kanban(caller: Caller, store: str, now: datetime) -> str:
+    """A project of an organization whose methodology remembers how units of work end."""
+    course = Course(on_complete=tuple(OnComplete))
+    define(caller=caller, name="kanban", phases={"doing": "implement"}, course=course, now=now)
+    return store
+
+
+def worked(
+    caller: Caller, store: str, now: datetime, outcome: str = "success", **given: Any
+) -> Session:
+    """Open a session with a unit of work, do it, and end it."""
+    new = {"project": store, "type": "build", "work_unit": UNIT, "plan": PLAN, **given}
+    session = opened(caller, now, **new)
+    end = {"sequence": 3, "kind": "session_complete", "outcome": outcome, "steps": 3}
+    append_events(caller=caller, session_id=session.id, events=(*DONE, end), now=now)
+    return ended(caller, session, now)
+
+
+def remembered() -> dict[str, Memory]:
+    """Return what was remembered of units of work, by the act."""
+    with tenancy.unit():
+        rows = Memory.objects.exclude(external_id="").filter(status="active")
+        return {row.external_id.partition(":")[0]: row for row in rows.order_by("id")}
+
+
+def test_outcome_and_calibration_are_remembered_and_wait(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+
+    found = remembered()
+
+    assert set(found) == {"record_outcome", "calibrate"}
+    outcome, calibration = found["record_outcome"], found["calibrate"]
+    assert outcome.content.startswith("Login form ended well: steps 3 of 2 planned, files edited 1")
+    assert (outcome.type, outcome.needs_review) == ("work_unit_outcome", True)
+    assert (outcome.session_id, outcome.audience) == (session.id, session.audience)
+    assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
+
+
+def test_it_is_said_once_however_often_a_session_ends(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+    more = {"sequence": 4, "kind": "reasoning", "text": "One thing more."}
+    end = {"sequence": 5, "kind": "session_complete", "outcome": "failure", "steps": 4}
+    append_events(caller=agent, session_id=session.id, events=(more, end), now=now)
+    with tenancy.unit():
+        view = Session.objects.get(pk=session.id)
+
+    ended(agent, view, now)  # type: ignore[arg-type]
+
+    found = remembered()
+    assert set(found) == {"record_outcome", "calibrate"}
+    assert found["record_outcome"].content.startswith("Login form failed: steps 4 of 2 planned")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"outcome": "abandoned"},
+        {"work_unit": {"methodology": "kanban"}},
+        {"work_unit": {"label": "Login form"}},
+        {"work_unit": {"methodology": "native", "label": "Login form"}},
+    ],
+    ids=("abandoned", "nameless", "no methodology", "one of ours"),
+)
+def test_nothing_is_remembered_of_other_work(
+    agent: Caller, kanban: str, now: datetime, given: dict[str, Any]
+) -> None:
+    worked(agent, kanban, now, **given)
+
+    assert remembered() == {}
+
+
+def test_a_methodology_does_nothing_unless_it_says_so(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    define(caller=caller, name="kanban", phases={"doing": "implement"}, now=now)
+
+    worked(agent, store, now)
+
+    assert remembered() == {}
+    assert [one.on_complete for one in methodologies.known(caller=caller) if one.is_own] == [()]
+
+
+def test_what_another_organization_does_is_its_own(
+    agent: Caller, kanban: str, now: datetime, other_caller: Caller
+) -> None:
+    with tenancy.unit():
+        seen = methodologies.on_complete(caller=other_caller, name="kanban")
+    worked(agent, kanban, now, work_unit={**UNIT, "methodology": "somebody-elses"})
+
+    assert seen == ()
+    assert remembered() == {}
