@@ -88,7 +88,8 @@ def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpR
         return _page(request, frame, sent=sent, error=error, status=error.status)
     lines = tuple(_line(one) for one in seen.items)
     number = seen.counts.archived + seen.counts.rewritten
-    return _page(request, frame, sent=sent, seen=seen, lines=lines, number=number)
+    takes, rest = min(number, MOST), number > MOST
+    return _page(request, frame, sent=sent, seen=seen, lines=lines, number=takes, rest=rest)
 
 
 def _line(item: Item) -> Line:
