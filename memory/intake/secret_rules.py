@@ -299,8 +299,8 @@ RULES: Final = (
     ),
     _rule(
         SecretKind.SECRET_IN_PROSE,
-        r"(?i)\b(?=[psatcm])(?:password|passphrase|passwd|secret|api key|access key|token|credentials?"
-        r"|mot de passe|mdp)(?: \w+){0,4}? (?:is|was|are|to|=|as|:|est|était|sera)"
+        r"(?i)\b(?=[psatcm])(?:password|passphrase|passwd|secret|api key|access key|token"
+        r"|credentials?|mot de passe|mdp)(?: \w+){0,4}? (?:is|was|are|to|=|as|:|est|était|sera)"
         r"(?: now| still| (?:set|changed|reset) to)? [\"'`]?"
         r"(?P<value>[^\s\"'`]{6,200})",
         is_prose_secret,
@@ -337,7 +337,7 @@ def follows(*, rule: Rule, text: str, at: int) -> bool:
 
 def _worth_trying(text: str) -> Iterator[Rule]:
     """Leave out rules that cannot match a text, by the cheapest signs of it."""
-    words = " ".join(word for word in text.split() if len(word) >= WORD_LEAST)
+    words = " ".join([word for word in text.split() if len(word) >= WORD_LEAST])
     needed: dict[re.Pattern[str], bool] = {}
     for rule in _hinted(text):
         if rule.is_one_word and not rule.pattern.search(words):
