@@ -20,7 +20,7 @@ from config.api_urls import ENDPOINTS
 from frontend import urls
 from memory.mcp.tools import TOOLS
 from teams.queries import audit
-from tests.edges.audit import surfaces, world
+from tests.edges.audit import pages, surfaces, world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import CONTENT, Write
 from tests.support import people
@@ -28,7 +28,7 @@ from tests.support import people
 HERE = {"X-Request-Id": "r-29"}
 WRITES = {
     "rest": tuple(surfaces.REST.values()),
-    "page": tuple(write for writes in surfaces.PAGES.values() for write in writes),
+    "page": tuple(write for writes in pages.PAGES.values() for write in writes),
     "admin": tuple(surfaces.ADMIN.values()),
 }
 APPS = {"accounts", "teams", "graph", "memory", "frontend", "config"}
@@ -162,10 +162,10 @@ def test_every_call_stands_in_the_table() -> None:
 
 
 def test_every_page_stands_in_the_table() -> None:
-    reading = surfaces.PAGES_THAT_READ | surfaces.PAGES_OF_ONE_PERSON
+    reading = pages.PAGES_THAT_READ | pages.PAGES_OF_ONE_PERSON
 
-    assert set(surfaces.PAGES) & reading == set()
-    assert {*_pages(urls.urlpatterns)} <= set(surfaces.PAGES) | reading
+    assert set(pages.PAGES) & reading == set()
+    assert {*_pages(urls.urlpatterns)} <= set(pages.PAGES) | reading
 
 
 def test_every_tool_stands_in_the_table() -> None:
