@@ -28,7 +28,7 @@ class Symbol:
 
     `qualified` is the name with all that it stands in, joined by dots, and is unique in its file:
     the second definition of the same name ends in `#2`. `parent` is the qualified name of what it
-    stands in, empty at the top of the file.
+    stands in, empty at the top of the file; a method's type may be defined in another file.
     """
 
     kind: NodeKind
