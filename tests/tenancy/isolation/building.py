@@ -108,7 +108,9 @@ def _tokens(world: World, acme: Place, home: str) -> None:
 def _others(world: World, globex: Place, solo: Place, guest: Place) -> None:
     for name, place in (("stranger", globex), ("outsider", solo), ("invited", guest)):
         user = User.objects.get(pk=place.caller.user_id)
-        world.askers[name] = _asker(name, place.caller.organization_slug, user, token=place.token)
+        new = NewToken(name="working", scopes=rights.scopes_of(role=Role.MEMBER))
+        token = create_token(caller=place.caller, new=new, now=datetime.now(UTC)).text
+        world.askers[name] = _asker(name, place.caller.organization_slug, user, token=token)
 
 
 def _kept_answer(world: World) -> None:
