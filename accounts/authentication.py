@@ -13,10 +13,10 @@ from uuid import UUID
 
 from redis.exceptions import RedisError
 
-from accounts import rights, tenancy
+from accounts import tenancy
 from accounts.actions import tokens as token_actions
 from accounts.backend import attempts, resting
-from accounts.caller import DASHBOARD, Caller
+from accounts.caller import Caller
 from accounts.errors import Unavailable
 from accounts.queries import credentials, directory
 from accounts.tokens import UnknownToken
@@ -63,17 +63,7 @@ def caller_from_session(*, user_id: UUID, organization_slug: str) -> Caller:
 
     Raises NotFound for one that does not exist and for one the person is not in, alike.
     """
-    organization = directory.organization_of(user_id=user_id, slug=organization_slug)
-    return Caller(
-        user_id=user_id,
-        organization_id=organization.id,
-        organization_slug=organization.slug,
-        schema_name=organization.schema_name,
-        role=organization.role,
-        scopes=rights.scopes_of(role=organization.role),
-        bound_projects=None,
-        source_interface=DASHBOARD,
-    )
+    return directory.person(user_id=user_id, slug=organization_slug)
 
 
 def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:

@@ -15,7 +15,7 @@ from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
 from accounts.backend import free_texts, grants
 from accounts.backend.grants import Asked, Codes, Decision
-from accounts.caller import DASHBOARD, Caller, TokenScope
+from accounts.caller import Caller, TokenScope
 from accounts.errors import (
     Conflict,
     Forbidden,
@@ -115,7 +115,7 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
         projects=decision.projects,
     )
     try:
-        caller = _caller(user_id, decision.organization)
+        caller = directory.person(user_id=user_id, slug=decision.organization)
         with tenancy.enter(
             organization_id=caller.organization_id,
             slug=caller.organization_slug,
@@ -130,21 +130,6 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
     except IntegrityError as error:  # another fetch of the same code was first, just now
         raise _too_soon() from error
     return Fetched(issued=issued, organization=caller.organization_slug)
-
-
-def _caller(user_id: UUID, slug: str) -> Caller:
-    """Return the person who decided, as of now. Raises NotFound."""
-    organization = directory.organization_of(user_id=user_id, slug=slug)
-    return Caller(
-        user_id=user_id,
-        organization_id=organization.id,
-        organization_slug=organization.slug,
-        schema_name=organization.schema_name,
-        role=organization.role,
-        scopes=rights.scopes_of(role=organization.role),
-        bound_projects=None,
-        source_interface=DASHBOARD,
-    )
 
 
 def _decide(key: str, decision: Decision) -> None:

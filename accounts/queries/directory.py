@@ -7,8 +7,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts import tenancy
-from accounts.caller import Caller, Role
+from accounts import rights, tenancy
+from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Membership, Organization
 from accounts.sql import doors
@@ -51,6 +51,21 @@ def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
         if row.ready and row.slug == slug:
             return _opened_by(row)
     raise NotFound(detail="There is no such organization.", hint="Check the address.")
+
+
+def person(*, user_id: UUID, slug: str) -> Caller:
+    """Return who calls from the pages of an organization, as of now. Raises NotFound."""
+    organization = organization_of(user_id=user_id, slug=slug)
+    return Caller(
+        user_id=user_id,
+        organization_id=organization.id,
+        organization_slug=organization.slug,
+        schema_name=organization.schema_name,
+        role=organization.role,
+        scopes=rights.scopes_of(role=organization.role),
+        bound_projects=None,
+        source_interface=DASHBOARD,
+    )
 
 
 def longest_token_days(*, caller: Caller) -> int:
