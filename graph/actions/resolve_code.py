@@ -64,9 +64,9 @@ def resolve_code(
 
 
 def _read(project_id: UUID) -> _Code | None:
-    """Read a project's files from one moment. In a unit."""
+    """Read a project's files from one moment; None where their edges are made. In a unit."""
     root = code_index.root_of(project_id=project_id)
-    if root is None:
+    if root is None or (root.details or {}).get("resolved") == code_root.revision(root=root):
         return None
     by_file: dict[int, list[Node]] = defaultdict(list)
     for node in Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id"):
@@ -161,6 +161,6 @@ def _finish(project: Project, root: Node, edges: Mapping[Key, Worth], now: datet
     }
     root.indexed_at = now
     root.save(update_fields=["indexed_at"])
-    code_root.put(root=root, figures=figures)
+    code_root.put(root=root, figures=figures, resolved=code_root.revision(root=root))
     view = code_index.index_of(project_id=project.id)
     code_root.tell(actor=ACTOR, project=project, view=view)

@@ -181,6 +181,18 @@ def test_edges_that_were_never_made_are_made_by_the_next_run(caller: Caller, now
     assert code_index(caller=caller, ref="shop").state is State.DONE
 
 
+def test_edges_that_are_made_are_not_made_again(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+    with tenancy.unit():
+        (project,) = Project.objects.all()
+        Edge.objects.all().delete()
+
+    counts = resolve_code(project_id=project.id, now=now, tell=lambda *_: None)
+
+    assert counts == {"edges": 0}
+    assert _edges() == set()
+
+
 def test_work_that_was_overtaken_writes_nothing(caller: Caller, now: datetime) -> None:
     send(caller, now, announce(caller, now))
     with tenancy.unit():
