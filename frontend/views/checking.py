@@ -31,9 +31,15 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
         answer = _answer(frame, text, is_diff=is_diff)
     except CairnError as error:
         return _answered(request, frame, form=request.POST, error=error, status=error.status)
-    shown = "" if request.htmx else holding.without_secrets(text=text)[0]  # type: ignore[attr-defined]
-    form = {"kind": request.POST.get("kind", ""), "text": shown}
+    form = {"kind": request.POST.get("kind", ""), "text": _again(request, text)}
     return _answered(request, frame, form=form, answer=answer)
+
+
+def _again(request: HttpRequest, text: str) -> str:
+    """Return what stands in the form again: nothing for htmx, which keeps it, or of a long diff."""
+    if request.htmx or len(text) > LONGEST_PLAN:  # type: ignore[attr-defined]
+        return ""
+    return holding.without_secrets(text=text)[0]
 
 
 def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
