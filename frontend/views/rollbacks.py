@@ -17,7 +17,8 @@ from accounts.queries import people, work
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
-from memory.actions.roll_back import roll_back, undo_rollback
+from memory.actions.roll_back import roll_back
+from memory.actions.undo_rollback import undo_rollback
 from memory.lifecycle.rolling_back import AT_ONCE, MOST, Fate, Left
 from memory.queries import rollback_choices, rollbacks
 from memory.queries.rollback_choices import CHOOSING, Choice

@@ -26,7 +26,9 @@ def put_away(*, caller: Caller, rows: tuple[Memory, ...], reason: str, now: date
         row.status, row.archived_reason = Status.ARCHIVED.value, reason
         row.valid_until = row.updated_at = now
         row.version += 1
-    _save_all(rows, ("status", "archived_reason", "valid_until", "updated_at", "version"))
+    save_all(
+        rows=rows, fields=("status", "archived_reason", "valid_until", "updated_at", "version")
+    )
     store.announce(caller=caller, kind="memory.archived", rows=rows)
 
 
@@ -49,7 +51,7 @@ def bring_back(
         row.confidence = kept.get("confidence", row.confidence)
         row.valid_until, row.updated_at = own.moment(text=kept.get("valid_until")), now
         row.version += 1
-    _save_all(rows, ("status", "superseded_by", *LOWERED, "updated_at", "version"))
+    save_all(rows=rows, fields=("status", "superseded_by", *LOWERED, "updated_at", "version"))
     store.announce(caller=caller, kind="memory.restored", rows=rows)
     return edges
 
@@ -96,7 +98,8 @@ def _only_one_has(row: Memory) -> set[tuple[Any, ...]]:
     return keys
 
 
-def _save_all(rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:
+def save_all(*, rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:
+    """Save fields of held memories and repeat their filters where searches look. In a unit."""
     if not rows:
         return
     ids = tuple(row.id for row in rows)

@@ -17,7 +17,7 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.identifiers import as_uuid
 from accounts.queries.absent import Beginner
-from memory.actions import rolling_back, undo
+from memory.actions import rolling_back
 from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, MOST
@@ -88,14 +88,6 @@ def run(
     with tenancy.unit():
         first = _made(caller, asked_at).order_by("id").first()
     return {**counts, "review_id": None if first is None else str(first.id)}
-
-
-def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
-    """Undo all of a rollback that was done in one call, or nothing; return how many verdicts.
-
-    Raises NotFound, Conflict where one of the memories has changed since.
-    """
-    return len(undo.undo_together(caller=caller, review_id=review_id, now=now))
 
 
 def choice_of(*, payload: Mapping[str, Any]) -> Choice:

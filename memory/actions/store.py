@@ -90,7 +90,7 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     try:
         table_rows.insert_all(rows=in_order)
     except IntegrityError as error:
-        raise _not_unique() from error
+        raise not_unique() from error
     index_words(rows=rows)
     entities.write(rows=rows)
     announce(caller=caller, kind="memory.created", rows=rows)
@@ -121,7 +121,7 @@ def save_unique(*, row: Memory, fields: tuple[str, ...], now: datetime) -> None:
         with transaction.atomic():
             save(row=row, fields=fields, now=now)
     except IntegrityError as error:
-        raise _not_unique() from error
+        raise not_unique() from error
 
 
 def announce(
@@ -198,7 +198,8 @@ def _active(place: Place) -> QuerySet[Memory]:
     return Memory.objects.filter(audience=place.audience, project=place.project, status="active")
 
 
-def _not_unique() -> Conflict:
+def not_unique() -> Conflict:
+    """Return the refusal of what another active memory of the place has already."""
     return Conflict(
         detail="Another memory has the same text or the same external id.",
         hint="Confirm that memory instead, or change this one first.",

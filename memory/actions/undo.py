@@ -37,9 +37,9 @@ def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        made = _own(caller, review_id)
+        made = own(caller=caller, review_id=review_id)
         _hold(caller, (made,))
-        decided = _take_back(caller, made, now)
+        decided = take_back(caller=caller, made=made, now=now)
         store.record(caller=caller, act="memory.review_undone", memory_id=decided.memory.id)
         return decided
 
@@ -51,7 +51,7 @@ def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[De
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
-        first = _own(caller, review_id)
+        first = own(caller=caller, review_id=review_id)
         ids = (
             ReviewVerdict.objects.filter(
                 decided_by=first.decided_by,
@@ -62,15 +62,16 @@ def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[De
             .order_by("memory_id", "id")
             .values_list("id", flat=True)
         )
-        several = tuple(_own(caller, one) for one in ids)
+        several = tuple(own(caller=caller, review_id=one) for one in ids)
         _hold(caller, (first, *several))
-        done = tuple(_take_back(caller, one, now) for one in several)
+        done = tuple(take_back(caller=caller, made=one, now=now) for one in several)
         by_verb = {"undone": tuple(one.memory.id for one in done)}
         store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return done
 
 
-def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
+def take_back(*, caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
+    """Undo one verdict whose memories are held. In a unit."""
     for one in made.before.get("made", []):
         _put_away(caller, UUID(one), now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
@@ -81,7 +82,7 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
     made.undone_at = now
     made.save(update_fields=["undone_at"])
-    row = lock_memory(caller=caller, memory_id=_about(made))
+    row = lock_memory(caller=caller, memory_id=about(made=made))
     if made.verdict != Verdict.SNOOZE:
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
     view = to_view(row, now=now)
@@ -89,7 +90,8 @@ def _take_back(caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
     return Decided(memory=view, verdict=verdict, review_id=made.id, conflict_id=made.conflict_id)
 
 
-def _own(caller: Caller, review_id: UUID) -> ReviewVerdict:
+def own(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
+    """Return a verdict that is the caller's to take back, locked. In a unit. Raises NotFound."""
     rows = ReviewVerdict.objects.select_for_update().filter(
         _of(caller), pk=review_id, memory__isnull=False
     )
@@ -118,11 +120,12 @@ def _concerned(made: ReviewVerdict) -> frozenset[UUID]:
     kept = {} if made.undone_at is not None else made.before
     told = [*kept.get("made", []), *(one["id"] for one in kept.get("touched", []))]
     return frozenset(
-        {_about(made), *(UUID(str(one)) for one in told), *unlink.ends_of(before=kept)}
+        {about(made=made), *(UUID(str(one)) for one in told), *unlink.ends_of(before=kept)}
     )
 
 
-def _about(made: ReviewVerdict) -> UUID:
+def about(*, made: ReviewVerdict) -> UUID:
+    """Return the memory that a verdict of the inbox is about."""
     if made.memory_id is None:
         raise TypeError("a verdict of the inbox is about a memory")
     return made.memory_id
@@ -138,7 +141,7 @@ def _of(caller: Caller) -> Q:
 
 def _restore(caller: Caller, kept: dict[str, object]) -> None:
     row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
-    _check_untouched(row, kept["version"])
+    check_untouched(row=row, version=kept["version"])
     fields = kept["fields"]
     if not isinstance(fields, dict):
         raise TypeError("a verdict keeps fields by name")
@@ -154,7 +157,7 @@ def _say_again(caller: Caller, made: ReviewVerdict, now: datetime) -> None:
     number = made.before.get(REWRITTEN)
     if number is None:
         return
-    row = lock_memory(caller=caller, memory_id=_about(made))
+    row = lock_memory(caller=caller, memory_id=about(made=made))
     version = row.versions.get(number=number)
     revise.go_back(caller=caller, row=row, version=version, reason="", now=now)
     row.versions.filter(number__gte=number).delete()
@@ -162,11 +165,12 @@ def _say_again(caller: Caller, made: ReviewVerdict, now: datetime) -> None:
 
 def _put_away(caller: Caller, memory_id: UUID, now: datetime) -> None:
     row = lock_memory(caller=caller, memory_id=memory_id)
-    _check_untouched(row, 1)
+    check_untouched(row=row, version=1)
     archive.apply(caller=caller, row=row, reason=TAKEN_BACK, now=now)
 
 
-def _check_untouched(row: Memory, version: object) -> None:
+def check_untouched(*, row: Memory, version: object) -> None:
+    """Return where nobody has changed a memory since. Raises Conflict."""
     if row.version == version:
         return
     raise Conflict(

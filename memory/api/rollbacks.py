@@ -9,7 +9,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Moment, Record
 from accounts.caller import TokenScope
-from memory.actions.roll_back import RolledBack, roll_back, undo_rollback
+from memory.actions.roll_back import RolledBack, roll_back
+from memory.actions.undo_rollback import undo_rollback
 from memory.api import inputs
 from memory.lifecycle.rolling_back import AT_ONCE, MOST, Fate, Left
 from memory.queries import rollbacks

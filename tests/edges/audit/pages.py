@@ -126,7 +126,7 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     ),
     "new_project": (page("projects/new", "project.created", slug="new", name="New"),),
     "rollback": (page("p/shop/rollback", "memory.rolled_back", person="{member}"),),
-    "rollback_undo": (page("p/shop/rollback/undo/{verdict}", "memory.bulk_review_undone"),),
+    "rollback_undo": (page("p/shop/rollback/undo/{rolled_back}", "memory.bulk_review_undone"),),
     "project_settings": (page("p/shop/settings", "project.changed", name="Shop 2", version="1"),),
     "project_gates": (
         page("p/shop/settings/gates", "project.changed", minimum_length="30", version="1"),

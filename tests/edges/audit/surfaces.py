@@ -81,7 +81,7 @@ REST: Final[Mapping[str, Write]] = {  # by the names of endpoints
     "snooze_memory": rest("memories/{waiting}/snooze", "memory.snoozed", until="{tomorrow}"),
     "undo_review": rest("reviews/{verdict}/undo", "memory.review_undone"),
     "roll_back": rest("projects/shop/rollbacks", "memory.rolled_back", person="{member}"),
-    "undo_rollback": rest("rollbacks/{verdict}/undo", "memory.bulk_review_undone"),
+    "undo_rollback": rest("rollbacks/{rolled_back}/undo", "memory.bulk_review_undone"),
     "begin_import": rest("imports?project=shop&name=a.json", "import.begun", content=CONTENT),
     "export_memories": Write(
         path="exports",

@@ -24,6 +24,7 @@ from memory.actions.open_session import NewSession, open_session
 from memory.actions.push_note import NewNote, push_note
 from memory.actions.remember import NewMemory, remember
 from memory.actions.revise import revise
+from memory.actions.roll_back import roll_back
 from memory.actions.run_import import run_import
 from memory.actions.settle import Settlement, settle
 from memory.actions.snooze import snooze
@@ -33,6 +34,7 @@ from memory.lifecycle.settling import Verdict
 from memory.models import EmbeddingModel, Memory, MemoryLink
 from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
+from memory.queries.rollback_choices import Choice
 from memory.queries.views import MemoryView
 from memory.retrieval.style import NewStyle
 from memory.taxonomy import LinkKind
@@ -101,6 +103,7 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
             **names,
             **_review(with_token, people_here["member"], now),
             **_linked(with_token, now, names["memory"]),
+            **_rolled_back(with_token, now),
         },
     )
 
@@ -178,6 +181,18 @@ def _linked(caller: Caller, now: datetime, memory_id: str) -> dict[str, str]:
         edge = Edge(other_id=UUID(memory_id), kind=LinkKind.DERIVE, outgoing=True)
         made = unlink(caller=caller, memory_id=linked.id, edge=edge, now=now)
     return {"linked": str(linked.id), "unlinked": str(made.review_id)}
+
+
+def _rolled_back(caller: Caller, now: datetime) -> dict[str, str]:
+    """Take back what a session stored."""
+    with entered(caller):
+        opened = open_session(caller=caller, new=NewSession(project="shop"), now=now).session
+        text = "The depot of the south closes at four on Fridays, and takes no parcels then."
+        new = NewMemory(content=text, source="agent_explicit", project="shop", session_id=opened.id)
+        remember(caller=caller, new=new, now=now)
+        choice = Choice(project="shop", session=opened.id)
+        done = roll_back(caller=caller, choice=choice, now=now)
+    return {"rolled_back": str(done.review_id)}
 
 
 def _browser(user: User) -> Client:

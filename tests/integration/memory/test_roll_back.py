@@ -15,7 +15,8 @@ from memory.actions.confirm import confirm
 from memory.actions.correct import correct
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.revise import revise
-from memory.actions.roll_back import RolledBack, roll_back, undo_rollback
+from memory.actions.roll_back import RolledBack, roll_back
+from memory.actions.undo_rollback import undo_rollback
 from memory.lifecycle.rolling_back import Fate, Left
 from memory.models import Conflict as Between
 from memory.models import Memory, MemoryLink, ReviewVerdict

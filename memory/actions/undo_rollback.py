@@ -1,0 +1,113 @@
+"""Undo a rollback: all that one call took back stands again as it was, or nothing of it (4.3, 9.2).
+
+What was archived comes back at once; what got its text before is put back one by one. Only who
+rolled back undoes it, and only while nobody has changed one of the memories since.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict, NotFound
+from memory.actions import bring_back, deciding, store, undo, unlink
+from memory.actions.rolling_back import REWRITTEN
+from memory.lifecycle.review import Verdict
+from memory.models import Memory, ReviewVerdict
+from memory.queries.views import countable
+from memory.taxonomy import Status
+from teams.permissions import require
+from teams.roles import Act
+
+FIELDS: Final = (
+    "status", "archived_reason", "valid_until", "superseded_by_id", "confidence", "updated_at",
+)  # fmt: skip
+Held = Mapping[UUID, Memory]
+
+
+def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
+    """Undo all that was rolled back in one call; return how many memories that is.
+
+    Raises NotFound for somebody else's, Conflict when it is undone or something changed since.
+    """
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        several = _of_one_call(caller, review_id)
+        away = tuple(one for one in several if REWRITTEN not in one.before)
+        held = _held(caller, away)
+        _restore(held, away)
+        ReviewVerdict.objects.filter(pk__in=[one.pk for one in away]).update(undone_at=now)
+        about = tuple(held[undo.about(made=one)] for one in away)
+        store.announce(caller=caller, kind="memory.restored", rows=about)
+        for one in several:
+            if REWRITTEN in one.before:
+                undo.take_back(caller=caller, made=one, now=now)
+        ids = tuple(undo.about(made=one) for one in several)
+        by_verb = {"undone": ids}
+        store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
+    return len(several)
+
+
+def _of_one_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
+    """Return the verdicts of the call that this one is of, locked. Raises NotFound, Conflict."""
+    first = undo.own(caller=caller, review_id=review_id)
+    if first.verdict != Verdict.ROLL_BACK:
+        raise NotFound(
+            detail="There is no such rollback of yours.",
+            hint="Who rolled back undoes it, by the id that the call answered with.",
+        )
+    if first.undone_at is not None:
+        raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+    rows = ReviewVerdict.objects.select_for_update(of=("self",)).filter(
+        decided_by=first.decided_by,
+        decided_at=first.decided_at,
+        verdict=first.verdict,
+        undone_at__isnull=True,
+    )
+    return tuple(rows.order_by("memory_id", "id"))
+
+
+def _held(caller: Caller, several: tuple[ReviewVerdict, ...]) -> Held:
+    """Lock every memory that was touched, in the order in which all others do. Raises NotFound."""
+    ids = {UUID(str(kept["id"])) for made in several for kept in made.before["touched"]}
+    rows = countable(caller=caller).select_for_update(of=("self",)).filter(pk__in=ids)
+    held = {row.id: row for row in rows.order_by("id")}
+    if held.keys() != ids:
+        raise NotFound(
+            detail="One of the memories is gone, or you see it no more; nothing was undone.",
+            hint="Restore the others on their pages.",
+        )
+    return held
+
+
+def _restore(held: Held, several: tuple[ReviewVerdict, ...]) -> None:
+    """Give what was archived, and what stood again for it, its fields back, and the edges."""
+    for made in several:
+        for kept in made.before["touched"]:
+            row = held[UUID(str(kept["id"]))]
+            undo.check_untouched(row=row, version=kept["version"])
+            _fill(row, kept["fields"])
+    replaced = tuple(row for row in held.values() if row.status != Status.ACTIVE)
+    standing = tuple(row for row in held.values() if row.status == Status.ACTIVE)
+    try:
+        with transaction.atomic():  # what is replaced again makes room first
+            for rows in (replaced, standing):
+                bring_back.save_all(rows=rows, fields=(*_columns(), "version"))
+    except IntegrityError as error:
+        raise store.not_unique() from error
+    for made in several:
+        unlink.put_back(before=made.before)
+
+
+def _fill(row: Memory, fields: Mapping[str, Any]) -> None:
+    for name in FIELDS:
+        setattr(row, name, deciding.read_back(name=name, value=fields[name]))
+    row.version += 1
+
+
+def _columns() -> tuple[str, ...]:
+    return tuple(name.removesuffix("_id") for name in FIELDS)
