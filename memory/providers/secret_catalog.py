@@ -29,6 +29,8 @@ CONFIDENCE: Final = "medium"  # of the catalog's rules: those that need no guess
 ADDRESS_RULE: Final = "betterleaks.generic-credential-uri"  # what our own does for addresses
 FOLDER: Final = "secret-rules"  # beside the models
 PACKAGE: Final = "kingfisher_sdk"
+STEP: Final = 49_152  # bytes from window to window: some rules cost the square of what they scan
+OVERLAP: Final = 16_384  # bytes of both windows; only blocks of PEM are longer, which ours find
 CONTINUATIONS: Final = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no character
 
 _lock = Lock()
@@ -91,14 +93,30 @@ def main() -> None:
 
 def _catalog(text: str) -> Iterator[Match]:
     written = text.encode("utf-8", errors="replace")
-    spans = [
-        (found.location["start_offset"], found.location["end_offset"])
-        for found in _scanner().scan(written)
-        if found.visible and found.rule_id != ADDRESS_RULE
-    ]
+    spans = sorted(
+        {
+            span
+            for start in range(0, max(1, len(written) - OVERLAP), STEP)
+            for span in _spans(written, start)
+        }
+    )
     at = _characters(written, {offset for span in spans for offset in span})
     for start, end in spans:
         yield Match(kind=SecretKind.VENDOR_KEY, start=at[start], end=at[end])
+
+
+def _spans(written: bytes, start: int) -> Iterator[tuple[int, int]]:
+    """Yield where the catalog finds something in the window that begins there.
+
+    What touches an edge within the text may be half of something: the next window has the whole.
+    """
+    window = written[start : start + STEP + OVERLAP]
+    is_first, is_last = start == 0, start + len(window) == len(written)
+    for found in _scanner().scan(window):
+        first, last = found.location["start_offset"], found.location["end_offset"]
+        is_whole = (first > 0 or is_first) and (last < len(window) or is_last)
+        if is_whole and found.visible and found.rule_id != ADDRESS_RULE:
+            yield start + first, start + last
 
 
 def _characters(written: bytes, offsets: Iterable[int]) -> dict[int, int]:

@@ -134,3 +134,17 @@ def _milliseconds(text: str) -> float:
     began = time.thread_time()  # others share the machine
     find_secrets(text=text)
     return (time.thread_time() - began) * 1_000
+
+
+@pytest.mark.parametrize(
+    "edge", [secret_catalog.STEP, secret_catalog.STEP + secret_catalog.OVERLAP]
+)
+@pytest.mark.parametrize("before", [-40, -39, -20, -1, 0, 1])
+def test_a_key_is_found_whole_where_windows_begin_and_end(edge: int, before: int) -> None:
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    prose = "the queue drains in order, " * (2 * edge // 27)
+    start = edge + before
+
+    found = find_secrets(text=f"{prose[: start - 1]} {key} {prose}")
+
+    assert [(one.start, one.end) for one in found] == [(start, start + len(key))]
