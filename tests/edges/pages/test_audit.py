@@ -12,7 +12,7 @@ from accounts.models import User
 from frontend import audit as lines
 from memory.queries.views import MemoryView
 from teams.queries.audit import AREAS
-from tests.edges.audit import surfaces
+from tests.edges.audit import pages, surfaces
 from tests.edges.pages.conftest import STATEMENT, verb
 
 LOG = "/o/acme/settings/audit"
@@ -114,7 +114,7 @@ BESIDE = {  # acts of jobs, commands, tools and strangers, which are no page and
 
 
 def test_every_act_and_area_has_a_name() -> None:
-    told = {write.act for writes in surfaces.PAGES.values() for write in writes}
+    told = {write.act for writes in pages.PAGES.values() for write in writes}
     told |= {write.act for write in (*surfaces.REST.values(), *surfaces.ADMIN.values())}
 
     assert told | BESIDE == set(lines.ACTS)

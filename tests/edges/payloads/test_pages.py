@@ -16,7 +16,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
-from tests.edges.audit import surfaces, world
+from tests.edges.audit import pages, world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import Write
 from tests.support import payloads, stored
@@ -46,7 +46,7 @@ OTHERS: Final = (  # forms that write nothing of an organization's, or nothing a
     Write(path="/o/acme/p/shop/check", act="", send={"kind": "plan", "text": "x"}),
     Write(path="/o/acme/p/shop/memories/{memory}/diff", act="", send={"content": "x"}),
 )
-FORMS: Final = (*(one for many in surfaces.PAGES.values() for one in many), *OTHERS, *DOORS)
+FORMS: Final = (*(one for many in pages.PAGES.values() for one in many), *OTHERS, *DOORS)
 RAW: Final = (  # bodies that are no form
     (FORM, b"\xff\xfe=\x00&&&=%"),
     (FORM, b"a=1&" * 2_000),
