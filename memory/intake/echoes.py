@@ -96,6 +96,8 @@ def _differs(old: Told, new: Told) -> bool:
     """Say whether the new one asserts something else: the opposite, a number, another name."""
     if old.words & _NUMBERS != new.words & _NUMBERS:
         return True
-    restated = statements.difference_of_restatement(old=old.content, new=new.content)
+    restated = statements.difference_of_restatement(
+        old=old.content, new=statements.said_by(text=new.content)
+    )
     named = statements.difference(old=old.content, new=new.content)
     return restated is not Difference.NONE or named is not Difference.NONE

@@ -16,7 +16,7 @@ from memory.intake import secrets, statements
 from memory.intake import text as texts
 from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
 from memory.intake.secrets import Finding
-from memory.intake.statements import Difference
+from memory.intake.statements import Difference, Said
 from memory.taxonomy import MemoryType
 
 MINIMUM_LENGTH = 20  # characters, spec 2.1
@@ -197,12 +197,9 @@ def _exact_duplicate(neighborhood: Neighborhood) -> _Verdict | None:
 def _near_duplicate(
     candidate: GateCandidate, neighborhood: Neighborhood, thresholds: Thresholds
 ) -> _Verdict | None:
-    close = [
-        neighbor
-        for neighbor in neighborhood.neighbors
-        if neighbor.cosine > thresholds.near_duplicate_cosine
-        and _says_the_same(neighbor.content, candidate.content)
-    ]
+    near = [one for one in neighborhood.neighbors if one.cosine > thresholds.near_duplicate_cosine]
+    said = statements.said_by(text=candidate.content) if near else None
+    close = [one for one in near if said is not None and _says_the_same(one.content, said)]
     if not close:
         return None
     best = min(close, key=lambda neighbor: (-neighbor.cosine, neighbor.id))
@@ -217,7 +214,7 @@ def _near_duplicate(
     )
 
 
-def _says_the_same(old: str, new: str) -> bool:
+def _says_the_same(old: str, new: Said) -> bool:
     return statements.difference_of_restatement(old=old, new=new) is Difference.NONE
 
 

@@ -124,17 +124,33 @@ def scopes(*, text: str) -> frozenset[str]:
     return frozenset(named | {" ".join(match.group().split()) for match in said})
 
 
-def difference_of_restatement(*, old: str, new: str) -> Difference:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A statement as restatements of it are compared: read once, held against many."""
+
+    is_negated: bool
+    values: frozenset[str]
+    things: frozenset[str]
+
+
+def said_by(*, text: str) -> Said:
+    """Read a statement for `difference_of_restatement`."""
+    return Said(
+        is_negated=is_negated(text=text), values=hard_values(text=text), things=_things(text)
+    )
+
+
+def difference_of_restatement(*, old: str, new: Said) -> Difference:
     """Compare two statements that are nearly the same text: polarity, values, then what it names.
 
     Names count where each has one that the other lacks: the same said of another thing.
     """
-    if is_negated(text=old) != is_negated(text=new):
+    if is_negated(text=old) != new.is_negated:
         return Difference.POLARITY
-    values = _exclusive(hard_values(text=old), hard_values(text=new))
+    values = _exclusive(hard_values(text=old), new.values)
     if values is not Difference.NONE:
         return values
-    return _exclusive(_things(old), _things(new))
+    return _exclusive(_things(old), new.things)
 
 
 def difference(*, old: str, new: str) -> Difference:

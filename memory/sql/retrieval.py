@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -256,6 +257,12 @@ def _prefix(vector: Vectors | None) -> str | None:
     """Cut a vector to the dimensions a scan reads, at unit length again."""
     if vector is None:
         return None
+    return _prefix_of(np.asarray(vector, dtype=np.float32).tobytes())
+
+
+@lru_cache(maxsize=16)  # one write compares the same vector up to six times
+def _prefix_of(raw: bytes) -> str:
+    vector = np.frombuffer(raw, dtype=np.float32)
     head = vector[:LARGEST_PREFIX]
     return _text(head if len(head) == len(vector) else head / np.linalg.norm(head))
 
