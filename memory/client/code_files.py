@@ -6,27 +6,17 @@ hashed or sent; a file with a private key in it stays here whole, because its li
 """
 
 import hashlib
-import os
 import re
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from .errors import ClientError
+from . import repository
 from .masking import mask
 
 LARGEST: Final = 1_048_576  # bytes of a file; the server takes no more
 LONGEST_PATH: Final = 400  # characters; the server takes no more
-GIT_SECONDS: Final = 60
-SKIPPED_FOLDERS: Final = frozenset(
-    {
-        "node_modules", "bower_components", "vendor", "venv", "env", "__pycache__", "site-packages",
-        "dist", "build", "target", "out", "coverage", "htmlcov",
-    }
-)  # fmt: skip
 GENERATED: Final = re.compile(
     r".*\.min\.(?:js|css)|.*\.map|.*-lock\.(?:json|ya?ml)|.*\.lock|go\.sum|.*\.lockb"
 )
@@ -65,16 +55,10 @@ class Content:
     masked: tuple[str, ...] = ()
 
 
-def root_of(*, folder: Path) -> Path:
-    """Return the folder of the repository that a folder is in; itself where it is in none."""
-    top = _git(folder, "rev-parse", "--show-toplevel")
-    return folder if top is None else Path(os.fsdecode(top.removesuffix(b"\n")))
-
-
 def find(*, folder: Path) -> Found:
     """Read the files of a folder, by path."""
     found = Found()
-    for path in sorted(set(_paths(folder))):
+    for path in sorted(set(repository.paths(folder=folder))):
         reason = _reason(folder, path)
         content = read(source=folder / path) if not reason else None
         if isinstance(content, Content):
@@ -143,42 +127,3 @@ def _reason(folder: Path, path: str) -> str:
         return "its path is not taken"
     source = folder / path
     return "" if source.is_file() and not source.is_symlink() else "no file"
-
-
-def _paths(folder: Path) -> Iterator[str]:
-    """Yield the paths of a folder's files, with slashes."""
-    listed = _git(folder, "ls-files", "-coz", "--exclude-standard")
-    if listed is None:
-        yield from _walked(folder)
-        return
-    for one in listed.split(b"\0"):
-        if one:
-            yield os.fsdecode(one)
-
-
-def _walked(folder: Path) -> Iterator[str]:
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(
-            one for one in folders if one not in SKIPPED_FOLDERS and not one.startswith(".")
-        )
-        for name in names:
-            yield (Path(place) / name).relative_to(folder).as_posix()
-
-
-def _git(folder: Path, *arguments: str) -> bytes | None:
-    """Return what git says; None where there is no git, or the folder is in no repository."""
-    try:
-        done = subprocess.run(  # noqa: S603  no shell, and arguments of ours
-            ("git", "-C", os.fspath(folder), *arguments),  # noqa: S607  the one that is installed
-            capture_output=True,
-            check=False,
-            timeout=GIT_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except FileNotFoundError:
-        return None
-    except subprocess.TimeoutExpired as error:
-        raise ClientError(
-            detail=f"git did not answer within {GIT_SECONDS} s.", command="cairn index --help"
-        ) from error
-    return done.stdout if done.returncode == 0 else None

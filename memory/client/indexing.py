@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from . import code_files
+from . import code_files, repository
 from .asking import Project
 from .code_files import CodeFile, Content, Found
 from .errors import Incomplete, Misused, Problem
@@ -88,7 +88,7 @@ def index(
 
 def _folder(desk: Desk, path: Path | None) -> Path:
     """Return the folder to index. Raises Misused for none, and for one that holds everything."""
-    folder = (path or code_files.root_of(folder=Path.cwd())).resolve()
+    folder = (path or repository.root_of(folder=Path.cwd())).resolve()
     if not folder.is_dir():
         raise Misused(detail=f"{folder} is no folder.", command=_HELP)
     if desk.places.home.resolve().is_relative_to(folder):

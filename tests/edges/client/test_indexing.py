@@ -144,6 +144,29 @@ def test_a_folder_without_git_is_walked(cairn: Cairn, tmp_path: Path) -> None:
     assert [row["path"] for row in done.rows()] == ["a.py", "lib/b.py"]
 
 
+@pytest.mark.parametrize("path", [(), (".",)], ids=["the repository", "a folder"])
+def test_nothing_is_read_where_git_refuses_to_say_what_is_ignored(
+    cairn: Cairn, code: Path, path: tuple[str, ...]
+) -> None:
+    (code / ".git" / "config").write_text("[core\n")
+
+    done = cairn("--json", "index", *path, "--dry-run")
+
+    told = json.loads(done.err)
+    assert (done.code, done.out) == (1, "")
+    assert "fatal: bad config line 1" in told["detail"]
+    assert told["command"] == f"git -C {code} status"
+
+
+def test_a_broken_list_of_files_is_no_missing_repository(cairn: Cairn, code: Path) -> None:
+    (code / ".git" / "index").write_bytes(b"broken")
+
+    done = cairn("--json", "index", "--dry-run")
+
+    assert (done.code, done.out) == (1, "")
+    assert "git does not say which files are ignored" in json.loads(done.err)["detail"]
+
+
 def test_many_files_travel_in_several_calls(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
