@@ -29,7 +29,7 @@ DATABASE_SILENCE_S = 20  # longer than any statement of a request
 patience.bound(seconds=DATABASE_SILENCE_S)
 Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
-agents = mcp.asgi_app(count=throttling.counter.count)
+agents = mcp.asgi_app(counter=throttling.counter)
 collecting.keep_loaded()
 
 

@@ -40,8 +40,15 @@ class Counter:
 
         `size` are the bytes by which it is weighed. Raises RateLimited.
         """
+        return self._counted(caller, now_seconds, 1 + _further(size))
+
+    def weigh(self, *, caller: Caller, now_seconds: float, size: int) -> None:
+        """Count what a call that was counted already costs by its size. Raises RateLimited."""
+        if further := _further(size):
+            self._counted(caller, now_seconds, further)
+
+    def _counted(self, caller: Caller, now_seconds: float, calls: int) -> Mapping[str, str]:
         window, passed = divmod(int(now_seconds), WINDOW_SECONDS)
-        calls = 1 + min(size, BYTES_MOST) // BYTES_A_CALL
         used = self._increment(f"{caller.token_id or caller.user_id}", window, calls)
         left = WINDOW_SECONDS - passed
         if used > self.limit:
@@ -65,6 +72,11 @@ class Counter:
             log.warning("Calls are not counted, Redis is away: %s", error.__class__.__name__)
             self.resumes_at = time.monotonic() + REST_SECONDS
             return 0
+
+
+def _further(size: int) -> int:
+    """Return how many calls more a size counts."""
+    return min(size, BYTES_MOST) // BYTES_A_CALL
 
 
 counter = Counter()

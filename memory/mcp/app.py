@@ -38,6 +38,7 @@ from accounts.errors import (
     Unavailable,
 )
 from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, make_server
+from memory.mcp.tools import TOOLS
 from teams.actions.agents import note_agent
 
 Scope = MutableMapping[str, Any]
@@ -57,14 +58,18 @@ PARSE_ERROR: Final = -32_700  # JSON-RPC 2.0
 INVALID_REQUEST: Final = -32_600  # JSON-RPC 2.0
 
 
-LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
+WEIGHED: Final = frozenset(name for name, tool in TOOLS.items() if tool.weighed)
 
 
-class Count(Protocol):
-    """Counts a call of the entered organization. Raises RateLimited."""
+class Counter(Protocol):
+    """Counts calls of the entered organization. Raises RateLimited."""
 
-    def __call__(self, *, caller: Caller, now_seconds: float, size: int) -> Mapping[str, str]:
-        """Return what is left, as headers; `size` are the bytes by which a message is weighed."""
+    def count(self, *, caller: Caller, now_seconds: float) -> Mapping[str, str]:
+        """Count a call, and return what is left, as headers."""
+        ...
+
+    def weigh(self, *, caller: Caller, now_seconds: float, size: int) -> None:
+        """Count what a counted call costs besides, by its bytes."""
         ...
 
 
@@ -73,16 +78,16 @@ def serves(*, path: str) -> bool:
     return path.rstrip("/") in {PATH, METADATA, f"{METADATA}{PATH}"}
 
 
-def asgi_app(*, count: Count) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
+def asgi_app(*, counter: Counter) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
     """Return the ASGI application; its lifespan must be run, for the SDK's task group."""
-    return _App(count=count)
+    return _App(counter=counter)
 
 
 class _App:
     """Hands requests to the SDK, whose application serves one lifespan and is made for each."""
 
-    def __init__(self, *, count: Count) -> None:
-        self.count = count
+    def __init__(self, *, counter: Counter) -> None:
+        self.counter = counter
         self.protocol: Any = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -98,11 +103,13 @@ class _App:
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
         try:
-            admitted = await _admitted(scope, self.count, request_id)
+            admitted = await _admitted(scope, self.counter, request_id)
             if scope["method"] != "POST":
                 await _refuse_method(send)
                 return
-            body = await _body(receive)
+            body, message = await _body(receive)
+            if _is_weighed(message):
+                await sync_to_async(_weigh)(self.counter, admitted[SCOPE_KEY], len(body))
             await self.protocol({**scope, **admitted, "path": PATH}, _replay(body, receive), send)
         except CairnError as error:
             await _refuse(send, error)
@@ -119,7 +126,7 @@ def _protocol() -> Any:
     )
 
 
-async def _admitted(scope: Scope, count: Count, request_id: str) -> dict[str, Any]:
+async def _admitted(scope: Scope, counter: Counter, request_id: str) -> dict[str, Any]:
     headers = Headers(raw=scope["headers"])
     _check_places(headers)
     address = said.address_of(
@@ -127,7 +134,7 @@ async def _admitted(scope: Scope, count: Count, request_id: str) -> dict[str, An
         peer=(scope.get("client") or ("", 0))[0],
         trusted_proxies=settings.ALLAUTH_TRUSTED_PROXY_COUNT,
     )
-    caller = await sync_to_async(_caller)(headers, address, count)
+    caller = await sync_to_async(_caller)(headers, address, counter)
     asked = parse_qs(scope.get("query_string", b"").decode("ascii", "replace")).get("project")
     origin = Origin(surface=Surface.MCP, request_id=request_id, address=address)
     return {
@@ -149,7 +156,7 @@ def _check_places(headers: Headers) -> None:
             )
 
 
-def _caller(headers: Headers, address: str, count: Count) -> Caller:
+def _caller(headers: Headers, address: str, counter: Counter) -> Caller:
     text = said.token_of(headers=headers)
     if text is None:
         raise Unauthenticated(
@@ -160,7 +167,7 @@ def _caller(headers: Headers, address: str, count: Count) -> Caller:
         caller = caller_from_token(text=text, agent=agent, ip=address, now=now)
         with entered(caller):
             note_agent(caller=caller)
-            count(caller=caller, now_seconds=now.timestamp(), size=_size(headers))
+            counter.count(caller=caller, now_seconds=now.timestamp())
         return caller
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         raise Unavailable(
@@ -170,10 +177,16 @@ def _caller(headers: Headers, address: str, count: Count) -> Caller:
         _let_go()
 
 
-def _size(headers: Headers) -> int:
-    """Return the bytes of a message, by which it is weighed; 0 where they are not said."""
-    length = headers.get("content-length", "")
-    return int(length) if length.isdecimal() and len(length) <= LENGTH_DIGITS else 0
+def _is_weighed(message: Any) -> bool:
+    """Say whether a message calls a tool that costs more the more is sent."""
+    params = message.get("params") if isinstance(message, dict) else None
+    name = params.get("name") if isinstance(params, dict) else None
+    return isinstance(name, str) and name in WEIGHED
+
+
+def _weigh(counter: Counter, caller: Caller, size: int) -> None:
+    with entered(caller):
+        counter.weigh(caller=caller, now_seconds=datetime.now(UTC).timestamp(), size=size)
 
 
 def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
@@ -184,7 +197,8 @@ def _usual_project(caller: Caller, asked: list[str] | None) -> str | None:
     return str(bound[0]) if len(bound) == 1 else None
 
 
-async def _body(receive: Receive) -> bytes:
+async def _body(receive: Receive) -> tuple[bytes, Any]:
+    """Read a body; return it, and the message that it is."""
     raw = b""
     while True:
         message = await receive()
@@ -193,9 +207,7 @@ async def _body(receive: Receive) -> bytes:
             raise TooLarge(detail=f"The body is larger than {LARGEST_BODY:,} bytes.")
         if not message.get("more_body"):
             break
-    if raw:
-        strict.parse(text=strict.decode(raw=raw))
-    return raw
+    return raw, strict.parse(text=strict.decode(raw=raw)) if raw else None
 
 
 def _let_go() -> None:

@@ -99,6 +99,7 @@ CHECK_PLAN: Final = Tool(
     ),
     gives=_GIVES,
     run=check_plan,
+    weighed=True,
 )
 CHECK_DIFF: Final = Tool(
     name="check_diff",
@@ -123,4 +124,5 @@ CHECK_DIFF: Final = Tool(
     ),
     gives=_GIVES,
     run=check_diff,
+    weighed=True,
 )

@@ -66,7 +66,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool as agents see it, and the function behind it."""
+    """A tool as agents see it, and the function behind it.
+
+    A `weighed` one costs more the more is sent, and counts as several calls by its size.
+    """
 
     name: str
     title: str
@@ -76,6 +79,7 @@ class Tool:
     gives: Mapping[str, Any]
     run: Callable[[Call], dict[str, Any]]
     is_idempotent: bool = True
+    weighed: bool = False
 
 
 def shown(*, view: MemoryView, sides: tuple[Contradiction, ...] = ()) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +19,9 @@ pytestmark = pytest.mark.django_db
 STATEMENT = "The invoices of the north branch are numbered by year and never reused."
 
 
-def _post(address: str, body: bytes, token: str = "", **headers: str) -> httpx.Response:
+def _post(
+    address: str, body: bytes | Iterator[bytes], token: str = "", **headers: str
+) -> httpx.Response:
     sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     if token:
         sent["Authorization"] = f"Bearer {token}"
@@ -183,3 +186,26 @@ def test_too_many_calls_are_told_when_to_come_back(
 
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
+
+
+@pytest.mark.parametrize(("tool", "calls"), [("check_diff", 65), ("search", 1)])
+def test_a_check_counts_by_its_size_whether_its_length_is_said_or_not(
+    address: str, place: Place, monkeypatch: pytest.MonkeyPatch, tool: str, calls: int
+) -> None:
+    monkeypatch.setattr(throttling, "WINDOW_SECONDS", 10**9)
+    body = _call(tool, diff="x" * 100)
+    body += b" " * (throttling.BYTES_MOST - len(body))
+    before = _remaining(address, place)
+
+    said = _post(address, body, place.token)
+    between = _remaining(address, place)
+    unsaid = _post(address, iter((body[:1_000], body[1_000:])), place.token)
+
+    assert "Content-Length" not in unsaid.request.headers
+    assert (said.status_code, unsaid.status_code) == (200, 200)
+    assert before - between == between - _remaining(address, place) == calls + 1
+
+
+def _remaining(address: str, place: Place) -> int:
+    headers = {"Authorization": f"Bearer {place.token}"}
+    return int(httpx.get(f"{address}/api/v1/me", headers=headers).headers["RateLimit-Remaining"])
