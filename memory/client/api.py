@@ -144,6 +144,11 @@ class Client:
         """Say how far the index of a project's code is."""
         return self._get(f"projects/{project}/index")
 
+    def code_files(self, *, project: str) -> Iterator[str]:
+        """Yield the paths of the files that the index of a project knows, page by page."""
+        for told in self._pages(f"projects/{project}/files", {"limit": PAGE}):
+            yield str(told["path"])
+
     def open_session(self, *, external_id: str, project: str = "", **about: object) -> Session:
         """Open a session, or find the one of that external id."""
         body = {"external_id": external_id, "project": project or None, **about}

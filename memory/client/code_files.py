@@ -40,8 +40,13 @@ class CodeFile:
 
 @dataclass(slots=True, kw_only=True)
 class Found:
-    """The files of a folder, how many stay here and why, and what was taken out."""
+    """The files of a folder, how many stay here and why, and what was taken out.
 
+    `root` is what the paths begin at, `part` what all begin with where not all of it was looked at.
+    """
+
+    root: Path
+    part: str = ""
     files: list[CodeFile] = field(default_factory=list)
     left: Counter[str] = field(default_factory=Counter)
     masked: Counter[str] = field(default_factory=Counter)
@@ -56,13 +61,17 @@ class Content:
 
 
 def find(*, folder: Path) -> Found:
-    """Read the files of a folder, by path."""
-    found = Found()
+    """Read the files of a folder, by path; in a repository paths begin at its root.
+
+    Raises ClientError where git refuses to say which there are.
+    """
+    root = repository.root_of(folder=folder)
+    found = Found(root=root, part=f"{folder.relative_to(root).as_posix()}/".removeprefix("./"))
     for path in sorted(set(repository.paths(folder=folder))):
-        reason = _reason(folder, path)
-        content = read(source=folder / path) if not reason else None
+        reason = _reason(root, path)
+        content = read(source=root / path) if not reason else None
         if isinstance(content, Content):
-            found.files.append(_file(folder, path, content))
+            found.files.append(_file(root, path, content))
             found.masked.update(content.masked)
         else:
             found.left[reason or str(content)] += 1

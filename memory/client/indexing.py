@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from . import code_files, repository
+from . import code_files, replacing, repository
 from .asking import Project
 from .code_files import CodeFile, Content, Found
 from .errors import Incomplete, Misused, Problem
@@ -36,6 +36,7 @@ _HELP: Final = "cairn index --help"
 Row = dict[str, str]
 Folder = Annotated[Path | None, typer.Argument(help="A folder; this repository's else.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be sent; send nothing.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Also where most of its files would go.")]
 Wait = Annotated[bool, typer.Option("--wait", help="Until the edges are made.")]
 
 
@@ -59,6 +60,7 @@ def index(
     project: Project = "",
     dry_run: DryRun = False,
     wait: Wait = False,
+    replace: Replace = False,
 ) -> None:
     """Send the code of a project to be indexed; of what the server knows already, nothing travels.
 
@@ -79,7 +81,10 @@ def index(
             hint="Name it with --project, or once and for all when you log in.",
             command="cairn status",
         )
+    desk.note(f"{connection.project}: {folder}")
     with desk.client(connection=connection) as client:
+        if not replace:
+            replacing.check(desk=desk, client=client, project=connection.project, found=found)
         told = _announced(client, connection.project, found)
         sending = _send(desk, client, connection.project, told, found.files)
         state = _standing(client, connection.project, is_awaited=wait)

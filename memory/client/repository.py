@@ -31,8 +31,11 @@ def root_of(*, folder: Path) -> Path:
 
 
 def paths(*, folder: Path) -> Iterator[str]:
-    """Yield the paths of a folder's files, with slashes. Raises ClientError where git refuses."""
-    listed = _git(folder, "ls-files", "-coz", "--exclude-standard")
+    """Yield the paths of a folder's files, with slashes, from the folder of its repository on.
+
+    Raises ClientError where git refuses to say.
+    """
+    listed = _git(folder, "ls-files", "-coz", "--exclude-standard", "--full-name")
     if listed is None:
         yield from _walked(folder)
         return

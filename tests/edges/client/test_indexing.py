@@ -1,5 +1,6 @@
 """`cairn index`: what belongs to a project is sent once, what is secret or made by tools never."""
 
+import io
 import json
 import subprocess
 from datetime import UTC, datetime
@@ -53,6 +54,24 @@ def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    """Another repository, with one file."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "till.py").write_text("x = 1\n")
+    subprocess.run(("git", "init", "-q", folder), check=True)
+    return folder
+
+
+class Screen(io.StringIO):
+    """A terminal at which somebody types; what is written there stands behind it."""
+
+    def isatty(self) -> bool:
+        """Say that somebody is there."""
+        return True
+
+
 def test_code_is_sent_once(here: Cairn, code: Path) -> None:
     first, second = here("--json", "index"), here("--json", "index")
 
@@ -78,6 +97,8 @@ def test_people_are_told_in_a_line(here: Cairn, code: Path) -> None:
     done = here("index")
 
     assert done.out == "2 files: 2 sent, 0 known, 0 gone; resolving\n"
+    assert done.err.startswith("code-")
+    assert done.err.endswith(f": {code}\n")
 
 
 def test_a_dry_run_asks_nobody(cairn: Cairn, code: Path) -> None:
@@ -98,9 +119,9 @@ def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -
     done = here("--json", "index", "--dry-run")
 
     assert [row["path"] for row in done.rows()] == [".gitignore", "shop/cart.py", "shop/shop.py"]
-    assert here("index").err == (
-        "left out: 3 may hold secrets, 2 made by a tool, 1 too large, 1 no file, 1 no text\n"
-    )
+    assert here("index").err.splitlines()[1:] == [
+        "left out: 3 may hold secrets, 2 made by a tool, 1 too large, 1 no file, 1 no text"
+    ]
 
 
 def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Path) -> None:
@@ -165,6 +186,66 @@ def test_a_broken_list_of_files_is_no_missing_repository(cairn: Cairn, code: Pat
 
     assert (done.code, done.out) == (1, "")
     assert "git does not say which files are ignored" in json.loads(done.err)["detail"]
+
+
+def test_another_repository_does_not_replace_the_index_of_a_project(
+    here: Cairn, code: Path, other: Path
+) -> None:
+    here("index")
+
+    done = here("--json", "index", str(other))
+
+    told = json.loads(done.err)
+    assert (done.code, told["command"]) == (2, "cairn index --replace")
+    assert "would lose 2 of its 2 files" in told["detail"]
+    assert str(other) in told["detail"]
+    assert "shop/cart.py, shop/shop.py would go" in told["detail"]
+    (again,) = here("--json", "index").rows()
+    assert (again["sent"], again["kept"]) == (0, 2)
+
+
+def test_an_index_is_replaced_when_it_is_asked_for(here: Cairn, code: Path, other: Path) -> None:
+    here("index")
+
+    (row,) = here("--json", "index", "--replace", str(other)).rows()
+
+    assert (row["files"], row["sent"], row["gone"]) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(("said", "code_of"), [("y\n", 0), ("n\n", 1)])
+def test_somebody_at_a_terminal_is_asked(
+    here: Cairn,
+    code: Path,
+    other: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    said: str,
+    code_of: int,
+) -> None:
+    here("index")
+    screen = Screen()
+    monkeypatch.setattr("sys.stdin", Screen(said))
+    monkeypatch.setattr("sys.stderr", screen)
+
+    assert here("index", str(other)).code == code_of
+    assert "would lose 2 of its 2 files" in screen.getvalue()
+
+
+def test_of_a_part_of_a_repository_paths_begin_at_its_root(here: Cairn, code: Path) -> None:
+    (row,) = here("--json", "index", "shop").rows()
+    (whole,) = here("--json", "index").rows()
+
+    assert row["sent"] == 2
+    assert (whole["kept"], whole["sent"], whole["gone"]) == (2, 0, 0)
+
+
+def test_a_part_does_not_take_the_rest_out_of_the_index(here: Cairn, code: Path) -> None:
+    (code / "main.py").write_text("x = 1\n")
+    here("index")
+
+    done = here("--json", "index", "shop")
+
+    assert done.code == 2
+    assert "would lose 1 of its 3 files" in json.loads(done.err)["detail"]
 
 
 def test_many_files_travel_in_several_calls(
