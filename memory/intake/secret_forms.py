@@ -96,7 +96,7 @@ class Form:
 def forms(*, text: str) -> Iterator[Form]:
     """Yield every other reading of a text; of two that read alike, one."""
     seen: set[tuple[str, bool]] = set()
-    for form in _deeper(Form(text=text), DEEPEST):
+    for form in _deeper(Form(text=text), DEEPEST, set()):
         if (form.text, form.is_joined) not in seen:
             seen.add((form.text, form.is_joined))
             yield form
@@ -109,20 +109,22 @@ def unmarked(*, text: str) -> Form | None:
     return _rewritten(Form(text=text), _MARK, _nothing)
 
 
-def _deeper(form: Form, depth: int) -> Iterator[Form]:
+def _deeper(form: Form, depth: int, plain: set[str]) -> Iterator[Form]:
+    """Yield the readings of a form; words known as `plain` hide nothing."""
     if depth == 0:
         return
-    for inner in _once(form):
+    for inner in _once(form, plain):
         yield inner
-        yield from _deeper(inner, depth - 1)
+        yield from _deeper(inner, depth - 1, plain)
 
 
-def _once(form: Form) -> Iterator[Form]:
+def _once(form: Form, plain: set[str]) -> Iterator[Form]:
     if _ESCAPE.search(form.text):
         yield _unescaped(form)
     if not form.is_joined and _BROKEN_LINE.search(form.text):
         yield _joined(form)
-    yield from _decoded(form)
+    if not _is_plain(form.text, plain):
+        yield from _decoded(form)
 
 
 def _unescaped(form: Form) -> Form:
@@ -198,6 +200,16 @@ def _decoded(form: Form) -> Iterator[Form]:
     if texts:
         made = Pieces(made=lambda: tuple(pieces))
         yield Form(text=_APART.join(texts), parent=form, pieces=made, is_decoded=True)
+
+
+def _is_plain(text: str, plain: set[str]) -> bool:
+    """Say whether no word of a text is encoded; `plain` learns which are not."""
+    words = {word for word in text.split() if len(word) >= ENCODED_LEAST} - plain
+    for encoded in _ENCODED.findall(" ".join(words)):
+        if any(True for _ in _decodings(encoded)):
+            return False
+    plain |= words
+    return True
 
 
 def _encoded(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -52,9 +52,10 @@ class Place:
 
 def find(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     """Find what looks like a secret, in order; overlapping findings are joined."""
-    found = [_finding(match) for match in _matches(text, catalog)]
+    plain: set[str] = set()  # words that the readings have in common are looked at once
+    found = [_finding(match) for match in _matches(Form(text=text), catalog, plain)]
     for form in forms(text=text):
-        found.extend(_found_in(form, catalog))
+        found.extend(_found_in(form, catalog, plain))
     return _joined(found)
 
 
@@ -120,15 +121,15 @@ def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], st
     return "".join((*parts, text[done:]))
 
 
-def _matches(text: str, catalog: Catalog, *, is_put_together: bool = False) -> Iterator[Match]:
-    yield from secret_rules.scan(text=text, is_put_together=is_put_together)
-    for match in catalog(text):
-        if not is_placeholder(text[match.start : match.end]):
+def _matches(form: Form, catalog: Catalog, plain: set[str]) -> Iterator[Match]:
+    yield from secret_rules.scan(text=form.text, is_put_together=form.is_joined, plain=plain)
+    for match in catalog(form.text):
+        if not is_placeholder(form.text[match.start : match.end]):
             yield match
 
 
-def _found_in(form: Form, catalog: Catalog) -> Iterator[Finding]:
-    for match in _matches(form.text, catalog, is_put_together=form.is_joined):
+def _found_in(form: Form, catalog: Catalog, plain: set[str]) -> Iterator[Finding]:
+    for match in _matches(form, catalog, plain):
         start, end = form.span(match.start, match.end)
         kind = SecretKind.ENCODED_SECRET if form.is_decoded else match.kind
         yield Finding(kind=kind, start=start, end=end)

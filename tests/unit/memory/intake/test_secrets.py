@@ -275,5 +275,21 @@ def test_signs_leave_out_no_match(parts: list[str]) -> None:
     assert set(secret_rules.scan(text=text)) == tried
 
 
+@given(
+    parts=st.lists(st.sampled_from(PIECES), max_size=12),
+    before=st.lists(st.sampled_from(PIECES), max_size=12),
+    is_put_together=st.booleans(),
+)
+def test_words_known_from_another_reading_leave_out_no_match(
+    parts: list[str], before: list[str], *, is_put_together: bool
+) -> None:
+    text, plain = "".join(parts), set[str]()
+    set(secret_rules.scan(text="".join(before), is_put_together=is_put_together, plain=plain))
+
+    for one in (False, True):
+        found = set(secret_rules.scan(text=text, is_put_together=one, plain=plain))
+        assert found == set(secret_rules.scan(text=text, is_put_together=one))
+
+
 def _has_hint(rule: secret_rules.Rule, text: str) -> bool:
     return any(hint in text.lower() for hint in rule.hints)
