@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 FILES_MOST: Final = 100  # a call; the server takes 500
 BYTES_MOST: Final = 2_000_000  # of JSON a call, unless one file is larger; the server takes 8 MiB
 FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
-REFUSALS_MOST: Final = 3  # of a manifest, after each of which the refused files are left out
 LOOK_AGAIN_SECONDS: Final = 0.5
 _REFUSED_INPUT: Final = 422
 _HELP: Final = "cairn index --help"
@@ -134,30 +133,33 @@ def _show(desk: Desk, found: Found) -> None:
 
 
 def _announced(client: "Client", project: str, found: Found) -> Mapping[str, Any]:
-    """Send the manifest; files that the server refuses to name are left out of it."""
-    for _ in range(REFUSALS_MOST):
+    """Send the manifest; files that the server refuses to name are left out of it, again and again.
+
+    Raises Problem for any other refusal, Misused where no file is left.
+    """
+    while True:
         try:
             return client.announce_code(project=project, files=_manifest(found))
         except Problem as problem:
-            refused = _refused(problem)
+            refused = _refused(problem, len(found.files))
             if not refused:
                 raise
             found.left["its path is not taken"] += len(refused)
             found.files = [file for n, file in enumerate(found.files) if n not in refused]
-    return client.announce_code(project=project, files=_manifest(found))
+        _check(found, found.root)
 
 
 def _manifest(found: Found) -> list[Mapping[str, object]]:
     return [{"path": one.path, "hash": one.hash, "size": one.size} for one in found.files]
 
 
-def _refused(problem: Problem) -> frozenset[int]:
-    """Return the numbers of the files that a refusal points at."""
+def _refused(problem: Problem, count: int) -> frozenset[int]:
+    """Return which of so many files a refusal points at."""
     if problem.status != _REFUSED_INPUT:
         return frozenset()
     parts = (fault.pointer.split("/") for fault in problem.faults)
     numbers = (part[2] for part in parts if len(part) > 3 and part[1] == "files")
-    return frozenset(int(number) for number in numbers if number.isdecimal())
+    return frozenset(int(n) for n in numbers if n.isdecimal() and int(n) < count)
 
 
 def _send(

@@ -13,6 +13,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
+from graph.actions import announce_files
 from memory.client import code_files, indexing
 from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART, SHOP
@@ -268,6 +269,31 @@ def test_a_file_that_the_server_will_not_name_is_left_out(here: Cairn, code: Pat
     (row,) = done.rows()
     assert done.code == 0, done.err
     assert (row["files"], row["left"]) == (2, {"its path is not taken": 1})
+
+
+def test_files_are_left_out_as_long_as_the_server_names_some(
+    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announce_files, "AT_ONCE", 1)
+    for number in range(5):
+        (code / f"password={PASSWORD}{number}.py").write_text("x = 1\n")
+
+    done = here("--json", "index")
+
+    (row,) = done.rows()
+    assert done.code == 0, done.err
+    assert (row["files"], row["left"]) == (2, {"its path is not taken": 5})
+
+
+def test_nothing_is_announced_where_no_file_is_left(here: Cairn, code: Path) -> None:
+    here("index")
+    for name in ("cart", "shop"):
+        (code / "shop" / f"{name}.py").rename(code / f"password={PASSWORD}{name}.py")
+
+    done = here("--json", "index", "--replace")
+
+    assert done.code == 2
+    assert "no file to index" in json.loads(done.err)["detail"]
 
 
 def test_a_folder_of_everything_is_refused(here: Cairn, home: Path) -> None:
