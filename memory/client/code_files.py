@@ -6,7 +6,9 @@ hashed or sent; a file with a private key in it stays here whole, because its li
 """
 
 import hashlib
+import os
 import re
+import stat
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,9 +83,11 @@ def find(*, folder: Path) -> Found:
 def read(*, source: Path) -> Content | str:
     """Return what is sent of a file, or why nothing is."""
     try:
-        data = source.read_bytes()
+        data = _bytes(source)
     except OSError:
         return "unreadable"
+    if data is None:
+        return "no file"
     if len(data) > LARGEST:
         return "too large"
     if b"\0" in data:
@@ -93,6 +97,16 @@ def read(*, source: Path) -> Content | str:
     except UnicodeDecodeError:
         return _of_other_text(data)
     return _masked(text)
+
+
+def _bytes(source: Path) -> bytes | None:
+    """Return what a file begins with, one byte more than is taken at most; None for no file.
+
+    It is looked at once it is open, so that nothing else can come in its place.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    with open(os.open(source, flags | getattr(os, "O_BINARY", 0)), "rb") as file:  # noqa: PTH123
+        return file.read(LARGEST + 1) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
 
 
 def _masked(text: str) -> Content | str:

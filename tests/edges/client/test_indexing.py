@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -145,6 +146,21 @@ def test_a_file_with_a_private_key_stays_here(code: Path) -> None:
     )
 
     assert code_files.read(source=code / "keys.py") == "holds a private key"
+
+
+def test_of_a_large_file_no_more_is_read_than_may_be_sent(code: Path) -> None:
+    with (code / "large.py").open("wb") as file:
+        file.truncate(1 << 40)
+
+    assert code_files.read(source=code / "large.py") == "too large"
+
+
+def test_what_took_the_place_of_a_file_is_not_read(code: Path) -> None:
+    (code / "link.py").symlink_to(code / "shop" / "cart.py")
+    os.mkfifo(code / "pipe.py")
+
+    assert code_files.read(source=code / "link.py") == "unreadable"
+    assert code_files.read(source=code / "pipe.py") == "no file"
 
 
 def test_a_text_in_another_encoding_is_sent_as_it_is(here: Cairn, code: Path) -> None:
