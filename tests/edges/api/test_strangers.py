@@ -34,11 +34,15 @@ BODIES: dict[str, Any] = {
         "run": "0193a7c0-0000-7000-8000-000000000000",
         "files": [{"path": "a.py", "hash": hashlib.sha256(b"").hexdigest(), "text": ""}],
     },
+    "roll_back": {"since": "2026-01-01T00:00:00Z"},
     "rename_team": {"name": "Mine"},
     "add_project_member": {"person": "owner@acme.test"},
     "add_team_member": {"person": "owner@acme.test"},
 }
-QUERIES: dict[str, str] = {"list_code_symbols": "?file=a.py"}
+QUERIES: dict[str, str] = {
+    "list_code_symbols": "?file=a.py",
+    "preview_rollback": "?since=2026-01-01T00:00:00Z",
+}
 
 
 @pytest.fixture
