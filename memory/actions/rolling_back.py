@@ -8,7 +8,7 @@ twice does nothing the second time.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -19,15 +19,13 @@ from memory.actions import bring_back, deciding, revise
 from memory.actions.deciding import Traces
 from memory.actions.unlink import TAKEN
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import AT_ONCE
+from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN
 from memory.models import Memory, MemoryVersion
-from memory.queries import rollbacks
+from memory.queries import rollback_changes, rollbacks
 from memory.queries.memories import lock_memory
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollbacks import REASON
 from memory.taxonomy import Status
-
-REWRITTEN: Final = "rewritten"  # where a verdict keeps the version that went, by its number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +140,14 @@ def _note(
 
 def _back(caller: Caller, what: Chosen, memory_id: UUID) -> UUID | None:
     """Bring one memory back to what it said; return the verdict, None where it is left."""
-    row = lock_memory(caller=caller, memory_id=memory_id)
-    version = rollbacks.version_before(row=row, what=what)
-    if version is None or rollbacks.why_left(row=row, version=version) is not None:
-        return None
     try:
         with transaction.atomic():  # what was written of a memory that stays goes again
+            row = lock_memory(caller=caller, memory_id=memory_id)
+            version = rollback_changes.version_before(row=row, what=what)
+            if version is None or rollback_changes.why_left(row=row, version=version) is not None:
+                return None
             return _gone_back(caller, row, version, what.asked_at)
-    except CairnError:  # another memory says the same by now, or it may not be changed
+    except CairnError:  # it is gone by now, another one says the same, or its text is refused
         return None
 
 
@@ -163,5 +161,5 @@ def _gone_back(caller: Caller, row: Memory, version: MemoryVersion, now: datetim
         verdict=Verdict.ROLL_BACK,
         traces=traces,
         now=now,
-        extra={REWRITTEN: number},
+        extra={REWRITTEN: number, SAID_AGAIN: version.number},
     )

@@ -18,8 +18,8 @@ from accounts.queries import credentials
 from accounts.sentences import sentence
 from memory.actions import archive, deciding, revise, store, unlink
 from memory.actions.deciding import Decided
-from memory.actions.rolling_back import REWRITTEN
 from memory.lifecycle.review import Verdict
+from memory.lifecycle.rolling_back import REWRITTEN
 from memory.models import Memory, MemoryLink, MemoryVersion, ReviewVerdict
 from memory.queries import waiting
 from memory.queries.memories import lock_memory

@@ -15,8 +15,8 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
 from memory.actions import bring_back, deciding, store, undo, unlink
-from memory.actions.rolling_back import REWRITTEN
 from memory.lifecycle.review import Verdict
+from memory.lifecycle.rolling_back import REWRITTEN
 from memory.models import Memory, ReviewVerdict
 from memory.queries.views import countable
 from memory.taxonomy import Status

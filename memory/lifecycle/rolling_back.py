@@ -5,7 +5,6 @@ stands again. Nobody's work but that of who is rolled back is undone: what someb
 rewritten or moved since is left as it is, and said with the reason.
 """
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -14,7 +13,8 @@ AT_ONCE: Final = 200  # above it a job does it, so many a transaction; ours
 LONGEST_CHAIN: Final = 20  # of memories that one after the other took each other's place, ours
 DEEPEST: Final = 20  # steps from an ancestor, ours
 MOST_DERIVED: Final = 5_000  # memories that are looked at below an ancestor, ours
-MOST_VERSIONS: Final = 50  # newest ones of a memory that are looked through, ours
+REWRITTEN: Final = "rewritten"  # where a verdict keeps the version that went, by its number
+SAID_AGAIN: Final = "said_again"  # where it keeps the version whose text stands since, likewise
 
 
 class Fate(StrEnum):
@@ -33,17 +33,3 @@ class Left(StrEnum):
     MOVED = "moved"  # others see it now than those who saw the text before
     TWIN = "twin"  # another memory says the same by now
     REFUSED = "refused"  # the text before may not be stored any more
-
-
-def text_before(*, theirs: Sequence[bool]) -> int | None:
-    """Return which version held the text before a run of changes, by its place.
-
-    `theirs` says of each version, the newest first, whether who ended it is rolled back. None where
-    the newest change is somebody else's: nothing of theirs stands on top.
-    """
-    place = None
-    for index, is_theirs in enumerate(theirs):
-        if not is_theirs:
-            break
-        place = index
-    return place

@@ -10,23 +10,28 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.sentences import sentence
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import LONGEST_CHAIN, MOST_VERSIONS, Fate, Left, text_before
+from memory.lifecycle.rolling_back import LONGEST_CHAIN, Fate, Left
 from memory.models import (
     ActionLog,
     Conflict,
     Memory,
     MemoryLink,
-    MemoryVersion,
     ReviewVerdict,
     Session,
 )
-from memory.queries.memories import AUDIENCE
+from memory.queries.rollback_changes import (
+    changed,
+    others_changes,
+    version_before,
+    why_left,
+    within,
+)
 from memory.queries.rollback_choices import Choice, Chosen, check_in_person, chosen
 from memory.queries.views import countable
 from memory.taxonomy import Status
@@ -97,8 +102,8 @@ def counts(*, caller: Caller, what: Chosen) -> Counts:
     seen = countable(caller=caller).filter(project=what.project_id).order_by()
     both = Q(source__in=archived, target__in=seen) | Q(target__in=archived, source__in=seen)
     sides = Q(older__in=archived, newer__in=seen) | Q(newer__in=archived, older__in=seen)
-    changed = _changed_fates(caller, what, tuple(rewritten(caller=caller, what=what)))
-    back = sum(fate is Fate.REWRITTEN for fate, _ in changed.values())
+    fates = _changed_fates(what, tuple(rewritten(caller=caller, what=what)))
+    back = sum(fate is Fate.REWRITTEN for fate, _ in fates.values())
     number = archived.count()
     return Counts(
         archived=number,
@@ -106,7 +111,7 @@ def counts(*, caller: Caller, what: Chosen) -> Counts:
         reinstated=replaced(caller=caller, ids=archived).exclude(of(what=what)).count(),
         conflicts=Conflict.objects.filter(sides, verdict="").order_by().count(),
         links=MemoryLink.objects.filter(both).order_by().count(),
-        left=going.count() - number + len(changed) - back,
+        left=going.count() - number + len(fates) - back,
     )
 
 
@@ -123,18 +128,15 @@ def rewritten(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
     choice = what.choice
     if choice.session or choice.token or what.derived is not None:
         return Memory.objects.none()
-    theirs = MemoryVersion.objects.filter(_changes(what), memory=OuterRef("pk")).order_by()
-    last = MemoryVersion.objects.filter(memory=OuterRef("pk")).order_by("-number")
-    rows = _here(caller, what).filter(Exists(theirs), status=Status.ACTIVE.value)
-    rows = rows.annotate(last_reason=Subquery(last.values("reason")[:1]))
-    return rows.exclude(of(what=what)).exclude(last_reason=REASON)
+    rows = _here(caller, what).filter(changed(what=what), status=Status.ACTIVE.value)
+    return rows.exclude(of(what=what))
 
 
 def concerned(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
     """Return all that a rollback looks at, produced or changed. In a unit."""
-    changed = rewritten(caller=caller, what=what).values("id")
+    theirs = rewritten(caller=caller, what=what).values("id")
     rows = _here(caller, what).filter(status=Status.ACTIVE.value)
-    return rows.filter(of(what=what) | Q(id__in=changed))
+    return rows.filter(of(what=what) | Q(id__in=theirs))
 
 
 def replaced(*, caller: Caller, ids: Any) -> QuerySet[Memory]:
@@ -155,28 +157,17 @@ def of(*, what: Chosen) -> Q:
         made &= _by_token(what, choice.token)
     if what.derived is not None:
         made &= Q(id__in=what.derived)
-    return made & _within("created_at", choice)
+    return made & within(name="created_at", choice=choice)
 
 
 def stood_for(*, what: Chosen) -> Exists | Q:
     """Return the condition that somebody else has rewritten or kept a memory since."""
-    return Q(Exists(_others_changes(what))) | Q(Exists(_others_verdicts(what)))
+    return Q(Exists(others_changes(what=what))) | Q(Exists(_others_verdicts(what)))
 
 
 def count_stood_for(*, caller: Caller, what: Chosen) -> int:
     """Count what was produced and stays, since somebody else stands for it. In a unit."""
     return produced(caller=caller, what=what).filter(stood_for(what=what)).count()
-
-
-def version_before(*, row: Memory, what: Chosen) -> MemoryVersion | None:
-    """Return the version that holds what a memory said before its last run of changes. In a unit.
-
-    None where the last change is not of those that are rolled back.
-    """
-    versions = tuple(row.versions.order_by("-number")[:MOST_VERSIONS])
-    own = set(row.versions.filter(_changes(what)).values_list("number", flat=True))
-    place = text_before(theirs=tuple(one.number in own for one in versions))
-    return None if place is None else versions[place]
 
 
 def closure(
@@ -198,13 +189,6 @@ def closure(
     return frozenset(going), frozenset(behind)
 
 
-def why_left(*, row: Memory, version: MemoryVersion | None) -> Left | None:
-    """Say why a changed memory stays as it is, None where it goes back to a version."""
-    if version is None:
-        return Left.CHANGED
-    return Left.MOVED if version.fields.get(AUDIENCE) != str(row.audience) else None
-
-
 def _here(caller: Caller, what: Chosen) -> QuerySet[Memory]:
     return countable(caller=caller).filter(project=what.project_id)
 
@@ -216,33 +200,6 @@ def _by_token(what: Chosen, token: UUID) -> Q:
     opened = Session.objects.filter(project=what.project_id, token_id=token)
     of_sessions = Q(session_id__in=opened.order_by().values("id"))
     return of_sessions | Q(id__in=told.order_by().values("memory_id"))
-
-
-def _within(name: str, choice: Choice) -> Q:
-    since = Q() if choice.since is None else Q(**{f"{name}__gte": choice.since})
-    return since if choice.until is None else since & Q(**{f"{name}__lt": choice.until})
-
-
-def _changes(what: Chosen) -> Q:
-    """Return the condition that a version was ended by who is rolled back, then."""
-    made = Q(changed_at__lte=what.asked_at) & ~Q(reason=REASON)
-    if what.person is not None:
-        made &= Q(changed_by=what.person)
-    return made & _within("changed_at", what.choice)
-
-
-def _is_of_times_alone(what: Chosen) -> bool:
-    choice = what.choice
-    named = (what.person, choice.token, choice.session, what.derived)
-    return all(one is None for one in named)
-
-
-def _others_changes(what: Chosen) -> QuerySet[MemoryVersion]:
-    rows = MemoryVersion.objects.filter(memory=OuterRef("pk"), changed_by__isnull=False)
-    rows = rows.exclude(changed_by__in=what.mine)
-    if _is_of_times_alone(what):  # whoever wrote within the time is rolled back
-        return rows.exclude(_changes(what)).order_by()
-    return rows.exclude(changed_by=F("memory__author_user")).order_by()
 
 
 def _others_verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
@@ -257,22 +214,20 @@ def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]
     ids = {row.id for row in rows}
     own = countable(caller=caller).filter(of(what=what), pk__in=ids).order_by()
     made = own.annotate(
-        is_changed=Exists(_others_changes(what)), is_kept=Exists(_others_verdicts(what))
+        is_changed=Exists(others_changes(what=what)), is_kept=Exists(_others_verdicts(what))
     )
     fates: dict[UUID, tuple[Fate, Left | None]] = {}
-    for memory_id, changed, kept in made.values_list("id", "is_changed", "is_kept"):
-        why = Left.CHANGED if changed else Left.KEPT if kept else None
+    for memory_id, rewrote, kept in made.values_list("id", "is_changed", "is_kept"):
+        why = Left.CHANGED if rewrote else Left.KEPT if kept else None
         fates[memory_id] = (Fate.ARCHIVED if why is None else Fate.LEFT, why)
-    fates |= _changed_fates(caller, what, tuple(row for row in rows if row.id not in fates))
+    fates |= _changed_fates(what, tuple(row for row in rows if row.id not in fates))
     behind: dict[UUID, list[UUID]] = {}
     for one in replaced(caller=caller, ids=ids).exclude(of(what=what)).order_by("id"):
         behind.setdefault(one.superseded_by_id or one.id, []).append(one.id)
     return [_item(row, fates[row.id], behind) for row in rows]
 
 
-def _changed_fates(
-    caller: Caller, what: Chosen, rows: tuple[Memory, ...]
-) -> dict[UUID, tuple[Fate, Left | None]]:
+def _changed_fates(what: Chosen, rows: tuple[Memory, ...]) -> dict[UUID, tuple[Fate, Left | None]]:
     found = {}
     for row in rows:
         why = why_left(row=row, version=version_before(row=row, what=what))
