@@ -149,4 +149,7 @@ def _reason(folder: Path, path: str) -> str:
     if len(path) > LONGEST_PATH or not path.isprintable() or "\\" in path:
         return "its path is not taken"
     source = folder / path
-    return "" if source.is_file() and not source.is_symlink() else "no file"
+    is_here = source.is_file() and source.resolve() == folder.resolve() / path
+    return (
+        "" if is_here else "no file"
+    )  # what a link leads to may be anything, links to folders too

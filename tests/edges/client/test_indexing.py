@@ -148,6 +148,18 @@ def test_a_file_with_a_private_key_stays_here(code: Path) -> None:
     assert code_files.read(source=code / "keys.py") == "holds a private key"
 
 
+def test_no_link_is_followed_to_a_folder(here: Cairn, code: Path, tmp_path: Path) -> None:
+    subprocess.run(("git", "-C", code, "add", "."), check=True)
+    (code / "shop").rename(tmp_path / "moved")
+    (code / "shop").symlink_to(tmp_path / "moved")
+    (code / "main.py").write_text("x = 1\n")
+
+    found = code_files.find(folder=code)
+
+    assert [file.path for file in found.files] == ["main.py"]
+    assert found.left == {"no file": 3}
+
+
 def test_of_a_large_file_no_more_is_read_than_may_be_sent(code: Path) -> None:
     with (code / "large.py").open("wb") as file:
         file.truncate(1 << 40)
