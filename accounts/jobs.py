@@ -180,13 +180,20 @@ def heartbeat(*, held: Claim) -> bool:
         return row.update(lease_until=Now() + timedelta(seconds=LEASE_SECONDS)) == 1
 
 
-def progress(*, held: Claim, done: int, total: int) -> None:
-    """Record how far a job is, and extend its lease."""
+def progress(
+    *, held: Claim, done: int, total: int, so_far: Mapping[str, Any] | None = None
+) -> None:
+    """Record how far a job is, and extend its lease.
+
+    `so_far` is its result until now, which stays where it comes to no end.
+    """
+    result = {} if so_far is None else {"result": dict(so_far)}
     with _held(held) as row:
         row.update(
             progress_done=done,
             progress_total=total,
             lease_until=Now() + timedelta(seconds=LEASE_SECONDS),
+            **result,
         )
 
 

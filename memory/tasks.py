@@ -145,7 +145,7 @@ def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
             caller=_who_began(began),
             choice=roll_back.choice_of(payload=claim.payload["choice"]),
             asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
-            tell=partial(_progress, claim),
+            tell=partial(_progress_so_far, claim),
         )
     except (NotFound, Forbidden) as error:  # asking again finds no more
         raise jobs.PermanentFailure(error.detail, error.hint) from error
@@ -283,6 +283,10 @@ def find_pairs(interval_seconds: int) -> None:
 
 def _progress(claim: Claim, done: int, total: int) -> None:
     jobs.progress(held=claim, done=done, total=total)
+
+
+def _progress_so_far(claim: Claim, done: int, total: int, so_far: Mapping[str, Any]) -> None:
+    jobs.progress(held=claim, done=done, total=total, so_far=so_far)
 
 
 def _in_each(slot: str, interval_seconds: int, work: Callable[[], object]) -> None:

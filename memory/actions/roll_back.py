@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Func, IntegerField, QuerySet, Sum
+from django.db.models.fields.json import KeyTransform
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
@@ -20,16 +21,21 @@ from accounts.queries.absent import Beginner
 from memory.actions import rolling_back
 from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import AT_ONCE, MOST
+from memory.lifecycle.rolling_back import AT_ONCE, MOST, REWRITTEN
 from memory.models import ReviewVerdict
 from memory.queries import rollback_choices, rollbacks, waiting
 from memory.queries.rollback_choices import Choice, Chosen
+from memory.taxonomy import Status
 from teams import audit
 
 JOB: Final = "memory.roll_back"
 FIGURES: Final = ("archived", "rewritten", "reinstated", "left")
 TAKES: Final = (rolling_back.archive_part, rolling_back.rewrite_part)  # in this order
 MOMENTS: Final = frozenset({"since", "until"})
+TOUCHED: Final = Func(
+    KeyTransform("touched", "before"), function="jsonb_array_length", output_field=IntegerField()
+)  # memories of a verdict: its own, and those that stand again
+Tell = Callable[[int, int, Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,33 +67,30 @@ def roll_back(*, caller: Caller, choice: Choice, now: datetime) -> RolledBack:
         return done
 
 
-def run(
-    *, caller: Caller, choice: Choice, asked_at: datetime, tell: Callable[[int, int], None]
-) -> Mapping[str, Any]:
+def run(*, caller: Caller, choice: Choice, asked_at: datetime, tell: Tell) -> Mapping[str, Any]:
     """Do a rollback part by part, for its job; `caller` is who asked, as they are now.
 
-    Returns how much, and the verdict by which all of it is undone.
+    Returns how much, and the verdict by which all of it is undone. All of that is read from what
+    was made, and told after every part: whoever goes on after a worker that died says the same, and
+    where nobody does, what was taken back can be undone.
 
     Raises NotFound and RoleNotSufficient where they may not do it any more.
     """
-    counts = dict.fromkeys(FIGURES, 0)
+    so_far: Mapping[str, Any] = {}
     for take in TAKES:
         after: UUID | None = None
         while True:
             with tenancy.unit():
                 what = rollback_choices.chosen(caller=caller, choice=choice, now=asked_at)
-                most = MOST - _made(caller, asked_at).count()
-                part = take(caller=caller, what=what, after=after, most=most)
-                done = _made(caller, asked_at).count()
+                made = _made(caller, asked_at)
+                part = take(caller=caller, what=what, after=after, most=_room(made))
+                so_far, done = _so_far(caller, what, made), _chosen_of(made).count()
                 left = rollbacks.concerned(caller=caller, what=what).count()
-            _add(counts, part)
-            tell(done, done + left)
+            tell(done, done + left, so_far)
             after = part.after
             if after is None:
                 break
-    with tenancy.unit():
-        first = _made(caller, asked_at).order_by("id").first()
-    return {**counts, "review_id": None if first is None else str(first.id)}
+    return so_far
 
 
 def choice_of(*, payload: Mapping[str, Any]) -> Choice:
@@ -159,7 +162,35 @@ def _made(caller: Caller, asked_at: datetime) -> QuerySet[ReviewVerdict]:
         decided_by=waiting.decider(caller=caller),
         decided_at=asked_at,
         verdict=Verdict.ROLL_BACK.value,
+        undone_at__isnull=True,
     )
+
+
+def _chosen_of(made: QuerySet[ReviewVerdict]) -> QuerySet[ReviewVerdict]:
+    """Return those of what stood; what one of them had replaced goes along and is not counted."""
+    return made.filter(before__touched__0__fields__status=Status.ACTIVE.value)
+
+
+def _room(made: QuerySet[ReviewVerdict]) -> int:
+    """Return how many memories this call may still take back. In a unit."""
+    return max(0, MOST - _chosen_of(made).count())
+
+
+def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapping[str, Any]:
+    """Return what the parts of this call have come to, and what undoes them. In a unit."""
+    away = made.exclude(before__has_key=REWRITTEN)
+    touched = away.aggregate(n=Sum(TOUCHED))["n"] or 0
+    archived = away.count()
+    gone = away.order_by().values("memory_id")
+    behind = rollbacks.replaced(caller=caller, ids=gone).exclude(rollbacks.of(what=what)).count()
+    first = made.order_by("id").values_list("id", flat=True).first()
+    return {
+        "archived": archived,
+        "rewritten": made.filter(before__has_key=REWRITTEN).count(),
+        "reinstated": touched - archived,
+        "left": rollbacks.concerned(caller=caller, what=what).count() + behind,
+        "review_id": None if first is None else str(first),
+    }
 
 
 def _add(counts: dict[str, int], part: Part) -> None:

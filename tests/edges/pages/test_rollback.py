@@ -2,18 +2,22 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 from django.test import Client
 
+from accounts import jobs, tasks
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
+from memory.actions import roll_back, rolling_back
 from memory.actions.open_session import NewSession, open_session
 from memory.queries import memories
 from memory.retrieval.filters import Filters
 from tests.edges.pages.conftest import remembered
+from tests.support import work
 from tests.support.memories import CARTS, REDIS
 
 
@@ -100,3 +104,35 @@ def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
 
     assert "Nothing that you see was produced so" in seen
     assert "There was nothing to take back." in told
+
+
+def test_what_a_job_that_failed_took_back_is_undone_on_the_page(
+    owner_pages: Client,
+    shop: str,
+    caller: Caller,
+    member_caller: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(roll_back, "AT_ONCE", 1)
+    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    for text in (REDIS, CARTS):
+        remembered(member_caller, text)
+    answer = owner_pages.post(f"{shop}rollback", {"person": str(member_caller.user_id)})
+    held = work.taken(UUID(answer["Location"].partition("job=")[2]))
+    ended = jobs.progress
+
+    def end(**given: Any) -> None:
+        ended(**given)
+        raise jobs.PermanentFailure("The disk is full.")
+
+    monkeypatch.setattr(jobs, "progress", end)
+    tasks.run(held=held)
+
+    told = owner_pages.get(answer["Location"]).content.decode()
+    undo_at = told.split('id="rollback-job"')[1].split('action="')[1].split('"')[0]
+    half = kept(caller)
+    owner_pages.post(undo_at)
+
+    assert "The disk is full." in told
+    assert len(half) == 1
+    assert kept(caller) == sorted([CARTS, REDIS])
