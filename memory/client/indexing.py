@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FILES_MOST: Final = 100  # a call; the server takes 500
 BYTES_MOST: Final = 2_000_000  # of JSON a call, unless one file is larger; the server takes 8 MiB
 FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
+IN_VAIN_MOST: Final = 3  # rounds one after the other of which the server read no file
 LOOK_AGAIN_SECONDS: Final = 0.5
 _REFUSED_INPUT: Final = 422
 _HELP: Final = "cairn index --help"
@@ -41,9 +42,10 @@ Wait = Annotated[bool, typer.Option("--wait", help="Until the edges are made.")]
 
 @dataclass(slots=True, kw_only=True)
 class Sending:
-    """What became of files that the server lacked."""
+    """What became of files that the server lacked; `waiting` are those that it had no time for."""
 
     sent: int = 0
+    waiting: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     refused: list[Mapping[str, str]] = field(default_factory=list)
 
@@ -172,12 +174,21 @@ def _send(
     missing = frozenset(told["missing"])
     lacked = [file for file in files if file.path in missing]
     sending = Sending()
+    in_vain = 0
     with progress(desk=desk, what="index", total=sum(file.size for file in lacked)) as advance:
-        for batch, size in _batches(_read(lacked, sending)):
-            done = client.send_code(project=project, run=str(told["run"]), files=batch)
-            sending.sent += len(batch)
-            sending.refused += done.get("refused") or []
-            advance(size)
+        while lacked and in_vain < IN_VAIN_MOST:
+            before = sending.sent
+            waiting: set[str] = set()
+            for batch, size in _batches(_read(lacked, sending)):
+                done = client.send_code(project=project, run=str(told["run"]), files=batch)
+                late = frozenset(done.get("waiting") or ())
+                waiting |= late
+                sending.sent += len(batch) - len(late)
+                sending.refused += done.get("refused") or []
+                advance(0 if late else size)
+            lacked = [file for file in lacked if file.path in waiting]
+            in_vain = 0 if sending.sent > before else in_vain + 1
+    sending.waiting += [file.path for file in lacked]
     return sending
 
 
@@ -240,6 +251,7 @@ def _tell(
         "gone": told["gone"],
         "refused": list(sending.refused),
         "changed": sending.changed,
+        "waiting": sending.waiting,
         "left": dict(found.left),
         "masked": dict(found.masked),
         "state": state["state"],
@@ -254,6 +266,12 @@ def _tell(
     for one in sending.refused:
         desk.note(f"{one['path']}: {one['reason']}")
     _note(desk, found)
+    if sending.waiting:
+        raise Incomplete(
+            detail=f"The server had no time to read {len(sending.waiting)} files.",
+            hint="The next run sends them.",
+            command="cairn index",
+        )
     if sending.changed:
         raise Incomplete(
             detail=f"{len(sending.changed)} files changed while they were sent.",

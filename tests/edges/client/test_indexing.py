@@ -14,7 +14,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
-from graph.actions import announce_files
+from graph.actions import announce_files, take_files
 from memory.client import code_files, indexing
 from tests.edges.client.conftest import Cairn
 from tests.support.coding import CART, SHOP
@@ -287,6 +287,42 @@ def test_many_files_travel_in_several_calls(
     (row,) = here("--json", "index").rows()
 
     assert (row["files"], row["sent"]) == (5, 5)
+
+
+class Turns:
+    """How long a call may read files, one call after the other; the last for all that follow."""
+
+    def __init__(self, *seconds: float) -> None:
+        self._seconds = list(seconds)
+
+    def __radd__(self, now: float) -> float:
+        """Return until when the next call may."""
+        return now + (self._seconds.pop(0) if len(self._seconds) > 1 else self._seconds[0])
+
+
+def test_what_the_server_had_no_time_for_is_sent_again(
+    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(take_files, "SECONDS", Turns(-1, 60))
+
+    done = here("--json", "index")
+
+    (row,) = done.rows()
+    assert done.code == 0, done.err
+    assert (row["sent"], row["waiting"]) == (2, [])
+
+
+def test_a_server_that_never_has_time_is_not_asked_for_ever(
+    here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(take_files, "SECONDS", -1)
+
+    done = here("--json", "index")
+
+    (row,) = done.rows()
+    assert (done.code, row["sent"]) == (5, 0)
+    assert row["waiting"] == ["shop/cart.py", "shop/shop.py"]
+    assert "had no time to read 2 files" in json.loads(done.err)["detail"]
 
 
 def test_a_file_that_the_server_will_not_name_is_left_out(here: Cairn, code: Path) -> None:
