@@ -93,10 +93,14 @@ class Form:
         return self.parent.span(self.pieces.source(start)[0], self.pieces.source(end - 1)[1])
 
 
-def forms(*, text: str) -> Iterator[Form]:
-    """Yield every other reading of a text; of two that read alike, one."""
+def forms(*, text: str, plain: set[str] | None = None) -> Iterator[Form]:
+    """Yield every other reading of a text; of two that read alike, one.
+
+    `plain` are words that hide nothing, known from texts that were read before.
+    """
+    plain = set() if plain is None else plain
     seen: set[tuple[str, bool]] = set()
-    for form in _deeper(Form(text=text), DEEPEST, set()):
+    for form in _deeper(Form(text=text), DEEPEST, plain):
         if (form.text, form.is_joined) not in seen:
             seen.add((form.text, form.is_joined))
             yield form

@@ -6,7 +6,7 @@ finding names a kind and a place, never the value.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from accounts.sentences import Sentence, sentence
@@ -50,21 +50,29 @@ class Place:
     column: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """Words that the readings of a text have in common, so that each is looked at once.
+
+    In those that are `clean` no rule for one word finds anything; what is `unencoded` hides none.
+    """
+
+    clean: set[str] = field(default_factory=set)
+    unencoded: set[str] = field(default_factory=set)
+
+
 def find(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     """Find what looks like a secret, in order; overlapping findings are joined."""
-    plain: set[str] = set()  # words that the readings have in common are looked at once
-    found = [_finding(match) for match in _matches(Form(text=text), catalog, plain)]
-    for form in forms(text=text):
-        found.extend(_found_in(form, catalog, plain))
-    return _joined(found)
+    return _found(text, catalog, Plain())
 
 
 def find_spoken(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     """Find secrets in a turn, also those that show only once marks of emphasis are left out."""
-    found = list(find(text=text, catalog=catalog))
+    plain = Plain()
+    found = list(_found(text, catalog, plain))
     bare = unmarked(text=text)
     if bare is not None:
-        for inner in find(text=bare.text, catalog=catalog):
+        for inner in _found(bare.text, catalog, plain):
             start, end = bare.span(inner.start, inner.end)
             found.append(Finding(kind=inner.kind, start=start, end=end))
     return _joined(found)
@@ -121,14 +129,21 @@ def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], st
     return "".join((*parts, text[done:]))
 
 
-def _matches(form: Form, catalog: Catalog, plain: set[str]) -> Iterator[Match]:
-    yield from secret_rules.scan(text=form.text, is_put_together=form.is_joined, plain=plain)
+def _found(text: str, catalog: Catalog, plain: Plain) -> tuple[Finding, ...]:
+    found = [_finding(match) for match in _matches(Form(text=text), catalog, plain)]
+    for form in forms(text=text, plain=plain.unencoded):
+        found.extend(_found_in(form, catalog, plain))
+    return _joined(found)
+
+
+def _matches(form: Form, catalog: Catalog, plain: Plain) -> Iterator[Match]:
+    yield from secret_rules.scan(text=form.text, is_put_together=form.is_joined, plain=plain.clean)
     for match in catalog(form.text):
         if not is_placeholder(form.text[match.start : match.end]):
             yield match
 
 
-def _found_in(form: Form, catalog: Catalog, plain: set[str]) -> Iterator[Finding]:
+def _found_in(form: Form, catalog: Catalog, plain: Plain) -> Iterator[Finding]:
     for match in _matches(form, catalog, plain):
         start, end = form.span(match.start, match.end)
         kind = SecretKind.ENCODED_SECRET if form.is_decoded else match.kind
