@@ -18,8 +18,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from channels.sessions import CookieMiddleware  # noqa: E402
 
 from accounts.backend import patience  # noqa: E402
-from config import collecting  # noqa: E402
-from config.rest import throttling  # noqa: E402
+from config import collecting, throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
 from memory.providers import secret_catalog  # noqa: E402

@@ -3,7 +3,8 @@
 DRF answers what its views raise. What fails before or outside of them (no such address, a host that
 is not ours, a crash) would be a page of HTML; under `/api/` it becomes the same problem+json as
 everything else. Big answers are compressed here, after everything is decided. What a request does
-is known by its id and its address in the audit log. Spec 7.6, 8.1, 10.3.
+is known by its id and its address in the audit log. The counter of calls is put into the request,
+for pages, which know nothing of this layer. Spec 7.6, 8.1, 10.3.
 """
 
 import re
@@ -22,7 +23,7 @@ from accounts import audit
 from accounts.api import headers
 from accounts.audit import Origin, Surface
 from accounts.backend import free_texts
-from config import request_ids
+from config import request_ids, throttling
 from config.rest import problems, rendering
 
 HEADER: Final = "X-Request-Id"
@@ -69,6 +70,7 @@ def _arrive(request: HttpRequest) -> None:
     request_ids.begin(request_id)
     audit.arrive(origin=_origin(request, request_id))
     request.request_id = request_id  # type: ignore[attr-defined]
+    request.counter = throttling.counter  # type: ignore[attr-defined]
 
 
 def _origin(request: HttpRequest, request_id: str) -> Origin:

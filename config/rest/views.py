@@ -24,7 +24,8 @@ from accounts.api.shapes import Record
 from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
-from config.rest import idempotency, pagination, parsing, rendering, throttling, versions
+from config import throttling
+from config.rest import idempotency, pagination, parsing, rendering, versions
 from teams.actions.agents import note_agent
 
 LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
@@ -84,7 +85,7 @@ class EndpointView(APIView):
             return 0
         length = str(request.META.get("CONTENT_LENGTH") or "")
         is_said = length.isdecimal() and len(length) <= LENGTH_DIGITS
-        return int(length) if is_said else parsing.LARGEST_BODY
+        return int(length) if is_said else _largest(endpoint)
 
     def answer(self, request: Request, **path: str) -> HttpResponseBase:
         """Answer one call by its endpoint."""
@@ -165,7 +166,7 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
         return parsing.read_upload(request=http, largest=endpoint.upload)
     if endpoint.body is None:
         return None
-    largest = parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
+    largest = _largest(endpoint)
     if endpoint.lenient:
         value = parsing.read_lenient(request=http, largest=largest)
         return shapes.check(shape=endpoint.body, value=value)
@@ -174,6 +175,10 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
     return shapes.check(shape=endpoint.body, value=value)
+
+
+def _largest(endpoint: Endpoint) -> int:
+    return parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
 
 
 def _attached(answer: Answer) -> FileResponse:

@@ -25,6 +25,7 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the form; hold what was handed in against what is known."""
     if request.method != "POST":
         return _page(request, frame, form={"kind": request.GET.get("kind", "")})
+    _count(request, frame)
     is_diff = request.POST.get("kind") == DIFF
     try:
         text = _handed(request)
@@ -33,6 +34,14 @@ def check(request: HttpRequest, frame: Frame) -> HttpResponse:
         return _answered(request, frame, form=request.POST, error=error, status=error.status)
     form = {"kind": request.POST.get("kind", ""), "text": _again(request, text)}
     return _answered(request, frame, form=form, answer=answer)
+
+
+def _count(request: HttpRequest, frame: Frame) -> None:
+    """Count what is handed in by its size, as over REST, before it is read. Raises RateLimited."""
+    file = request.FILES.get("file")
+    size = len(request.POST.get("text", "").encode()) + ((file.size or 0) if file else 0)
+    counter = request.counter  # type: ignore[attr-defined]
+    counter.count(caller=frame.caller, now_seconds=frame.now.timestamp(), size=size)
 
 
 def _again(request: HttpRequest, text: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from config.rest import throttling
+from config import throttling
 from tests.support.agents import ask
 from tests.support.live import Place
 

@@ -10,6 +10,7 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
+from config import throttling
 from memory.queries.views import MemoryView
 from teams.actions import pausing
 from teams.actions.projects import create_project
@@ -182,3 +183,23 @@ def test_the_page_is_found_in_the_navigation_and_the_palette(
 
     assert f'href="{CHECK}"' in page
     assert f'href="{CHECK}"' in palette
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_checks_count_by_their_size_and_too_many_are_told_when_to_come_back(
+    viewer_pages: Client, tried: MemoryView, monkeypatch: pytest.MonkeyPatch, as_file: bool
+) -> None:
+    monkeypatch.setattr(throttling, "WINDOW_SECONDS", 10**9)
+    monkeypatch.setattr(throttling.counter, "limit", 32)
+    text = f"{PLAN}{' ' * 16_384 * 15}"
+
+    def sent() -> dict[str, Any]:
+        file = SimpleUploadedFile("plan.md", text.encode())
+        return {"kind": "plan", "file": file} if as_file else {"kind": "plan", "text": text}
+
+    first, second, third = (viewer_pages.post(CHECK, sent()) for _ in range(3))
+
+    assert (first.status_code, second.status_code, third.status_code) == (422, 422, 429)
+    assert int(third["Retry-After"]) > 0
+    assert "More than 32 calls a minute." in third.content.decode()
+    assert "More than 32 calls a minute." in answer(viewer_pages)

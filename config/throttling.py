@@ -1,5 +1,6 @@
 """How many calls a credential may make a minute, said in RateLimit headers (spec 8.1, 10.5).
 
+REST and MCP count every call; of pages those count that cost more the more is sent, for the person.
 Counted in Redis, so the limit holds over all web processes. Without Redis calls are let through:
 reads and writes must work then (spec 10.5), and sign-in has limits of its own. After a failure the
 counter rests a few seconds, so that a Redis that hangs does not delay every call. What costs more
@@ -18,12 +19,13 @@ from redis.exceptions import RedisError
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
+from accounts.sentences import sentence
 
 log = logging.getLogger(__name__)
 
 CALLS_A_MINUTE: Final = 12_000  # a credential; ours: far above any honest agent
 BYTES_A_CALL: Final = 16_384  # of what is weighed; ours: looked through in the time of a search
-BYTES_MOST: Final = 1_048_576  # that are weighed: a larger body is refused for its size
+BYTES_MOST: Final = 8_388_608  # that are weighed: a larger body is refused for its size
 WINDOW_SECONDS: Final = 60
 REST_SECONDS: Final = 5.0
 
@@ -53,7 +55,8 @@ class Counter:
         left = WINDOW_SECONDS - passed
         if used > self.limit:
             raise RateLimited(
-                detail=f"More than {self.limit:,} calls a minute.", retry_after_seconds=left
+                detail=sentence("More than {most:,} calls a minute.", most=self.limit),
+                retry_after_seconds=left,
             )
         return {
             "RateLimit-Limit": str(self.limit),
