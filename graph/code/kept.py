@@ -16,6 +16,7 @@ from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
 MOST_SYMBOLS: Final = 5_000  # of a file, ours
 MOST_REFERENCES: Final = 20_000  # of a file, ours
 LONGEST_NAME: Final = 200  # characters of a symbol's own name, and of what is referred to
+MOST_LOOKS: Final = 500  # for secrets in the names of a file, ours
 TOO_MANY: Final = "It defines or names more than an index keeps; the rest is left out."
 
 
@@ -38,9 +39,10 @@ def bounded(*, parsed: Parsed) -> Parsed:
 
 def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
     """Return a file without the symbols and references that hold what looks like a secret."""
-    if not is_secret("\n".join(_texts(parsed))):
+    secret = _secret(tuple(dict.fromkeys(_texts(parsed))), is_secret)
+    if not secret:
         return parsed
-    symbols = tuple(one for one in parsed.symbols if not is_secret(one.qualified))
+    symbols = tuple(one for one in parsed.symbols if one.qualified not in secret)
     sources = {"", *(one.qualified for one in symbols)}
     return replace(
         parsed,
@@ -48,7 +50,7 @@ def without(*, parsed: Parsed, is_secret: Callable[[str], bool]) -> Parsed:
         references=tuple(
             one
             for one in parsed.references
-            if one.source in sources and not any(is_secret(text) for text in _said(one))
+            if one.source in sources and secret.isdisjoint(_said(one))
         ),
     )
 
@@ -91,6 +93,26 @@ def _is_short(one: Symbol) -> bool:
 
 def _is_brief(one: Reference) -> bool:
     return all(len(text) <= LONGEST_NAME for text in _said(one))
+
+
+def _secret(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozenset[str]:
+    """Return the texts that hold what looks like a secret, looked for by halves.
+
+    Each look costs, and a file may name many: where they are used up, what is left is secret.
+    """
+    found: set[str] = set()
+    left, looks = [texts], MOST_LOOKS
+    while left:
+        some = left.pop()
+        looks -= 1
+        if looks >= 0 and not is_secret("\n".join(some)):
+            continue
+        if looks < 0 or len(some) == 1:
+            found.update(some)
+        else:
+            half = len(some) // 2
+            left += [some[:half], some[half:]]
+    return frozenset(found)
 
 
 def _said(one: Reference) -> tuple[str, ...]:

@@ -1,0 +1,70 @@
+"""What is kept of a file holds no secret, and finding that out has an end."""
+
+from graph.code import kept
+from graph.code.languages import Language
+from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
+from graph.vocabulary import NodeKind
+
+
+class Eye:
+    """Takes what says so for a secret, and counts how often it looked."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self, text: str) -> bool:
+        self.looks += 1
+        return "hidden" in text
+
+
+def test_names_of_secrets_are_left_out_with_what_refers_to_them() -> None:
+    eye = Eye()
+    parsed = _parsed(("open_gate", "hidden_1", "close_gate"), ("total", "hidden_2", "open_gate"))
+
+    left = kept.without(parsed=parsed, is_secret=eye)
+
+    assert [one.name for one in left.symbols] == ["open_gate", "close_gate"]
+    assert [one.target for one in left.references] == ["total", "open_gate"]
+
+
+def test_a_file_without_secrets_is_looked_at_once() -> None:
+    eye = Eye()
+    parsed = _parsed(("a", "b"), ("c", "d"))
+
+    assert kept.without(parsed=parsed, is_secret=eye) is parsed
+    assert eye.looks == 1
+
+
+def test_one_secret_among_many_names_is_found_by_halves() -> None:
+    eye = Eye()
+    names = tuple(f"name_{number}" for number in range(20_000))
+
+    left = kept.without(parsed=_parsed((), (*names, "hidden")), is_secret=eye)
+
+    assert [one.target for one in left.references] == list(names)
+    assert eye.looks < 40
+
+
+def test_a_file_full_of_secrets_is_not_looked_through_to_its_end() -> None:
+    eye = Eye()
+    names = tuple(f"hidden_{number}" for number in range(20_000))
+
+    left = kept.without(parsed=_parsed(names[:5_000], names), is_secret=eye)
+
+    assert (left.symbols, left.references) == ((), ())
+    assert eye.looks <= kept.MOST_LOOKS
+
+
+def _parsed(symbols: tuple[str, ...], targets: tuple[str, ...]) -> Parsed:
+    return Parsed(
+        language=Language.PYTHON,
+        lines=1,
+        symbols=tuple(
+            Symbol(kind=NodeKind.FUNCTION, name=name, qualified=name, first_line=1, last_line=1)
+            for name in symbols
+        ),
+        references=tuple(
+            Reference(kind=ReferenceKind.CALLS, source="", target=target, line=1)
+            for target in targets
+        ),
+    )
