@@ -105,6 +105,15 @@ def unit() -> Iterator[None]:
             connection.unit_of = None  # type: ignore[attr-defined]
 
 
+def let_go() -> None:
+    """Give the connection back to the pool before something that takes long and needs none.
+
+    The next unit takes another. In a surrounding transaction (tests) it stays, because it must.
+    """
+    if not connection.in_atomic_block:
+        connection.close()
+
+
 @contextmanager
 def snapshot() -> Iterator[None]:
     """Open a unit in which everything read is of one moment, and nothing can be written.

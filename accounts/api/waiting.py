@@ -12,8 +12,7 @@ from threading import BoundedSemaphore
 from typing import Final, TypeVar
 from uuid import UUID
 
-from django.db import connection
-
+from accounts import tenancy
 from accounts.api.shapes import Field, Whole
 from accounts.caller import Caller
 from accounts.errors import InvalidToken
@@ -75,7 +74,7 @@ def _wait(
 ) -> Found | None:
     found = None
     while not found and time.monotonic() < ends_at:
-        _let_go()
+        tenancy.let_go()
         time.sleep(PAUSE_SECONDS)
         check()
         found = look()
@@ -85,8 +84,3 @@ def _wait(
 def _ended(caller: Caller, job_id: UUID) -> work.JobView | None:
     job = work.job(caller=caller, job_id=job_id)
     return job if job.state in ENDED else None
-
-
-def _let_go() -> None:
-    if not connection.in_atomic_block:
-        connection.close()

@@ -3,10 +3,15 @@
 Each is parsed while its sender waits, apart from this process and bounded in time and memory, and
 its text is let go of: no queue, log or table ever holds it. What it defines stands at once, its
 edges come of a job. A file that cannot be read is kept as such, so that it is not asked for again.
+
+A call holds no connection while its files are parsed, because others may be before them; what is
+not read when its time is over stays missing, and its sender is told.
 """
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -16,8 +21,9 @@ from accounts import tenancy
 from accounts.backend import free_texts, rows
 from accounts.caller import Caller
 from accounts.errors import FieldError, TooLarge
+from accounts.sentences import sentence
 from graph.actions import code_root
-from graph.backend import guarded
+from graph.backend import guarded, turns
 from graph.code import kept
 from graph.code.languages import language_of
 from graph.code.manifest import LARGEST_FILE
@@ -32,7 +38,8 @@ from teams import audit
 from teams.models import Project
 from teams.queries import find_project
 
-BINARY: Final = "It is no text."
+BINARY: Final = sentence("It is no text.")
+SECONDS: Final = 20.0  # of the clock in which a call's files may begin to be read; ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +61,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What became of files: how many were read, how many were known, which could not be read."""
+    """What became of files: how many were read, how many were known, which could not be read.
+
+    `waiting` are those that it was not the turn of in time: they stay missing.
+    """
 
     indexed: int
     known: int
     refused: tuple[Refusal, ...]
+    waiting: tuple[str, ...]
     job_id: UUID | None
     view: IndexView
 
@@ -78,14 +89,22 @@ def take_files(
     """Read files that the newest manifest announced.
 
     Raises TooLarge, ManifestMismatch pointing at the file, IndexRunning where another manifest has
-    come since, RoleNotSufficient, NotFound.
+    come since, RateLimited where as many calls of the organization are read as may be at a time,
+    RoleNotSufficient, NotFound.
     """
     code_root.check_may_index(caller=caller)
     _check(files)
+    with turns.READING.hold():
+        return _taken(caller, ref, run, files, now)
+
+
+def _taken(caller: Caller, ref: str, run: UUID, files: Sequence[Sent], now: datetime) -> Taken:
     with tenancy.unit():
-        project = find_project(caller=caller, ref=ref)
-        wanted = _wanted(project, run, files)
-    read = [_parsed(one) for one in files if one.path in wanted]
+        wanted = _wanted(find_project(caller=caller, ref=ref), run, files)
+    tenancy.let_go()
+    asked = [one for one in files if one.path in wanted]
+    read = _read(asked)
+    waiting = tuple(one.path for one in asked[len(read) :])
     with tenancy.unit():
         project = find_project(caller=caller, ref=ref)
         root = code_root.hold_root(project=project)
@@ -99,10 +118,11 @@ def take_files(
         _tell(caller, project, stored, view)
     return Taken(
         indexed=sum(one.parsed is not None for one in stored),
-        known=len(files) - len(stored),
+        known=len(files) - len(stored) - len(waiting),
         refused=tuple(
             Refusal(path=one.sent.path, reason=one.reason) for one in stored if one.parsed is None
         ),
+        waiting=waiting,
         job_id=job_id,
         view=view,
     )
@@ -148,10 +168,21 @@ def _wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str, Nod
     return {path: node for path, node in nodes.items() if node.wanted}
 
 
-def _parsed(sent: Sent) -> _Read:
+def _read(files: Sequence[Sent]) -> list[_Read]:
+    """Read files in their order, as many as it is the turn of in time."""
+    until = time.monotonic() + SECONDS
+    read: list[_Read] = []
+    with suppress(guarded.Busy):
+        for one in files:
+            read.append(_parsed(one, until))  # noqa: PERF401 - what was read before counts
+    return read
+
+
+def _parsed(sent: Sent, until: float) -> _Read:
+    """Read a file. Raises Busy."""
     if b"\0" in sent.content:
         return _Read(sent=sent, parsed=None, reason=BINARY)
-    found = guarded.parse(path=sent.path, content=sent.content)
+    found = guarded.parse(path=sent.path, content=sent.content, until=until)
     if not isinstance(found, Parsed):
         return _Read(sent=sent, parsed=None, reason=found.why)
     return _Read(

@@ -115,6 +115,7 @@ _TAKEN: Final[Mapping[str, Any]] = {
     "indexed": 1,
     "known": 0,
     "refused": [],
+    "waiting": [],
     "job_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a91",
     "index": _STANDING,
 }
@@ -140,7 +141,12 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         index=ref("CodeIndex"),
     ),
     "CodeReceived": record(
-        indexed=WHOLE, known=WHOLE, refused=_REFUSED, job_id=maybe(ID), index=ref("CodeIndex")
+        indexed=WHOLE,
+        known=WHOLE,
+        refused=_REFUSED,
+        waiting=several(TEXT),
+        job_id=maybe(ID),
+        index=ref("CodeIndex"),
     ),
 }
 
@@ -222,6 +228,7 @@ def _taken(done: Taken) -> dict[str, Any]:
         "indexed": done.indexed,
         "known": done.known,
         "refused": [{"path": one.path, "reason": one.reason} for one in done.refused],
+        "waiting": done.waiting,
         "job_id": done.job_id,
         "index": _shown(done.view),
     }
@@ -261,7 +268,9 @@ ENDPOINTS: Final = (
         summary="Send files that are missing",
         says=(
             "At most 8 MiB a call, 1 MiB a file. Each is parsed and let go of: what it defines and "
-            "names is kept, its text is not. A job makes the edges."
+            "names is kept, its text is not. Those that are `waiting` could not be read within 20 "
+            "seconds: send them again. An organization has two calls read at once; 429 says when "
+            "to ask again. A job makes the edges."
         ),
         scope=TokenScope.INDEX,
         run=take,
@@ -271,6 +280,7 @@ ENDPOINTS: Final = (
             "files": [{"path": "shop/cart.py", "hash": "a" * 64, "text": "def total(): ..."}],
         },
         bulk=True,
+        weighed=True,
         replies=(
             Reply(
                 status=202,

@@ -2,8 +2,9 @@
 
 One process lives long and parses one file at a time, for whoever asks in this one. When a file
 takes too long it is killed. When it dies of a file it is started anew and asked once more, because
-it may have died of what came before. So a file is refused only for itself, and what it holds
-reaches no further than the answer, which is read as data.
+it may have died of what came before; one that had no other file before is not asked again. So a
+file is refused only for itself, and what it holds reaches no further than the answer, which is read
+as data.
 """
 
 import atexit
@@ -12,14 +13,16 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from accounts.sentences import sentence
 from graph.backend import parse_worker
 from graph.code.languages import Language
 from graph.code.values import Chunk, Parsed, Reference, ReferenceKind, Refused, Symbol
@@ -27,10 +30,10 @@ from graph.vocabulary import NodeKind
 
 SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule; ours
 MEMORY_BYTES: Final = 1_000_000_000  # of address space; ours
-TOO_LONG: Final = "It takes too long to be read."
-TOO_MUCH: Final = "It takes too much memory to be read."
-TOO_LARGE: Final = "It is larger than what is read."
-_ATTEMPTS: Final = 2
+TOO_LONG: Final = sentence("It takes too long to be read.")
+TOO_MUCH: Final = sentence("It takes too much memory to be read.")
+TOO_LARGE: Final = sentence("It is larger than what is read.")
+_FOREVER: Final = -1
 _GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
 _LEFT: Final[list[subprocess.Popen[bytes] | None]] = []  # of the process this was forked from
 _ROOT: Final = Path(__file__).resolve().parents[2]
@@ -38,6 +41,10 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 
 class _Lost(Exception):
     """The process died of the file that it was given, or was killed for it."""
+
+
+class Busy(Exception):
+    """The time is over before it was the turn of a file; nothing is known of it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,20 +61,16 @@ class Parser:
         """The number of its process, while it has one."""
         return self._process.pid if self._process else None
 
-    def parse(self, *, path: str, content: bytes) -> Parsed | Refused:
-        """Return what a file holds, or why it could not be read."""
+    def parse(self, *, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
+        """Return what a file holds, or why it could not be read.
+
+        `until` is a moment of the monotonic clock: a file that has begun by then is read to its
+        end. Raises Busy when it has not.
+        """
         if len(content) > parse_worker.LARGEST_FRAME:
             return Refused(path=path, why=TOO_LARGE)
-        with self._lock:
-            for _ in range(_ATTEMPTS):
-                late = threading.Event()
-                try:
-                    return self._asked(path, content, late)
-                except _Lost:
-                    code = self._end()
-                    if late.is_set() or code == -signal.SIGXCPU:
-                        return Refused(path=path, why=TOO_LONG)
-        return Refused(path=path, why=TOO_MUCH)
+        with self._turn(until):
+            return self._tried(path, content)
 
     def close(self) -> None:
         """End the process; the next file starts another."""
@@ -81,6 +84,29 @@ class Parser:
         """
         _LEFT.append(self._process)
         self._process, self._lock = None, threading.Lock()
+
+    @contextmanager
+    def _turn(self, until: float | None) -> Iterator[None]:
+        """Hold the process, waited for in turn. Raises Busy."""
+        left = _FOREVER if until is None else until - time.monotonic()
+        if (until is not None and left <= 0) or not self._lock.acquire(timeout=left):
+            raise Busy
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _tried(self, path: str, content: bytes) -> Parsed | Refused:
+        is_new = False
+        while not is_new:
+            is_new, late = self._process is None, threading.Event()
+            try:
+                return self._asked(path, content, late)
+            except _Lost:
+                code = self._end()
+                if late.is_set() or code == -signal.SIGXCPU:
+                    return Refused(path=path, why=TOO_LONG)
+        return Refused(path=path, why=TOO_MUCH)
 
     def _asked(self, path: str, content: bytes, late: threading.Event) -> Parsed:
         process = self._process = self._process or _started(self.memory_bytes)
@@ -115,9 +141,12 @@ atexit.register(PARSER.close)
 os.register_at_fork(after_in_child=PARSER.forget)
 
 
-def parse(*, path: str, content: bytes) -> Parsed | Refused:
-    """Return what a file holds, or why it could not be read; never raises for what it holds."""
-    return PARSER.parse(path=path, content=content)
+def parse(*, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
+    """Return what a file holds, or why it could not be read; never raises for what it holds.
+
+    Raises Busy when it is not its turn by `until`, a moment of the monotonic clock.
+    """
+    return PARSER.parse(path=path, content=content, until=until)
 
 
 def parse_guarded(*, files: Iterable[tuple[str, bytes]]) -> Iterator[Parsed | Refused]:

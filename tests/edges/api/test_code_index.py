@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from accounts.authentication import entered
+from accounts.caller import Caller
+from graph.backend import turns
 from tests.support.api import Api
 from tests.support.coding import CART, FILES, SHOP, digest
 
@@ -164,6 +167,27 @@ def test_more_than_eight_megabytes_are_not_read(api: Api, run: str) -> None:
     answer = api.post(f"{ADDRESS}/files", {"run": run, "files": files})
 
     assert answer.status_code == 413
+
+
+def test_files_count_by_their_size_as_calls(api: Api, run: str) -> None:
+    small = {"path": "shop/cart.py", "hash": digest(CART), "text": CART}
+    text = "#" * 200_000
+    large = {"path": "shop/shop.py", "hash": digest(text), "text": text}
+
+    left = [
+        int(api.post(f"{ADDRESS}/files", {"run": run, "files": [one]})["RateLimit-Remaining"])
+        for one in (small, large)
+    ]
+
+    assert left[0] - left[1] == 13
+
+
+def test_a_call_that_has_to_come_again_is_told_when(api: Api, caller: Caller, run: str) -> None:
+    with entered(caller), turns.READING.hold(), turns.READING.hold():
+        held = api.post(f"{ADDRESS}/files", _files(run))
+
+    assert (held.status_code, held["Retry-After"]) == (429, "5")
+    assert api.post(f"{ADDRESS}/files", _files(run)).json()["waiting"] == []
 
 
 def test_the_files_of_an_older_manifest_are_a_conflict(api: Api, run: str) -> None:

@@ -7,10 +7,12 @@ import pytest
 
 from accounts import tenancy, tokens
 from accounts.caller import Caller, TokenScope
-from accounts.errors import InvalidInput, NotFound
+from accounts.errors import InvalidInput, NotFound, RateLimited
 from accounts.models import Job
+from graph.actions import take_files as taking
 from graph.actions.resolve_code import resolve_code
 from graph.actions.take_files import Sent, take_files
+from graph.backend import turns
 from graph.errors import IndexRunning, ManifestMismatch
 from graph.models import Edge, Node
 from graph.queries.code_index import State, code_index, files, symbols
@@ -148,6 +150,29 @@ def test_a_file_that_is_sent_twice_is_known(caller: Caller, now: datetime) -> No
     again = send(caller, now, told)
 
     assert (again.indexed, again.known) == (0, 2)
+
+
+def test_files_whose_turn_did_not_come_stay_missing_and_are_told(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = announce(caller, now)
+    with monkeypatch.context() as patch:
+        patch.setattr(taking, "SECONDS", 0.0)
+        late = send(caller, now, told)
+
+    assert (late.indexed, late.known, late.waiting) == (0, 0, tuple(FILES))
+    assert late.view.state is State.RECEIVING
+    again = send(caller, now, told)
+    assert (again.indexed, again.waiting) == (2, ())
+
+
+def test_as_many_calls_as_may_are_read_at_a_time(caller: Caller, now: datetime) -> None:
+    told = announce(caller, now)
+
+    with turns.READING.hold(), turns.READING.hold(), pytest.raises(RateLimited, match="2 calls"):
+        send(caller, now, told)
+
+    assert send(caller, now, told).indexed == 2
 
 
 def test_an_index_that_was_cut_off_goes_on_with_what_is_missing(

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -125,6 +126,17 @@ def test_threads_share_one_process(parser: Parser) -> None:
     assert [one.symbols[0].name for one in told if isinstance(one, Parsed)] == [
         f"f{n}" for n in range(40)
     ]
+
+
+def test_whose_turn_does_not_come_in_time_is_told(parser: Parser) -> None:
+    with parser._lock, pytest.raises(guarded.Busy):
+        parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 0.01)
+    with pytest.raises(guarded.Busy):
+        parser.parse(path="a.py", content=GOOD, until=time.monotonic())
+
+    told = parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 20)
+
+    assert told == parse(path="a.py", source=GOOD)
 
 
 def test_files_are_answered_in_their_order() -> None:
