@@ -19,7 +19,7 @@ import typer
 from . import code_files, replacing, repository
 from .asking import Project
 from .code_files import CodeFile, Content, Found
-from .errors import Incomplete, Misused, Problem
+from .errors import ClientError, Incomplete, Misused, Problem
 from .terminal import Desk, progress
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ BYTES_MOST: Final = 2_000_000  # of JSON a call, unless one file is larger; the 
 FILES_OF_A_PROJECT: Final = 50_000  # the server takes no more
 IN_VAIN_MOST: Final = 3  # rounds one after the other of which the server read no file
 LOOK_AGAIN_SECONDS: Final = 0.5
+STUCK_SECONDS: Final = 10 * 60  # in which nothing of an awaited index moves; ours
 _REFUSED_INPUT: Final = 422
 _HELP: Final = "cairn index --help"
 
@@ -229,11 +230,22 @@ def _batches(files: Iterator[tuple[Row, int]]) -> Iterator[tuple[list[Row], int]
 
 
 def _standing(client: "Client", project: str, *, is_awaited: bool) -> Mapping[str, Any]:
-    """Return how far the index is, or will be when nothing is under way."""
+    """Return how far the index is, or will be when nothing is under way.
+
+    Raises ClientError where it is awaited and nothing becomes of it.
+    """
     told = client.code_index(project=project)
+    moved_at = time.monotonic()
     while is_awaited and told["state"] == "resolving":
+        if time.monotonic() - moved_at >= STUCK_SECONDS:
+            raise ClientError(
+                detail=f"The edges are not made, and nothing moved for {STUCK_SECONDS // 60} min.",
+                hint="Is a worker running there? The files are kept; nothing has to be sent again.",
+                command="cairn index --wait",
+            )
         time.sleep(LOOK_AGAIN_SECONDS)
-        told = client.code_index(project=project)
+        before, told = told, client.code_index(project=project)
+        moved_at = moved_at if told == before else time.monotonic()
     return told
 
 
@@ -271,6 +283,12 @@ def _tell(
             detail=f"The server had no time to read {len(sending.waiting)} files.",
             hint="The next run sends them.",
             command="cairn index",
+        )
+    if state["state"] == "failed":
+        raise ClientError(
+            detail=f"The edges could not be made: {state.get('reason') or 'no reason is told'}",
+            hint="The files are kept. Run it again, or ask who runs the server.",
+            command="cairn index --wait",
         )
     if sending.changed:
         raise Incomplete(

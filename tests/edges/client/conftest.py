@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from memory.client import cli
+from tests.edges.client.scripted import served
 from tests.support.live import Place
 from tests.support.served import address, other_place, place
 
-__all__ = ["address", "cairn", "here", "home", "other_place", "place"]
+__all__ = ["address", "cairn", "here", "home", "other_place", "place", "served"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
