@@ -6,7 +6,9 @@ one of the memories since. The version goes on, because a version never means tw
 other field is restored.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -33,11 +35,13 @@ TAKEN_BACK = sentence("the correction was taken back")  # why a successor is arc
 def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:
     """Take back one's own verdict; return the memory as it is again.
 
-    Raises NotFound for somebody else's, Conflict when it is undone or something changed since.
+    Raises NotFound for somebody else's, Conflict when it is undone, something changed since, or it
+    is a part of a rollback.
     """
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         made = own(caller=caller, review_id=review_id)
+        _check_alone(made)
         _hold(caller, (made,))
         decided = take_back(caller=caller, made=made, now=now)
         store.record(caller=caller, act="memory.review_undone", memory_id=decided.memory.id)
@@ -52,6 +56,7 @@ def undo_together(*, caller: Caller, review_id: UUID, now: datetime) -> tuple[De
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         first = own(caller=caller, review_id=review_id)
+        _check_alone(first)
         ids = (
             ReviewVerdict.objects.filter(
                 decided_by=first.decided_by,
@@ -75,8 +80,9 @@ def take_back(*, caller: Caller, made: ReviewVerdict, now: datetime) -> Decided:
     for one in made.before.get("made", []):
         _put_away(caller, UUID(one), now)
     for kept in sorted(made.before.get("touched", []), key=lambda one: str(one["id"])):
-        _restore(caller, kept)
-    _say_again(caller, made, now)
+        row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
+        check_untouched(row=row, version=kept["version"])
+        _restore(row, kept)
     unlink.put_back(before=made.before)
     MemoryLink.objects.filter(pk__in=made.before.get("links", [])).delete()
     MemoryVersion.objects.filter(pk__in=made.before.get("versions", [])).delete()
@@ -102,6 +108,15 @@ def own(*, caller: Caller, review_id: UUID) -> ReviewVerdict:
             hint="Who decided takes it back; others decide anew.",
         )
     return made
+
+
+def _check_alone(made: ReviewVerdict) -> None:
+    """Return where a verdict is no part of a rollback, of which all is undone. Raises Conflict."""
+    if made.verdict == Verdict.ROLL_BACK:
+        raise Conflict(
+            detail="This is a part of a rollback; nothing was undone.",
+            hint="Undo the whole rollback.",
+        )
 
 
 def _hold(caller: Caller, several: tuple[ReviewVerdict, ...]) -> None:
@@ -139,28 +154,27 @@ def _of(caller: Caller) -> Q:
     return mine if caller.token_id is not None else mine & ~Q(decided_agent="")
 
 
-def _restore(caller: Caller, kept: dict[str, object]) -> None:
-    row = lock_memory(caller=caller, memory_id=UUID(str(kept["id"])))
-    check_untouched(row=row, version=kept["version"])
+def say_again(*, caller: Caller, made: ReviewVerdict, row: Memory, now: datetime) -> None:
+    """Let a held memory that went back to an earlier text say what it said then. In a unit.
+
+    Both are forgotten, and all else of it is as it was.
+    """
+    number = made.before[REWRITTEN]
+    version = row.versions.get(number=number)
+    revise.go_back(caller=caller, row=row, version=version, reason="", now=now)
+    row.versions.filter(number__gte=number).delete()
+    for kept in made.before["touched"]:
+        _restore(row, kept)
+
+
+def _restore(row: Memory, kept: Mapping[str, Any]) -> None:
+    """Give a held memory the fields back that a verdict has kept of it."""
     fields = kept["fields"]
-    if not isinstance(fields, dict):
-        raise TypeError("a verdict keeps fields by name")
     for name, value in fields.items():
         setattr(row, name, deciding.read_back(name=name, value=value))
     names = tuple(name.removesuffix("_id") for name in fields if name != "updated_at")
     store.save_unique(row=row, fields=names, now=row.updated_at)
     store.index_words(rows=(row,))
-
-
-def _say_again(caller: Caller, made: ReviewVerdict, now: datetime) -> None:
-    """Let a memory that went back to an earlier text say what it said then, and forget both."""
-    number = made.before.get(REWRITTEN)
-    if number is None:
-        return
-    row = lock_memory(caller=caller, memory_id=about(made=made))
-    version = row.versions.get(number=number)
-    revise.go_back(caller=caller, row=row, version=version, reason="", now=now)
-    row.versions.filter(number__gte=number).delete()
 
 
 def _put_away(caller: Caller, memory_id: UUID, now: datetime) -> None:

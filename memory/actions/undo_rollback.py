@@ -1,6 +1,7 @@
 """Undo a rollback: all that one call took back stands again as it was, or nothing of it (4.3, 9.2).
 
-What was archived comes back at once; what got its text before is put back one by one. Only who
+In the order that is the reverse of what was done: what got its text before is put back one by one,
+then what was archived comes back at once. Only who
 rolled back undoes it, and only while nobody has changed one of the memories since.
 """
 
@@ -37,17 +38,14 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         several = _of_one_call(caller, review_id)
-        away = tuple(one for one in several if REWRITTEN not in one.before)
-        held = _held(caller, away)
-        _restore(held, away)
-        ReviewVerdict.objects.filter(pk__in=[one.pk for one in away]).update(undone_at=now)
-        about = tuple(held[undo.about(made=one)] for one in away)
-        store.announce(caller=caller, kind="memory.restored", rows=about)
-        for one in several:
-            if REWRITTEN in one.before:
-                undo.take_back(caller=caller, made=one, now=now)
-        ids = tuple(undo.about(made=one) for one in several)
-        by_verb = {"undone": ids}
+        held = _held(caller, several)
+        _check_untouched(held, several)
+        for made in several:  # the last thing that was done goes first
+            if REWRITTEN in made.before:
+                undo.say_again(caller=caller, made=made, row=held[undo.about(made=made)], now=now)
+        _restore(caller, held, tuple(one for one in several if REWRITTEN not in one.before))
+        ReviewVerdict.objects.filter(pk__in=[one.pk for one in several]).update(undone_at=now)
+        by_verb = {"undone": tuple(undo.about(made=one) for one in several)}
         store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)
     return len(several)
 
@@ -84,22 +82,39 @@ def _held(caller: Caller, several: tuple[ReviewVerdict, ...]) -> Held:
     return held
 
 
-def _restore(held: Held, several: tuple[ReviewVerdict, ...]) -> None:
-    """Give what was archived, and what stood again for it, its fields back, and the edges."""
+def _check_untouched(held: Held, several: tuple[ReviewVerdict, ...]) -> None:
+    """Return where each memory is as this call left it, which may have touched it twice.
+
+    Raises Conflict.
+    """
+    left: dict[UUID, int] = {}
     for made in several:
         for kept in made.before["touched"]:
+            id = UUID(str(kept["id"]))
+            left[id] = max(left.get(id, 0), int(kept["version"]))
+    for id, version in left.items():
+        undo.check_untouched(row=held[id], version=version)
+
+
+def _restore(caller: Caller, held: Held, away: tuple[ReviewVerdict, ...]) -> None:
+    """Give what was archived, and what stood again for it, its fields back, and the edges."""
+    touched: dict[UUID, Memory] = {}
+    for made in away:
+        for kept in made.before["touched"]:
             row = held[UUID(str(kept["id"]))]
-            undo.check_untouched(row=row, version=kept["version"])
+            touched[row.id] = row
             _fill(row, kept["fields"])
-    replaced = tuple(row for row in held.values() if row.status != Status.ACTIVE)
-    standing = tuple(row for row in held.values() if row.status == Status.ACTIVE)
+    replaced = tuple(row for row in touched.values() if row.status != Status.ACTIVE)
+    standing = tuple(row for row in touched.values() if row.status == Status.ACTIVE)
     try:
         with transaction.atomic():  # what is replaced again makes room first
             for rows in (replaced, standing):
                 bring_back.save_all(rows=rows, fields=(*_columns(), "version"))
     except IntegrityError as error:
         raise store.not_unique() from error
-    for made in several:
+    store.announce(caller=caller, kind="memory.superseded", rows=replaced)
+    store.announce(caller=caller, kind="memory.restored", rows=standing)
+    for made in away:
         unlink.put_back(before=made.before)
 
 

@@ -1,0 +1,91 @@
+"""A rollback that was undone: all that one call took back is as it was before."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from memory.actions.undo import undo, undo_together
+from memory.actions.undo_rollback import undo_rollback
+from memory.models import ReviewVerdict
+from teams.models import Change
+from tests.integration.memory.test_roll_back import (
+    LATER,
+    Roll,
+    put_right,
+    roll,
+    row_of,
+    say,
+)
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.taking_in import active
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+__all__ = ["roll"]
+
+
+def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    old = stored(caller, now, REDIS, project=store)
+    say(member_caller, old, CARTS, now)
+    put_right(member_caller, old.id, PARSER, now)
+    before = row_of(old)
+    done = roll(person=member_caller.user_id)
+    assert (done.archived, done.reinstated, done.rewritten) == (1, 1, 1)
+    assert active() == [REDIS]
+    assert done.review_id is not None
+
+    undone = undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    assert (undone, active()) == (2, [PARSER])
+    row = row_of(old)
+    assert (row.content, row.status, row.superseded_by_id, row.confidence, row.updated_at) == (
+        CARTS, "superseded", before.superseded_by_id, before.confidence, before.updated_at,
+    )  # fmt: skip
+    with tenancy.unit():
+        assert [one.content for one in row.versions.all()] == [REDIS]
+        assert not ReviewVerdict.objects.filter(undone_at=None).exists()
+    assert roll(person=member_caller.user_id).archived == 1
+
+
+@pytest.mark.parametrize("take_back", [undo, undo_together])
+def test_a_part_of_a_rollback_is_not_undone_by_itself(
+    caller: Caller,
+    member_caller: Caller,
+    store: str,
+    now: datetime,
+    roll: Roll,
+    take_back: Callable[..., object],
+) -> None:
+    for text in (REDIS, CARTS):
+        stored(member_caller, now, text, project=store)
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+
+    with pytest.raises(Conflict, match="part of a rollback"):
+        take_back(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    assert active() == []
+    assert undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER) == 2
+
+
+def test_the_feed_says_of_each_memory_what_became_of_it(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    old = stored(caller, now, REDIS, project=store)
+    new = put_right(member_caller, old.id, PARSER, now)
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+    with tenancy.unit():
+        last = Change.objects.order_by("-id").values_list("id", flat=True)[0]
+
+    undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    with tenancy.unit():
+        told = Change.objects.filter(id__gt=last).values_list("object_id", "kind")
+        assert set(told) == {(old.id, "memory.superseded"), (new, "memory.restored")}
