@@ -96,7 +96,8 @@ def _chip(summary: Mapping[str, Any]) -> str:
 def _href(caller: Caller, change: ChangeView) -> str:
     if change.kind.startswith("memory."):
         return reverse("permalink", args=(change.object_id,))
-    if change.kind.startswith("project."):
-        slug = str(change.summary.get("slug", ""))
-        return reverse("overview", args=(caller.organization_slug, slug)) if slug else ""
+    page = "connections" if change.kind == "index.progress" else "overview"
+    slug = str(change.summary.get("slug", ""))
+    if slug and change.kind.startswith(("project.", "index.")):
+        return reverse(page, args=(caller.organization_slug, slug))
     return ""

@@ -6,7 +6,7 @@ from typing import Final
 
 from django import template
 
-from frontend import words, words_of_sessions
+from frontend import words, words_of_code, words_of_sessions
 
 NAMES: Final[Mapping[str, Mapping[str, words.Name]]] = {
     "scope_name": words.SCOPES,
@@ -39,6 +39,8 @@ NAMES: Final[Mapping[str, Mapping[str, words.Name]]] = {
     "point_name": words_of_sessions.INJECTION_POINTS,
     "mark_name": words_of_sessions.RIBBON_MARKS,
     "outcome_name": words_of_sessions.OUTCOMES,
+    "index_state_name": words_of_code.INDEX_STATES,
+    "code_language_name": words_of_code.LANGUAGES,
 }
 
 

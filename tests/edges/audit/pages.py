@@ -231,7 +231,8 @@ PAGES_OF_ONE_PERSON: Final = frozenset(  # no organization's concern, until one 
 )
 PAGES_THAT_READ: Final = frozenset(
     {
-        "activity", "as_json", "audit_csv", "changes", "check", "conflicts", "conflicts_count",
+        "activity", "as_json", "audit_csv", "changes", "check", "code_index", "conflicts",
+        "conflicts_count",
         "connection_test", "connections", "difference", "docs",
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",

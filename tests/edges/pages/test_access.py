@@ -21,6 +21,7 @@ PAGES = (
     "/o/acme/p/shop/teach",
     "/o/acme/p/shop/connections",
     "/o/acme/p/shop/connections/steps",
+    "/o/acme/p/shop/connections/code",
     "/o/acme/p/shop/activity",
     "/o/acme/palette?q=token",
     "/o/acme/changes?after=0",

@@ -1,0 +1,200 @@
+"""The card of a project's code on the page of connections: empty, under way, done, refused."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+from django.utils import translation
+
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.models import User
+from accounts.sentences import Sentence
+from frontend.words_of_code import INDEX_STATES, LANGUAGES
+from graph.actions import take_files
+from graph.actions.announce_files import Announcement
+from graph.backend import guarded
+from graph.code.languages import Language
+from graph.queries.code_index import State
+from teams.actions.projects import create_project
+from tests.edges.pages.conftest import HTMX
+from tests.support import coding
+from tests.support.coding import FILES
+
+CARD = "/o/acme/p/shop/connections/code"
+BINARY = {**FILES, "shop/logo.bin": "\0\0\0"}
+REASONS = (take_files.BINARY, guarded.TOO_LONG, guarded.TOO_MUCH, guarded.TOO_LARGE)
+
+
+def card(client: Client, address: str = CARD) -> str:
+    """Return the card as the page that is open fetches it."""
+    response = client.get(address, **HTMX)  # type: ignore[arg-type]
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def announced(caller: Caller, *, ref: str = "shop") -> Announcement:
+    """Say which files a project has."""
+    with entered(caller):
+        return coding.announce(caller, datetime.now(UTC), BINARY, ref=ref)
+
+
+def sent(caller: Caller, told: Announcement, *, ref: str = "shop") -> None:
+    """Send them."""
+    with entered(caller):
+        coding.send(caller, datetime.now(UTC), told, BINARY, ref=ref)
+
+
+def joined(caller: Caller) -> None:
+    """Make the edges."""
+    with entered(caller):
+        coding.resolve()
+
+
+def test_a_project_without_code_shows_the_command(owner_pages: Client, shop: str) -> None:
+    shown = card(owner_pages)
+
+    assert "<code>cairn index --project shop</code></pre><button" in shown
+    assert "data-copy" in shown
+    assert 'class="meter"' not in shown
+
+
+def test_files_that_arrive_are_counted(owner_pages: Client, shop: str, caller: Caller) -> None:
+    announced(caller)
+
+    shown = card(owner_pages)
+
+    assert "Files are arriving" in shown
+    assert 'aria-label="0 of 3 files"' in shown
+    assert "cairn index --project" not in shown
+
+
+def test_edges_that_are_made_are_told(owner_pages: Client, shop: str, caller: Caller) -> None:
+    sent(caller, announced(caller))
+
+    shown = card(owner_pages)
+
+    assert "Edges are being made" in shown
+    assert 'aria-label="3 of 3 files"' in shown
+
+
+def test_what_is_done_is_told_with_its_figures(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    sent(caller, announced(caller))
+    joined(caller)
+
+    shown = card(owner_pages)
+
+    assert "Up to date" in shown
+    assert "Python 2, others 1" in shown
+    assert '<dt>Symbols</dt><dd class="num">3</dd>' in shown
+    assert 'class="meter"' not in shown
+
+
+def test_files_that_could_not_be_read_are_named_with_the_reason(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    sent(caller, announced(caller))
+    joined(caller)
+
+    shown = card(owner_pages)
+
+    assert "1 file could not be read" in shown
+    assert ">shop/logo.bin</code>" in shown
+    assert "It is no text." in shown
+
+
+def test_french_readers_are_told_the_reason_in_french(
+    owner: User, owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    User.objects.filter(pk=owner.pk).update(language="fr")
+    sent(caller, announced(caller))
+
+    shown = card(owner_pages)
+
+    assert "1 fichier n’a pas pu être lu" in shown
+    assert "Ce n’est pas du texte." in shown
+    assert "It is no text." not in shown
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_every_reason_is_said_in_french(reason: str) -> None:
+    assert isinstance(reason, Sentence)
+    with translation.override("fr"):
+        assert translation.gettext(str(reason)) != reason
+
+
+def test_every_state_and_language_has_its_words() -> None:
+    assert INDEX_STATES.keys() == {state.value for state in State}
+    assert LANGUAGES.keys() == {language.value for language in Language}
+
+
+def test_the_page_fetches_the_card_and_hears_of_progress(owner_pages: Client, shop: str) -> None:
+    shown = owner_pages.get(f"{shop}connections").content.decode()
+
+    assert f'data-refresh="{CARD}" data-kinds="index."' in shown
+    assert f'hx-get="{CARD}" hx-trigger="load"' in shown
+
+
+def test_without_scripts_the_card_is_a_page(owner_pages: Client, shop: str) -> None:
+    shown = owner_pages.get(CARD).content.decode()
+
+    assert "</html>" in shown
+    assert "cairn index --project shop" in shown
+
+
+def test_the_feed_leads_to_the_card(owner_pages: Client, shop: str, caller: Caller) -> None:
+    sent(caller, announced(caller))
+
+    changes = owner_pages.get("/o/acme/changes?after=0").json()["changes"]
+
+    told = [one["html"]["feed"] for one in changes if one["kind"] == "index.progress"]
+    assert told
+    assert all(f'href="{shop}connections"' in line for line in told)
+
+
+def test_code_of_another_project_is_not_counted(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    with entered(caller):
+        create_project(caller=caller, slug="other", name="Other", now=datetime.now(UTC))
+    sent(caller, announced(caller, ref="other"), ref="other")
+
+    shown = card(owner_pages)
+
+    assert "cairn index --project shop" in shown
+    assert "logo.bin" not in shown
+
+
+@pytest.fixture
+def vault(shop: str, caller: Caller) -> str:
+    """The card of a project with code that its members alone see; the owner is one."""
+    now = datetime.now(UTC)
+    with entered(caller):
+        create_project(caller=caller, slug="vault", name="Vault", now=now, open_to_all=False)
+    sent(caller, announced(caller, ref="vault"), ref="vault")
+    return CARD.replace("shop", "vault")
+
+
+def test_code_of_a_closed_project_is_shown_to_its_members_alone(
+    vault: str, owner_pages: Client, member: User, signed_in: Callable[[User], Client]
+) -> None:
+    hidden = signed_in(member).get(vault, **HTMX)  # type: ignore[arg-type]
+    unknown = signed_in(member).get(CARD.replace("shop", "nowhere"), **HTMX)  # type: ignore[arg-type]
+
+    assert "logo.bin" in card(owner_pages, vault)
+    assert hidden.status_code == unknown.status_code == 404
+    assert b"logo.bin" not in hidden.content
+
+
+def test_code_of_another_organization_is_not_shown(
+    stranger_pages: Client, shop: str, caller: Caller
+) -> None:
+    sent(caller, announced(caller))
+
+    answer = stranger_pages.get(CARD, **HTMX)  # type: ignore[arg-type]
+
+    assert answer.status_code == 404
+    assert b"logo.bin" not in answer.content
