@@ -23,7 +23,7 @@ from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, MOST, REWRITTEN
 from memory.models import ReviewVerdict
-from memory.queries import rollback_choices, rollbacks, waiting
+from memory.queries import rollback_choices, rollback_stands, rollbacks, waiting
 from memory.queries.rollback_choices import Choice, Chosen
 from memory.taxonomy import Status
 from teams import audit
@@ -182,7 +182,8 @@ def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapp
     touched = away.aggregate(n=Sum(TOUCHED))["n"] or 0
     archived = away.count()
     gone = away.order_by().values("memory_id")
-    behind = rollbacks.replaced(caller=caller, ids=gone).exclude(rollbacks.of(what=what)).count()
+    below = rollbacks.replaced(caller=caller, ids=gone)
+    behind = below.filter(~rollback_stands.goes(what=what)).count()
     first = made.order_by("id").values_list("id", flat=True).first()
     return {
         "archived": archived,

@@ -21,7 +21,7 @@ from memory.actions.unlink import TAKEN
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN
 from memory.models import Memory, MemoryVersion
-from memory.queries import rollback_changes, rollbacks
+from memory.queries import rollback_changes, rollback_stands, rollbacks
 from memory.queries.memories import lock_memory
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollbacks import REASON
@@ -50,7 +50,8 @@ class _Held:
 
 def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
     """Archive the next ones of what was produced; what they replaced stands again. In a unit."""
-    rows = rollbacks.produced(caller=caller, what=what).filter(~rollbacks.stood_for(what=what))
+    rows = rollbacks.produced(caller=caller, what=what)
+    rows = rows.filter(~rollback_stands.stood_for(what=what))
     rows = rows if after is None else rows.filter(id__gt=after)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
     if not ids:

@@ -4,42 +4,36 @@ Everything is of the caller's sight: what they may not see is neither counted no
 never touched (spec 4.3, 7.2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.sentences import sentence
-from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import LONGEST_CHAIN, Fate, Left
 from memory.models import (
-    ActionLog,
     Conflict,
     Memory,
     MemoryLink,
-    ReviewVerdict,
-    Session,
 )
 from memory.queries.rollback_changes import (
     changed,
     others_changes,
     version_before,
     why_left,
-    within,
 )
 from memory.queries.rollback_choices import Choice, Chosen, check_in_person, chosen
+from memory.queries.rollback_stands import goes, kept, of, stood_for
 from memory.queries.views import countable
 from memory.taxonomy import Status
 
 LARGEST_PAGE: Final = 200  # spec 10.5
 REASON: Final = sentence("it was rolled back")  # why a memory was archived or has its text before
-STORED: Final = ("added", "superseded", "contradicted", "extended")  # outcomes that made a memory
-STANDS: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,21 +91,21 @@ def preview(
 
 def counts(*, caller: Caller, what: Chosen) -> Counts:
     """Count what a rollback takes back, each within the caller's sight. In a unit."""
-    going = produced(caller=caller, what=what)
-    archived = going.filter(~stood_for(what=what)).values("id")
+    theirs = produced(caller=caller, what=what)
+    first = theirs.filter(~stood_for(what=what)).values_list("id", flat=True)
+    going, behind = _chains(caller, what, first)
     seen = countable(caller=caller).filter(project=what.project_id).order_by()
-    both = Q(source__in=archived, target__in=seen) | Q(target__in=archived, source__in=seen)
-    sides = Q(older__in=archived, newer__in=seen) | Q(newer__in=archived, older__in=seen)
+    both = Q(source__in=going, target__in=seen) | Q(target__in=going, source__in=seen)
+    sides = Q(older__in=going, newer__in=seen) | Q(newer__in=going, older__in=seen)
     fates = _changed_fates(what, tuple(rewritten(caller=caller, what=what)))
     back = sum(fate is Fate.REWRITTEN for fate, _ in fates.values())
-    number = archived.count()
     return Counts(
-        archived=number,
+        archived=len(going),
         rewritten=back,
-        reinstated=replaced(caller=caller, ids=archived).exclude(of(what=what)).count(),
+        reinstated=len(behind),
         conflicts=Conflict.objects.filter(sides, verdict="").order_by().count(),
         links=MemoryLink.objects.filter(both).order_by().count(),
-        left=going.count() - number + len(fates) - back,
+        left=count_stood_for(caller=caller, what=what) + len(fates) - back,
     )
 
 
@@ -145,26 +139,6 @@ def replaced(*, caller: Caller, ids: Any) -> QuerySet[Memory]:
     return rows.filter(superseded_by__in=ids, status=Status.SUPERSEDED.value)
 
 
-def of(*, what: Chosen) -> Q:
-    """Return the condition that a memory was produced so."""
-    choice = what.choice
-    made = Q(created_at__lte=what.asked_at)
-    if what.person is not None:
-        made &= Q(author_user=what.person)
-    if choice.session is not None:
-        made &= Q(session_id=choice.session)
-    if choice.token is not None:
-        made &= _by_token(what, choice.token)
-    if what.derived is not None:
-        made &= Q(id__in=what.derived)
-    return made & within(name="created_at", choice=choice)
-
-
-def stood_for(*, what: Chosen) -> Exists | Q:
-    """Return the condition that somebody else has rewritten or kept a memory since."""
-    return Q(Exists(others_changes(what=what))) | Q(Exists(_others_verdicts(what)))
-
-
 def count_stood_for(*, caller: Caller, what: Chosen) -> int:
     """Count what was produced and stays, since somebody else stands for it. In a unit."""
     return produced(caller=caller, what=what).filter(stood_for(what=what)).count()
@@ -175,56 +149,53 @@ def closure(
 ) -> tuple[frozenset[UUID], frozenset[UUID]]:
     """Return what goes with these memories, and what stands again behind them. In a unit.
 
-    What of theirs replaced one another goes together; behind the first of them is what was there.
+    What of theirs replaced one another goes together; behind the first of them is what was there,
+    or what somebody else stands for.
     """
-    going, behind, fresh = set(ids), set[UUID](), set(ids)
+    going, behind = _chains(caller, what, ids)
+    return frozenset(going), frozenset(behind)
+
+
+def _chains(
+    caller: Caller, what: Chosen, ids: Iterable[UUID]
+) -> tuple[Mapping[UUID, UUID], Mapping[UUID, UUID]]:
+    """Return `closure`, each memory with that of the ids before which it stood."""
+    going, behind = {one: one for one in ids}, dict[UUID, UUID]()
+    fresh = set(going)
     for _ in range(LONGEST_CHAIN):
-        below = replaced(caller=caller, ids=fresh)
-        own = set(below.filter(of(what=what)).values_list("id", flat=True))
-        behind |= set(below.values_list("id", flat=True)) - own
-        fresh = own - going
-        going |= own
+        below = replaced(caller=caller, ids=fresh).annotate(goes=goes(what=what))
+        fresh = set()
+        for one, successor, too in below.values_list("id", "superseded_by", "goes").order_by("id"):
+            if successor is None:
+                continue
+            if too and one not in going:
+                going[one] = going[successor]
+                fresh.add(one)
+            elif not too:
+                behind[one] = going[successor]
         if not fresh:
             break
-    return frozenset(going), frozenset(behind)
+    return going, behind
 
 
 def _here(caller: Caller, what: Chosen) -> QuerySet[Memory]:
     return countable(caller=caller).filter(project=what.project_id)
 
 
-def _by_token(what: Chosen, token: UUID) -> Q:
-    told = ActionLog.objects.filter(
-        project_id=what.project_id, token_id=token, outcome__in=STORED, memory_id__isnull=False
-    )
-    opened = Session.objects.filter(project=what.project_id, token_id=token)
-    of_sessions = Q(session_id__in=opened.order_by().values("id"))
-    return of_sessions | Q(id__in=told.order_by().values("memory_id"))
-
-
-def _others_verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
-    rows = ReviewVerdict.objects.filter(
-        memory=OuterRef("pk"), verdict__in=STANDS, undone_at__isnull=True
-    )
-    rows = rows.exclude(decided_by__in=what.mine)
-    return rows.exclude(decided_by=F("memory__author_user")).order_by()
-
-
 def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]:
     ids = {row.id for row in rows}
     own = countable(caller=caller).filter(of(what=what), pk__in=ids).order_by()
-    made = own.annotate(
-        is_changed=Exists(others_changes(what=what)), is_kept=Exists(_others_verdicts(what))
-    )
+    made = own.annotate(is_changed=Exists(others_changes(what=what)), is_kept=kept(what=what))
     fates: dict[UUID, tuple[Fate, Left | None]] = {}
-    for memory_id, rewrote, kept in made.values_list("id", "is_changed", "is_kept"):
-        why = Left.CHANGED if rewrote else Left.KEPT if kept else None
+    for memory_id, rewrote, stays in made.values_list("id", "is_changed", "is_kept"):
+        why = Left.CHANGED if rewrote else Left.KEPT if stays else None
         fates[memory_id] = (Fate.ARCHIVED if why is None else Fate.LEFT, why)
     fates |= _changed_fates(what, tuple(row for row in rows if row.id not in fates))
-    behind: dict[UUID, list[UUID]] = {}
-    for one in replaced(caller=caller, ids=ids).exclude(of(what=what)).order_by("id"):
-        behind.setdefault(one.superseded_by_id or one.id, []).append(one.id)
-    return [_item(row, fates[row.id], behind) for row in rows]
+    gone = tuple(id for id, (fate, _) in fates.items() if fate is Fate.ARCHIVED)
+    again: dict[UUID, list[UUID]] = {}
+    for one, successor in _chains(caller, what, gone)[1].items():
+        again.setdefault(successor, []).append(one)
+    return [_item(row, fates[row.id], again) for row in rows]
 
 
 def _changed_fates(what: Chosen, rows: tuple[Memory, ...]) -> dict[UUID, tuple[Fate, Left | None]]:
@@ -235,12 +206,12 @@ def _changed_fates(what: Chosen, rows: tuple[Memory, ...]) -> dict[UUID, tuple[F
     return found
 
 
-def _item(row: Memory, fate: tuple[Fate, Left | None], behind: Mapping[UUID, list[UUID]]) -> Item:
+def _item(row: Memory, fate: tuple[Fate, Left | None], again: Mapping[UUID, list[UUID]]) -> Item:
     return Item(
         memory_id=row.id,
         citation=row.citation,
         type=row.type,
         fate=fate[0],
         why=fate[1],
-        stands_again=tuple(behind.get(row.id, ())) if fate[0] is Fate.ARCHIVED else (),
+        stands_again=tuple(again.get(row.id, ())),
     )

@@ -1,0 +1,100 @@
+"""What of somebody's work others stand for by now: rewritten, kept or confirmed (spec 4.3).
+
+A rollback leaves it. Who asks for the rollback, and who is rolled back, stand for nothing here.
+"""
+
+from typing import Final
+
+from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, UUIDField
+from django.db.models.functions import Cast
+
+from memory.lifecycle import settling
+from memory.lifecycle.review import Verdict
+from memory.models import ActionLog, Conflict, Memory, ReviewVerdict, Session
+from memory.queries.rollback_changes import others_changes, within
+from memory.queries.rollback_choices import Chosen
+from teams.models import AuditEntry
+
+STORED: Final = ("added", "superseded", "contradicted", "extended")  # outcomes that made a memory
+STANDS: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
+CONFIRMED: Final = "memory.confirmed"
+CONFIRMED_TOGETHER: Final = ("memory.bulk_confirmed", "memory.bulk_written")
+OLDER_HOLDS: Final = (settling.Verdict.KEEP_OLDER.value, settling.Verdict.BOTH.value)
+NEWER_HOLDS: Final = (settling.Verdict.KEEP_NEWER.value, settling.Verdict.BOTH.value)
+
+
+def of(*, what: Chosen) -> Q:
+    """Return the condition that a memory was produced so."""
+    choice = what.choice
+    made = Q(created_at__lte=what.asked_at)
+    if what.person is not None:
+        made &= Q(author_user=what.person)
+    if choice.session is not None:
+        made &= Q(session_id=choice.session)
+    if choice.token is not None:
+        made &= _by_token(what)
+    if what.derived is not None:
+        made &= Q(id__in=what.derived)
+    return made & within(name="created_at", choice=choice)
+
+
+def stood_for(*, what: Chosen) -> Q:
+    """Return the condition that somebody else has rewritten, kept or confirmed a memory since."""
+    return Q(Exists(others_changes(what=what))) | kept(what=what)
+
+
+def goes(*, what: Chosen) -> Q:
+    """Return the condition that a memory was produced so, and nobody else stands for it."""
+    return of(what=what) & ~stood_for(what=what)
+
+
+def kept(*, what: Chosen) -> Q:
+    """Return the condition that somebody else has decided, or said, that a memory is right."""
+    decided = Q(Exists(_verdicts(what))) | Q(Exists(_settled(what)))
+    said = _confirmations(what)
+    alone = Cast("object_id", UUIDField())
+    each = Func(F("details__confirmed"), function="jsonb_array_elements_text")
+    one = said.filter(act=CONFIRMED).values(one=alone)
+    together = said.filter(act__in=CONFIRMED_TOGETHER).values(one=Cast(each, UUIDField()))
+    confirmed = Q(id__in=one) | Q(id__in=together)
+    return decided | (Q(user_verified=True) & confirmed)
+
+
+def _verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
+    rows = ReviewVerdict.objects.filter(
+        memory=OuterRef("pk"), verdict__in=STANDS, undone_at__isnull=True
+    )
+    rows = rows.exclude(decided_by__in=what.mine)
+    return rows.exclude(decided_by=F("memory__author_user")).order_by()
+
+
+def _settled(what: Chosen) -> QuerySet[Conflict]:
+    """Return the conflicts that somebody else has settled so that a memory holds."""
+    older = Q(older=OuterRef("pk"), verdict__in=OLDER_HOLDS)
+    newer = Q(newer=OuterRef("pk"), verdict__in=NEWER_HOLDS)
+    by_author = Q(older=OuterRef("pk"), settled_by=F("older__author_user"))
+    by_author |= Q(newer=OuterRef("pk"), settled_by=F("newer__author_user"))
+    rows = Conflict.objects.filter(older | newer, settled_by__isnull=False)
+    return rows.exclude(settled_by__in=what.mine).exclude(by_author).order_by()
+
+
+def _confirmations(what: Chosen) -> QuerySet[AuditEntry]:
+    """Return what others said in person of memories: neither who asks nor who is rolled back."""
+    authors = Memory.objects.filter(
+        of(what=what), project=what.project_id, author_user__isnull=False
+    )
+    rows = AuditEntry.objects.filter(
+        object_type="memory", actor_user__isnull=False, token_id__isnull=True, agent=""
+    )
+    rows = rows.exclude(actor_user__in=what.mine)
+    return rows.exclude(actor_user__in=authors.order_by().values("author_user")).order_by()
+
+
+def _by_token(what: Chosen) -> Q:
+    token = what.choice.token
+    told = ActionLog.objects.filter(
+        project_id=what.project_id, token_id=token, outcome__in=STORED, memory_id__isnull=False
+    )
+    opened = Session.objects.filter(project=what.project_id, token_id=token)
+    of_sessions = Q(session_id__in=opened.order_by().values("id"))
+    return of_sessions | Q(id__in=told.order_by().values("memory_id"))

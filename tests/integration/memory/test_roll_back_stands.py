@@ -1,0 +1,155 @@
+"""What others stand for by now is left by a rollback, and stands again where it was replaced."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from memory.actions.confirm import confirm
+from memory.actions.correct import correct
+from memory.actions.revise import revise
+from memory.actions.roll_back import RolledBack, roll_back
+from memory.actions.settle import Settlement, settle
+from memory.actions.together import do_all
+from memory.lifecycle.rolling_back import Fate, Left
+from memory.lifecycle.settling import Verdict
+from memory.models import Conflict, Memory, ReviewVerdict
+from memory.queries import rollbacks
+from memory.queries.rollback_choices import Choice
+from memory.queries.rollbacks import Preview
+from memory.queries.views import MemoryView
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
+from tests.support.taking_in import active
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+LATER = timedelta(hours=1)
+MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
+Roll = Callable[..., RolledBack]
+Look = Callable[..., Preview]
+
+
+@pytest.fixture
+def steward(caller: Caller) -> Caller:
+    """Somebody else who decides: neither who rolls back nor who wrote."""
+    return replace(caller, user_id=uuid4(), role=Role.STEWARD)
+
+
+@pytest.fixture
+def roll(caller: Caller, store: str, now: datetime) -> Roll:
+    """Roll back in the project as the owner, an hour later."""
+
+    def by(**chosen: Any) -> RolledBack:
+        return roll_back(caller=caller, choice=Choice(project=store, **chosen), now=now + LATER)
+
+    return by
+
+
+@pytest.fixture
+def look(caller: Caller, store: str, now: datetime) -> Look:
+    """Preview a rollback as the owner, an hour later."""
+
+    def by(**chosen: Any) -> Preview:
+        choice, then = Choice(project=store, **chosen), now + LATER
+        return rollbacks.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+
+    return by
+
+
+def fates(seen: Preview) -> dict[UUID, tuple[Fate, Left | None]]:
+    return {one.memory_id: (one.fate, one.why) for one in seen.items}
+
+
+def kept(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Keep a memory, as the review inbox does."""
+    assert who.user_id is not None
+    with tenancy.unit():
+        ReviewVerdict.objects.create(
+            memory_id=memory.id, verdict="keep", decided_by=who.user_id, decided_at=now
+        )
+
+
+def rewritten(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Say a memory in other words."""
+    changes = {"content": PARSER}
+    revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+
+def audience_of(memory: MemoryView) -> UUID:
+    """Return who sees a memory, as its row says."""
+    with tenancy.unit():
+        return Memory.objects.get(pk=memory.id).audience
+
+
+@pytest.mark.parametrize(("stand_for", "says"), [(kept, REDIS), (rewritten, PARSER)])
+def test_what_others_stand_for_stands_again_where_it_was_replaced(
+    member_caller: Caller, steward: Caller, store: str, now: datetime, roll: Roll, look: Look,
+    stand_for: Callable[[Caller, MemoryView, datetime], None], says: str,
+) -> None:  # fmt: skip
+    memory = stored(member_caller, now, REDIS, project=store)
+    stand_for(steward, memory, now)
+    bad = correct(
+        caller=as_agent(member_caller), memory_id=memory.id, content=CARTS, kind="wrong",
+        reason="", now=now,
+    ).memory  # fmt: skip
+    assert bad is not None
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert [(one.memory_id, one.stands_again) for one in seen.items] == [(bad.id, (memory.id,))]
+    assert (seen.counts.archived, seen.counts.reinstated) == (1, 1)
+    assert (done.archived, done.reinstated) == (1, 1)
+    assert active() == [says]
+
+
+@pytest.mark.parametrize(
+    "how",
+    [(Verdict.KEEP_NEWER, True), (Verdict.BOTH, True), (Verdict.KEEP_OLDER, False)],
+)
+def test_what_others_settled_a_conflict_for_is_left(
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
+    roll: Roll, look: Look, how: tuple[Verdict, bool],
+) -> None:  # fmt: skip
+    verdict, is_left = how
+    older = stored(caller, now, REDIS, project=store)
+    newer = stored(member_caller, now, CARTS, project=store)
+    with tenancy.unit():
+        between = Conflict.objects.create(
+            older_id=older.id, newer_id=newer.id, audience=audience_of(newer),
+            project_id=newer.project_id, kind="contradict", cause="unsure", found_at=now,
+        )  # fmt: skip
+    decision = Settlement(verdict=verdict, reason="It was looked up.")
+    settle(caller=steward, conflict_id=between.id, settlement=decision, now=now)
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert fates(seen) == ({newer.id: (Fate.LEFT, Left.KEPT)} if is_left else {})
+    assert done.archived == 0
+    assert (CARTS in active()) == is_left
+
+
+def test_what_others_confirmed_in_person_is_left(
+    member_caller: Caller, steward: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    one, several, agents, own = (
+        stored(member_caller, now, text, project=store) for text in (REDIS, CARTS, PARSER, MILL)
+    )
+    confirm(caller=steward, memory_id=one.id, now=now)
+    do_all(caller=steward, verb="confirm", memory_ids=(several.id,), now=now)
+    confirm(caller=as_agent(steward), memory_id=agents.id, now=now)
+    confirm(caller=member_caller, memory_id=own.id, now=now)
+
+    seen = fates(look(person=member_caller.user_id))
+    done = roll(person=member_caller.user_id)
+
+    left, gone = (Fate.LEFT, Left.KEPT), (Fate.ARCHIVED, None)
+    assert seen == {one.id: left, several.id: left, agents.id: gone, own.id: gone}
+    assert (done.archived, done.left) == (2, 2)
+    assert active() == sorted([REDIS, CARTS])
