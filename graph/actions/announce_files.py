@@ -13,9 +13,10 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.backend import free_texts, rows
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from accounts.errors import FieldError, InvalidInput
 from accounts.identifiers import new_id
+from accounts.sentences import sentence
 from graph.actions import code_root
 from graph.code import manifest
 from graph.code.languages import language_of
@@ -30,7 +31,7 @@ from teams.models import Project
 from teams.queries import find_project
 
 AT_ONCE: Final = 500  # paths that are looked through for secrets together
-MOST_FAULTS: Final = 100  # that a refusal names
+MOST_FAULTS: Final = 1_000  # that a refusal names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ def announce_files(
             root=root, run=str(run), revision=code_root.revision(root=root) + int(changed)
         )
         view = code_index.index_of(project_id=project.id)
-        job_id = _queued(caller, project, view, bool(found.gone))
+        job_id = _queued(caller, project, root, view)
         _tell(caller, project, found, view)
         return Announcement(
             run=run,
@@ -83,13 +84,25 @@ def _check(files: Sequence[Announced]) -> None:
     """Raise InvalidInput where a path or a hash is none, naming each that is, up to a bound."""
     twice = manifest.repeated(paths=(file.path for file in files))
     faults = [fault for n, file in enumerate(files) for fault in _faults(n, file, twice)]
-    if faults:
-        raise InvalidInput(
-            detail=faults[0].detail,
-            hint="Leave the files out that `errors` points at, or rename them, and send it again.",
-            errors=tuple(faults[:MOST_FAULTS]),
-        )
+    _refuse(
+        faults,
+        "Leave the files out that `errors` points at, or rename them, and send it again.",
+    )
     _check_secrets(files)
+
+
+def _refuse(faults: Sequence[FieldError], hint: str) -> None:
+    """Raise InvalidInput for faults, if there are any; of very many it names the first."""
+    if not faults:
+        return
+    detail = faults[0].detail
+    if len(faults) > MOST_FAULTS:
+        detail = sentence(
+            "{count} files are refused; `errors` points at the first {most}.",
+            count=len(faults),
+            most=MOST_FAULTS,
+        )
+    raise InvalidInput(detail=detail, hint=hint, errors=tuple(faults[:MOST_FAULTS]))
 
 
 def _faults(number: int, file: Announced, twice: frozenset[str]) -> list[FieldError]:
@@ -105,14 +118,26 @@ def _faults(number: int, file: Announced, twice: frozenset[str]) -> list[FieldEr
 
 
 def _check_secrets(files: Sequence[Announced]) -> None:
-    """Raise InvalidInput where a path holds a secret; most manifests are looked through at once."""
+    """Raise InvalidInput naming all paths that hold a secret, up to a bound.
+
+    Paths are looked at one by one only where a portion holds one.
+    """
+    faults: list[FieldError] = []
     for start in range(0, len(files), AT_ONCE):
-        portion = files[start : start + AT_ONCE]
-        joined = "\n".join(file.path for file in portion)
-        if free_texts.shown(text=joined) != joined:
-            pointers = (f"/files/{start + n}/path" for n in range(len(portion)))
-            paths = (file.path for file in portion)
-            free_texts.check(texts=dict(zip(pointers, paths, strict=True)))
+        faults += _secrets(start, [file.path for file in files[start : start + AT_ONCE]])
+    _refuse(faults, free_texts.HINT)
+
+
+def _secrets(start: int, paths: Sequence[str]) -> tuple[FieldError, ...]:
+    """Return the faults of paths that hold secrets, the first of which is `start` of all."""
+    joined = "\n".join(paths)
+    if free_texts.shown(text=joined) == joined:
+        return ()
+    try:
+        free_texts.check(texts={f"/files/{start + n}/path": path for n, path in enumerate(paths)})
+    except InvalidInput as error:
+        return error.errors
+    return ()
 
 
 def _known(project_id: UUID) -> dict[str, Known]:
@@ -148,13 +173,11 @@ def _node(project: Project, file: Announced, now: datetime) -> Node:
     )
 
 
-def _queued(caller: Caller, project: Project, view: IndexView, is_less: bool) -> UUID | None:
-    """Queue the work on edges where no file has to come first that would queue it."""
-    is_whole = view.files_done == view.files_total
-    waits = view.state is code_index.State.RESOLVING or is_less
-    if not (is_whole and waits):
+def _queued(caller: Caller, project: Project, root: Node, view: IndexView) -> UUID | None:
+    """Queue the work on edges where there is some; files that come queue it sooner or again."""
+    if code_root.is_resolved(root=root):
         return None
-    return code_root.queue(caller=caller, project_id=project.id, view=view)
+    return code_root.queue(by=principal(caller=caller), project_id=project.id, view=view)
 
 
 def _tell(caller: Caller, project: Project, found: Difference, view: IndexView) -> None:

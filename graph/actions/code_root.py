@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts import jobs
 from accounts.audit import Actor
-from accounts.caller import Caller, TokenScope, principal
+from accounts.caller import Caller, TokenScope
 from accounts.sentences import sentence
 from graph.models import Node
 from graph.queries.code_index import IndexView
@@ -49,7 +49,12 @@ def revision(*, root: Node) -> int:
     return int((root.details or {}).get("revision", 0))
 
 
-def queue(*, caller: Caller, project_id: UUID, view: IndexView) -> UUID | None:
+def is_resolved(*, root: Node) -> bool:
+    """Say whether the edges are made of the files as they are."""
+    return bool((root.details or {}).get("resolved", 0) == revision(root=root))
+
+
+def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> UUID | None:
     """Queue the work on edges: at once when all files are there, else a while after the last.
 
     Returns the job's id, None when one that waits will do it.
@@ -60,7 +65,7 @@ def queue(*, caller: Caller, project_id: UUID, view: IndexView) -> UUID | None:
         payload={"key": str(project_id)},
         key=f"{project_id.hex}:later" if later else project_id.hex,
         delay_seconds=LATER_SECONDS if later else 0,
-        created_by=principal(caller=caller),
+        created_by=by,
     )
 
 

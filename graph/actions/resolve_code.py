@@ -1,8 +1,8 @@
 """Make the edges of a project's code anew, from what its files define and name (spec 5.1, 5.2).
 
 Read in one unit, thought about in none, written in another under the lock of the index: only what
-is other than before is written. When files came or went meanwhile, nothing is, and the work waits
-for them. So it may die anywhere, and the next run does it all.
+is other than before is written. When files came or went meanwhile, nothing is, and the work is
+queued anew. So it may die anywhere, and the next run does it all.
 """
 
 from collections import defaultdict
@@ -27,6 +27,7 @@ from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams.models import Project
 
 INSTALLATION: Final = "installation"
+OUTDATED: Final = {"outdated": 1}
 ACTOR: Final = Person(user_id=None, source_interface=INSTALLATION)
 
 Key = tuple[int, str, int | None, str]  # from, type, to, text
@@ -51,22 +52,34 @@ def resolve_code(
     if read is None:
         return {"edges": 0}
     tell(1, 3)
+    with tenancy.unit():  # before the work, because reading takes long too
+        if _is_outdated(project_id, code_index.root_of(project_id=project_id), read):
+            return OUTDATED
     edges = _keyed(resolve(files=read.files), read.nodes)
     tell(2, 3)
     with tenancy.unit():
         project = Project.objects.get(pk=project_id)
         root = code_root.hold_root(project=project)
-        if code_root.revision(root=root) != read.revision:
-            return {"outdated": 1}
+        if _is_outdated(project_id, root, read):
+            return OUTDATED
         written = _write(project, edges)
         _finish(project, root, edges, now)
         return {"edges": len(edges), **written}
 
 
+def _is_outdated(project_id: UUID, root: Node | None, read: _Code) -> bool:
+    """Say whether files came or went since they were read; then the work is queued anew."""
+    if root is not None and code_root.revision(root=root) == read.revision:
+        return False
+    view = code_index.index_of(project_id=project_id)
+    code_root.queue(by=None, project_id=project_id, view=view)
+    return True
+
+
 def _read(project_id: UUID) -> _Code | None:
     """Read a project's files from one moment; None where their edges are made. In a unit."""
     root = code_index.root_of(project_id=project_id)
-    if root is None or (root.details or {}).get("resolved") == code_root.revision(root=root):
+    if root is None or code_root.is_resolved(root=root):
         return None
     by_file: dict[int, list[Node]] = defaultdict(list)
     for node in Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id"):

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.backend import free_texts, rows
-from accounts.caller import Caller
+from accounts.caller import Caller, principal
 from accounts.errors import FieldError, TooLarge
 from accounts.sentences import sentence
 from graph.actions import code_root
@@ -114,7 +114,7 @@ def _taken(caller: Caller, ref: str, run: UUID, files: Sequence[Sent], now: date
         if stored:
             code_root.put(root=root, revision=code_root.revision(root=root) + 1)
         view = code_index.index_of(project_id=project.id)
-        job_id = code_root.queue(caller=caller, project_id=project.id, view=view)
+        job_id = code_root.queue(by=principal(caller=caller), project_id=project.id, view=view)
         _tell(caller, project, stored, view)
     return Taken(
         indexed=sum(one.parsed is not None for one in stored),
@@ -163,7 +163,7 @@ def _wanted(project: Project, run: UUID, files: Sequence[Sent]) -> dict[str, Nod
         node = nodes.get(file.path)
         if node is None:
             raise _mismatch(number, "path", "The manifest does not name this file.")
-        if file.hash not in {node.wanted, node.hash}:
+        if file.hash != (node.wanted or node.hash):
             raise _mismatch(number, "hash", "The manifest says another hash.")
     return {path: node for path, node in nodes.items() if node.wanted}
 

@@ -16,6 +16,7 @@ from graph.code.values import Parsed, Reference, ReferenceKind, Symbol
 MOST_SYMBOLS: Final = 5_000  # of a file, ours
 MOST_REFERENCES: Final = 20_000  # of a file, ours
 LONGEST_NAME: Final = 200  # characters of a symbol's own name, and of what is referred to
+LOOSE: Final = "\x01"  # begins a text that stands for a node that is gone, and no other
 MOST_LOOKS: Final = 500  # for secrets in the names of a file, ours
 TOO_MANY: Final = "It defines or names more than an index keeps; the rest is left out."
 
@@ -92,7 +93,7 @@ def _is_short(one: Symbol) -> bool:
 
 
 def _is_brief(one: Reference) -> bool:
-    return all(len(text) <= LONGEST_NAME for text in _said(one))
+    return all(len(text) <= LONGEST_NAME and LOOSE not in text for text in _said(one))
 
 
 def _secret(texts: tuple[str, ...], is_secret: Callable[[str], bool]) -> frozenset[str]:

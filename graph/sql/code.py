@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 from django.db import connection
 
+from graph.code.kept import LOOSE
 from graph.code.manifest import Announced
 
 # The nodes of files: themselves, and what they define.
@@ -28,9 +29,10 @@ WANTED: Final = """
 FRESH_SYMBOLS: Final = "UPDATE graph_node SET stale_at = NULL WHERE file_id = ANY(%(files)s)"
 NOTHING_WANTED: Final = "UPDATE graph_node SET wanted = '' WHERE id = ANY(%(files)s)"
 # Edges to nodes that go come from files that stay: stale, each to a text of its own, because two
-# from one node may have led to different ones.
+# from one node may have led to different ones. A name that is written in a file has no such mark.
 LOOSEN: Final = """
-    UPDATE graph_edge SET to_node_id = NULL, to_text = to_node_id::text, stale_at = %(at)s
+    UPDATE graph_edge
+    SET to_node_id = NULL, to_text = %(mark)s::text || to_node_id, stale_at = %(at)s
     WHERE to_node_id = ANY(%(nodes)s)
 """
 DROP_EDGES: Final = "DELETE FROM graph_edge WHERE from_node_id = ANY(%(nodes)s)"
@@ -80,7 +82,7 @@ def drop_files(*, files: Iterable[int], now: datetime) -> None:
 def drop_nodes(*, nodes: Iterable[int], now: datetime) -> None:
     """Let nodes go with the edges from them; edges to them are stale from now on."""
     listed = list(nodes)
-    _run(LOOSEN, nodes=listed, at=now)
+    _run(LOOSEN, nodes=listed, at=now, mark=LOOSE)
     _run(DROP_EDGES, nodes=listed)
     _run(DROP_NODES, nodes=listed)
 

@@ -9,6 +9,7 @@ from accounts import tenancy, tokens
 from accounts.caller import Caller, TokenScope
 from accounts.errors import InvalidInput, NotFound, RateLimited
 from accounts.models import Job
+from graph.actions import announce_files as announcing
 from graph.actions import take_files as taking
 from graph.actions.resolve_code import resolve_code
 from graph.actions.take_files import Sent, take_files
@@ -105,6 +106,29 @@ def test_with_a_file_goes_what_it_defined(caller: Caller, now: datetime) -> None
         calls = Edge.objects.get(type="calls", from_node__qualified="Shop.checkout")
     assert (calls.to_node_id, calls.to_text) == (None, "total")
     assert calls.confidence < 1
+
+
+def test_a_file_goes_whose_number_another_names(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+    with tenancy.unit():
+        gone = Node.objects.get(qualified="total")
+        edge = Edge.objects.get(from_node__qualified="Shop.checkout", to_node=gone, type="calls")
+        Edge.objects.create(
+            project_id=edge.project_id,
+            from_node_id=edge.from_node_id,
+            to_text=str(gone.pk),
+            layer=edge.layer,
+            type=edge.type,
+            source=edge.source,
+        )
+
+    told = announce(caller, now, {"shop/shop.py": SHOP})
+    resolve()
+
+    assert told.gone == 1
+    with tenancy.unit():
+        calls = Edge.objects.filter(type="calls", from_node__qualified="Shop.checkout")
+        assert list(calls.values_list("to_node", "to_text")) == [(None, "total")]
 
 
 def test_an_index_without_files_is_empty(caller: Caller, now: datetime) -> None:
@@ -232,6 +256,42 @@ def test_work_that_was_overtaken_writes_nothing(caller: Caller, now: datetime) -
     assert counts == {"outdated": 1}
     with tenancy.unit():
         assert not Edge.objects.exists()
+    assert Job.objects.filter(name=coding.JOB, state="queued").exists()
+
+
+def test_work_that_is_overtaken_before_its_end_is_queued_anew(
+    caller: Caller, now: datetime
+) -> None:
+    send(caller, now, announce(caller, now))
+    with tenancy.unit():
+        (project,) = Project.objects.all()
+
+    def overtake(done: int, total: int) -> None:
+        if done == 2:
+            announce(caller, now, {"shop/cart.py": CART})
+            Job.objects.filter(name=coding.JOB).delete()
+
+    counts = resolve_code(project_id=project.id, now=now, tell=overtake)
+
+    assert counts == {"outdated": 1}
+    assert Job.objects.filter(name=coding.JOB, state="queued").count() == 1
+    resolve()
+    assert code_index(caller=caller, ref="shop").state is State.DONE
+
+
+def test_an_index_whose_sender_died_has_the_edges_of_what_came(
+    caller: Caller, now: datetime
+) -> None:
+    index(caller, now)
+
+    told = announce(caller, now, {**FILES, "shop/late.py": "x = 1\n"})
+    resolve()
+
+    assert told.job_id is not None
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.files_done) == (State.RECEIVING, 2)
+    assert ("Shop.checkout", "calls", "total") in _edges()
+    assert announce(caller, now, {**FILES, "shop/late.py": "x = 1\n"}).job_id is None
 
 
 @pytest.mark.parametrize(
@@ -256,6 +316,25 @@ def test_a_path_that_is_none_is_refused_with_its_place(
     assert code_index(caller=caller, ref="shop").state is State.EMPTY
 
 
+def test_paths_that_hold_secrets_are_all_named_at_once(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(announcing, "AT_ONCE", 2)
+    hidden = tokens.mint(kind=tokens.TokenKind.PERSON, entropy=bytes(range(24))).text
+    paths = ("a.py", f"{hidden}/b.py", "c.py", f"d/{hidden}", f"e/{hidden}")
+
+    with pytest.raises(InvalidInput) as refused:
+        announce(caller, now, dict.fromkeys(paths, ""))
+    monkeypatch.setattr(announcing, "MOST_FAULTS", 2)
+    with pytest.raises(InvalidInput, match="3 files are refused") as bounded:
+        announce(caller, now, dict.fromkeys(paths, ""))
+
+    at = [f"/files/{number}/path" for number in (1, 3, 4)]
+    assert [fault.pointer for fault in refused.value.errors] == at
+    assert [fault.pointer for fault in bounded.value.errors] == at[:2]
+    assert hidden not in repr(refused.value.errors)
+
+
 def test_a_file_that_is_not_what_its_hash_says_is_refused(caller: Caller, now: datetime) -> None:
     told = announce(caller, now)
     wrong = Sent(path="shop/cart.py", hash=digest(CART), content=b"x = 1\n")
@@ -264,6 +343,18 @@ def test_a_file_that_is_not_what_its_hash_says_is_refused(caller: Caller, now: d
         take_files(caller=caller, ref="shop", run=told.run, files=(wrong,), now=now)
 
     assert [fault.pointer for fault in refused.value.errors] == ["/files/0/hash"]
+
+
+def test_what_a_changed_file_was_before_is_refused(caller: Caller, now: datetime) -> None:
+    index(caller, now)
+    told = announce(caller, now, {**FILES, "shop/cart.py": CHANGED})
+    before = Sent(path="shop/cart.py", hash=digest(CART), content=CART.encode())
+
+    with pytest.raises(ManifestMismatch, match="another hash") as refused:
+        take_files(caller=caller, ref="shop", run=told.run, files=(before,), now=now)
+
+    assert [fault.pointer for fault in refused.value.errors] == ["/files/0/hash"]
+    assert code_index(caller=caller, ref="shop").state is State.RECEIVING
 
 
 def test_a_file_that_no_manifest_names_is_refused(caller: Caller, now: datetime) -> None:

@@ -55,6 +55,13 @@ def test_a_file_full_of_secrets_is_not_looked_through_to_its_end() -> None:
     assert eye.looks <= kept.MOST_LOOKS
 
 
+def test_what_holds_the_mark_of_a_node_that_is_gone_is_not_kept() -> None:
+    left = kept.bounded(parsed=_parsed((), ("total", f"{kept.LOOSE}17")))
+
+    assert [one.target for one in left.references] == ["total"]
+    assert left.problems == (kept.TOO_MANY,)
+
+
 def _parsed(symbols: tuple[str, ...], targets: tuple[str, ...]) -> Parsed:
     return Parsed(
         language=Language.PYTHON,
