@@ -118,11 +118,18 @@ def _told(row: Session, found: tuple[Reentry, ...]) -> frozenset[UUID]:
     rows = GivenOut.objects.filter(
         session_id=row.id,
         memory_id__in=[one.memory_id for one in found],
-        after_event__isnull=False,
+        after_row__isnull=False,
     )
-    given = set(rows.values_list("memory_id", "after_event"))
+    given = set(rows.values_list("memory_id", "after_row"))
+    if not given:
+        return frozenset()
+    events = Turn.done.filter(session=row, sequence__in=[one.sequence for one in found])
+    stored = dict(events.order_by().values_list("sequence", "pk"))
     return frozenset(
         one.memory_id
         for one in found
-        if any(id == one.memory_id and (after or 0) < one.sequence for id, after in given)
+        if any(
+            id == one.memory_id and (after or 0) < stored.get(one.sequence, 0)
+            for id, after in given
+        )
     )

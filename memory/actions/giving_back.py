@@ -279,7 +279,7 @@ def _put_down(
             point=point.value,
             tokens=cost,
             after_event=reached.event,
-            after_turn=reached.turn,
+            after_row=reached.row,
         )
         for memory_id, cost in costs.items()
     )

@@ -3,8 +3,9 @@
 Both are taken from the whole scratchpad, at every end anew, so a session that goes on is measured
 as a whole. Nobody is asked, no model reads; what the events do not tell stays unknown (spec 4.6).
 
-What came after a memory was given is what was stored after it: the sequences tell, and no clock of
-a client. A row of the ledger that does not say behind which sequence it stands is judged no more.
+What came after a memory was given is what was stored after it: the ids of rows tell, and neither a
+clock nor a number of a client. A row of the ledger that does not say behind which it stands is
+judged no more.
 """
 
 from dataclasses import dataclass
@@ -30,13 +31,16 @@ SIGN: Final = outcomes.CITED.format(citation="")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """What is looked at: memories by id, and by sequence what the agent said and thought."""
+    """What is looked at: memories by id, events by sequence, and what the agent said and thought.
+
+    `rows` are the ids of the rows in which events came; texts stand beside theirs.
+    """
 
     memories: dict[Any, dict[str, Any]]
     rejected: dict[Any, datetime]
     ended_at: datetime
+    rows: dict[int, int]
     said: tuple[tuple[int, str], ...]
-    thought: tuple[tuple[int, str], ...]
 
 
 def measure(*, row: Session, scratchpad: Scratchpad) -> None:
@@ -51,13 +55,13 @@ def measure(*, row: Session, scratchpad: Scratchpad) -> None:
         **figures.of_session(scratchpad=scratchpad),
         Figure.DEAD_ENDS.value: int(_entered(row)),
     }
-    placed = GivenOut.objects.filter(session_id=row.id, after_event__isnull=False)
+    placed = GivenOut.objects.filter(session_id=row.id, after_row__isnull=False)
     given = tuple(placed.order_by("at", "id"))
     if not given:
         return
     told = _told(row, given)
     for one in given:
-        came = outcomes.outcome(given=_given(one, told), scratchpad=scratchpad)
+        came = outcomes.outcome(given=_given(one, told), scratchpad=scratchpad, rows=told.rows)
         one.outcome = came.value
     GivenOut.objects.bulk_update(given, ["outcome"])
 
@@ -81,9 +85,16 @@ def _told(row: Session, given: tuple[GivenOut, ...]) -> _Told:
         memories={one["id"]: dict(one) for one in named},
         rejected=_rejected(given),
         ended_at=row.ended_at or row.active_at,
-        said=_said(row),
-        thought=_thought(row),
+        rows=_rows(row, given),
+        said=(*_said(row), *_thought(row)),
     )
+
+
+def _rows(row: Session, given: tuple[GivenOut, ...]) -> dict[int, int]:
+    """Return by sequence the ids of the events that were stored after the first was given."""
+    first = min(one.after_row or 0 for one in given)
+    later = Turn.done.filter(session=row, pk__gt=first).order_by()
+    return dict(later.values_list("sequence", "pk"))
 
 
 def _rejected(given: tuple[GivenOut, ...]) -> dict[Any, datetime]:
@@ -99,7 +110,7 @@ def _rejected(given: tuple[GivenOut, ...]) -> dict[Any, datetime]:
 def _said(row: Session) -> tuple[tuple[int, str], ...]:
     """Return what the agent said that has the sign of a citation."""
     spoken = Turn.objects.filter(session=row, role=Speaker.ASSISTANT.value, text__contains=SIGN)
-    return tuple(spoken.order_by("sequence").values_list("sequence", "text"))
+    return tuple(spoken.order_by("pk").values_list("pk", "text"))
 
 
 def _thought(row: Session) -> tuple[tuple[int, str], ...]:
@@ -107,14 +118,14 @@ def _thought(row: Session) -> tuple[tuple[int, str], ...]:
     thought = Turn.done.filter(session=row, body__kind="reasoning").annotate(
         thought=KeyTextTransform("text", "body")
     )
-    signed = thought.filter(thought__contains=SIGN).order_by("sequence")
-    return tuple(signed.values_list("sequence", "thought"))
+    signed = thought.filter(thought__contains=SIGN).order_by("pk")
+    return tuple(signed.values_list("pk", "thought"))
 
 
 def _given(one: GivenOut, told: _Told) -> Given:
     """Return a row of the ledger as the rule sees it; a memory that is gone says nothing."""
     memory = told.memories.get(one.memory_id)
-    after, after_turn = one.after_event or 0, one.after_turn or 0
+    after = one.after_row or 0
     if memory is None:
         return Given(memory_id=one.memory_id, files=frozenset(), after=after)
     is_replaced = memory["status"] == Status.SUPERSEDED.value
@@ -125,11 +136,7 @@ def _given(one: GivenOut, told: _Told) -> Given:
         after=after,
         is_cited=outcomes.is_cited(
             citation=memory["citation"],
-            said=(*_behind(told.said, after_turn), *_behind(told.thought, after)),
+            said=tuple(text for place, text in told.said if place > after),
         ),
         is_wrong=ended_at is not None and one.at <= ended_at <= told.ended_at,
     )
-
-
-def _behind(texts: tuple[tuple[int, str], ...], sequence: int) -> tuple[str, ...]:
-    return tuple(text for number, text in texts if number > sequence)

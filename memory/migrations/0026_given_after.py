@@ -1,4 +1,4 @@
-"""After which event and turn a memory was given, and what a session has added to sums."""
+"""After which event and row a memory was given, and what a session has added to sums."""
 
 from django.db import migrations, models
 
@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
     dependencies = (("memory", "0025_prefetched"),)
     operations = (
         migrations.AddField("givenout", "after_event", models.PositiveIntegerField(null=True)),
-        migrations.AddField("givenout", "after_turn", models.PositiveIntegerField(null=True)),
+        migrations.AddField("givenout", "after_row", models.BigIntegerField(null=True)),
         migrations.AlterField(
             "turn",
             "stream",

@@ -186,11 +186,12 @@ class GivenOut(models.Model):
 
     The person and the token they came with; one of the two may be missing. A row with a session is
     one of its ledger: the memory was given back to its agent, at which point and for how many
-    tokens, and what came of it. `after_event` and `after_turn` are the highest sequences that the
-    session had stored then, so that nobody's clock but ours says what came later; rows of before
-    have none, and stay as they were judged. One that was `withheld` would have been given but for a
-    test of what it is worth (spec 11.6): nobody was told, so it names nobody. Without foreign keys:
-    the guard against loops reads all of it.
+    tokens, and what came of it. `after_row` is the highest id of a turn that was stored then: a
+    turn of the session with a higher one came later, whatever number or clock its client gave it.
+    Rows of before have none, and stay as they were judged. `after_event` is the highest sequence of
+    what the agent had done: the place where it is shown. One that was `withheld` would have been
+    given but for a test of what it is worth (spec 11.6): nobody was told, so it names nobody.
+    Without foreign keys: the guard against loops reads all of it.
     """
 
     person = models.UUIDField(null=True)
@@ -203,7 +204,7 @@ class GivenOut(models.Model):
     withheld = models.BooleanField(default=False, db_default=False)
     outcome = models.CharField(max_length=12, blank=True, default="", db_default="")
     after_event = models.PositiveIntegerField(null=True)
-    after_turn = models.PositiveIntegerField(null=True)
+    after_row = models.BigIntegerField(null=True)
 
     objects = GivenRows()
     all_rows = models.Manager["GivenOut"]()

@@ -35,10 +35,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """How far a session has come: its highest event and turn that are stored, 0 for none."""
+    """How far a session has come: its highest event, and the newest row of all; 0 for none."""
 
     event: int
-    turn: int
+    row: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +59,18 @@ def told_in(*, session_id: UUID) -> frozenset[UUID]:
 
 
 def reached(*, session_id: UUID) -> Reached:
-    """Return how far a session has come, which is the order in which things reached us. In a unit.
+    """Return how far a held session has come, in the order in which things reached us. In a unit.
 
-    Clients may say of what they tell when it was; their clocks are theirs.
+    Clients number and date what they tell; the ids of rows are ours, and grow. The newest of all
+    sessions is as good as the newest of this one, which stores nothing while it is held.
     """
-    event, turn = (
+    event, row = (
         Session.objects.order_by()
         .filter(pk=session_id)
-        .values_list(_highest(Stream.DONE), _highest(Stream.SAID))
+        .values_list(_highest(Stream.DONE), _newest())
         .get()
     )
-    return Reached(event=event or 0, turn=turn or 0)
+    return Reached(event=event or 0, row=row or 0)
 
 
 def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
@@ -119,3 +120,8 @@ def _highest(stream: Stream) -> Subquery:
     """Return the highest sequence of a stream, by the key of turns."""
     rows = Turn.all_streams.filter(session=OuterRef("pk"), stream=stream)
     return Subquery(rows.order_by("-sequence").values("sequence")[:1])
+
+
+def _newest() -> Subquery:
+    """Return the highest id of a turn, by the key."""
+    return Subquery(Turn.all_streams.order_by("-id").values("id")[:1])

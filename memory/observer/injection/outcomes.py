@@ -6,6 +6,7 @@ a file that it names was changed afterwards; it was ignored when the work went o
 of its files again. One that names no file and is not cited may have helped or not.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -29,7 +30,7 @@ class Came(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A memory that was given, `after` the event of that sequence, and what is known of it."""
+    """A memory that was given, `after` the row with that id was stored, and what is known of it."""
 
     memory_id: UUID
     files: frozenset[str]
@@ -38,11 +39,12 @@ class Given:
     is_wrong: bool = False
 
 
-def outcome(*, given: Given, scratchpad: Scratchpad) -> Came:
-    """Say what came of a memory."""
+def outcome(*, given: Given, scratchpad: Scratchpad, rows: Mapping[int, int]) -> Came:
+    """Say what came of a memory; `rows` has by the sequences of events the ids of their rows."""
     if given.is_wrong:
         return Came.WRONG
-    later = [deed for deed in scratchpad.deeds.values() if deed.sequence > given.after]
+    deeds = scratchpad.deeds.values()
+    later = [deed for deed in deeds if rows.get(deed.sequence, 0) > given.after]
     near = [deed for deed in later if _is_about(deed, given.files)]
     if given.is_cited or any(deed.act is Act.EDIT for deed in near):
         return Came.USED

@@ -175,6 +175,23 @@ def test_no_clock_of_a_client_says_what_came_later(
     assert outcomes == [came]
 
 
+@pytest.mark.parametrize(("is_late", "came"), [(True, "used"), (False, "unknown")])
+def test_no_number_of_a_client_says_what_came_later(
+    agent: Caller, store: str, now: datetime, is_late: bool, came: str
+) -> None:
+    session = open_session(caller=agent, new=NewSession(project=store), now=now).session
+    memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
+    edit = ({**call("Edit", FILE), "sequence": 5 if is_late else 200},)
+    read = ({**call("Read", FILE), "sequence": 200 if is_late else 5},)
+    first, second = (read, edit) if is_late else (edit, read)
+
+    append_events(caller=agent, session_id=session.id, events=first, now=now)
+    assert give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now).given
+    append_events(caller=agent, session_id=session.id, events=second, now=now)
+
+    assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
+
+
 def cites(agent: Caller, session: Any, now: datetime, clock: Clock, *, aloud: bool) -> None:
     """Let the agent cite the memory, aloud or in what it thinks."""
     with tenancy.unit():
@@ -212,7 +229,7 @@ def test_what_was_given_before_the_order_was_kept_stays_as_it_was_judged(
     happens(agent, session, now + timedelta(seconds=5), (call("Edit", FILE),))
     with tenancy.unit():
         rows = GivenOut.objects.filter(session_id=session.id)
-        rows.update(after_event=None, after_turn=None, outcome="ignored")
+        rows.update(after_event=None, after_row=None, outcome="ignored")
 
     _, outcomes = ended(agent, session, now + timedelta(minutes=1))
 

@@ -17,7 +17,7 @@ from memory.actions.finalize import finalize
 from memory.actions.keep import keep
 from memory.actions.open_session import NewSession, open_session
 from memory.models import GivenOut, Memory
-from memory.queries import reentries, session_summary
+from memory.queries import injections, reentries, session_summary
 from memory.queries.reentries import Reentered
 from memory.queries.views import MemoryView
 from tests.support import memories, people
@@ -48,16 +48,26 @@ DEAD: Final = _events(
 AGAIN: Final = _events(*_run(COMMAND), {"kind": "session_complete", "outcome": "success"})
 
 
-def _ran(caller: Caller, now: datetime, events: tuple[Any, ...], given: MemoryView | None) -> Any:
+def _ran(
+    caller: Caller,
+    now: datetime,
+    events: tuple[Any, ...],
+    given: MemoryView | None,
+    before: tuple[Any, ...] = (),
+) -> Any:
     new = NewSession(cwd="/home/ana/shop", project="store", shared=True)
     session = open_session(caller=caller, new=new, now=now).session
+    if before:
+        append_events(caller=caller, session_id=session.id, events=before, now=now)
     if given is not None:
         with tenancy.unit():
+            reached = injections.reached(session_id=session.id)
             GivenOut.objects.create(
                 memory_id=given.id,
                 session_id=session.id,
                 at=now + timedelta(days=1),  # the agent's clock is a day behind ours
-                after_event=0,
+                after_event=reached.event,
+                after_row=reached.row,
                 point="system_prompt",
             )
     append_events(caller=caller, session_id=session.id, events=events, now=now)
@@ -110,6 +120,20 @@ def test_it_is_told_in_the_summary_and_counted_for_the_memory(
     assert "reentered" not in summary.shown
     counted = reentries.of_memory(caller=caller, memory_id=end.id)
     assert counted == Reentered(entered=1, told=1)
+
+
+@pytest.mark.parametrize(("is_late", "told"), [(True, 1), (False, 0)])
+def test_told_before_is_what_was_given_before_the_deed_was_stored(
+    agent: Caller, end: MemoryView, now: datetime, is_late: bool, told: int
+) -> None:
+    done = {"kind": "session_complete", "outcome": "success"}
+    entry = tuple({**one, "sequence": one["sequence"] + 100 * (not is_late)} for one in AGAIN[:2])
+    other = ({**done, "sequence": 50, "step": 50},)
+    before, after = (other, entry) if is_late else (entry, other)
+
+    session = _ran(agent, now, after, end, before)
+
+    assert _entered(agent, session) == Reentered(entered=1, told=told)
 
 
 def test_a_session_that_enters_none_says_so(

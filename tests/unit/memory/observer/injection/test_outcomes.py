@@ -1,5 +1,6 @@
 """What came of a memory that was given: what the events tell, and unknown for all else."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,14 @@ FILE = "src/prices.py"
 def said(story: Story, **fields: object) -> Came:
     """Say what came of a warning of a file, given at the very beginning."""
     known = {"memory_id": ID, "files": frozenset({FILE}), "after": 0, **fields}
-    return outcomes.outcome(given=Given(**known), scratchpad=story.scratchpad())  # type: ignore[arg-type]
+    return came(Given(**known), story)  # type: ignore[arg-type]
+
+
+def came(given: Given, story: Story, rows: Mapping[int, int] | None = None) -> Came:
+    """Say what came of a memory; events were stored in their order unless said otherwise."""
+    scratchpad = story.scratchpad()
+    stored = {sequence: sequence for sequence in scratchpad.deeds} if rows is None else rows
+    return outcomes.outcome(given=given, scratchpad=scratchpad, rows=stored)
 
 
 def elsewhere(count: int) -> Story:
@@ -34,6 +42,16 @@ def test_a_change_of_its_file_afterwards_is_use() -> None:
 
 def test_a_change_before_it_was_told_is_none() -> None:
     assert said(Story().edit(FILE).read(FILE), after=2) is Came.UNKNOWN
+
+
+def test_what_came_later_is_what_was_stored_later_whatever_its_number() -> None:
+    story = Story().edit(FILE).read(FILE)
+    deeds = sorted(story.scratchpad().deeds)
+    given = Given(memory_id=ID, files=frozenset({FILE}), after=50)
+
+    assert came(given, story, {deeds[0]: 60, deeds[1]: 40}) is Came.USED
+    assert came(given, story, {deeds[0]: 40, deeds[1]: 60}) is Came.UNKNOWN
+    assert came(given, story, {}) is Came.UNKNOWN
 
 
 def test_a_file_may_be_named_from_elsewhere() -> None:
