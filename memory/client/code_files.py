@@ -1,8 +1,9 @@
 """The files of a project's code on this machine: which there are, what of them is sent (spec 5.2).
 
-In a repository git says which belong to it, ignored ones not. What is no text, too large, made by a
-tool, or made to hold secrets stays here. Of the others, secrets are taken out before anything is
-hashed or sent; a file with a private key in it stays here whole, because its lines would move.
+In a repository git says which belong to it, ignored ones not. What is in no language that the
+server reads, no text, too large, made by a tool, or made to hold secrets stays here. Of the others,
+secrets are taken out before anything is hashed or sent; a file with a private key in it stays here
+whole, because its lines would move.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import stat
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from posixpath import splitext
 from typing import Final
 
 from . import repository
@@ -26,7 +28,14 @@ SECRET: Final = re.compile(
     r"\.env(?:\.(?!example|sample|template|dist).*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?|\.(?:netrc|pgpass|htpasswd|npmrc|pypirc)"
     r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"
+    r"|secrets\..*|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
+    r"|(?:.*\.)?kubeconfig(?:\..*)?"
 )
+READ: Final = frozenset(  # the extensions of the languages that the server reads
+    {
+        ".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +87,11 @@ def find(*, folder: Path) -> Found:
         else:
             found.left[reason or str(content)] += 1
     return found
+
+
+def is_code(*, path: str) -> bool:
+    """Say whether a file is in a language that the server reads, by its name."""
+    return splitext(path)[1].lower() in READ
 
 
 def read(*, source: Path) -> Content | str:
@@ -146,6 +160,8 @@ def _reason(folder: Path, path: str) -> str:
         return "may hold secrets"
     if GENERATED.fullmatch(name):
         return "made by a tool"
+    if not is_code(path=path):
+        return "in no language that is read"
     if len(path) > LONGEST_PATH or not path.isprintable() or "\\" in path:
         return "its path is not taken"
     source = folder / path

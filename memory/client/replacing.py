@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from . import code_files
 from .code_files import Found
 from .errors import ClientError, Misused
 from .terminal import Desk
@@ -63,7 +64,7 @@ def loss_of(*, known: Iterable[str], total: int, found: Found) -> Loss | None:
     here = frozenset(file.path for file in found.files)
     gone: list[str] = []
     count = 0
-    for count, path in enumerate(known, start=1):
+    for count, path in enumerate(filter(_is_code, known), start=1):
         if path not in here:
             gone.append(path)
         elif not found.part and (count - len(gone)) * 2 >= total:
@@ -72,6 +73,12 @@ def loss_of(*, known: Iterable[str], total: int, found: Found) -> Loss | None:
     if not foreign and (count - len(gone)) * 2 >= count:
         return None
     return Loss(gone=len(gone), known=count, first=tuple((foreign or gone)[:NAMED]))
+
+
+def _is_code(path: str) -> bool:
+    return code_files.is_code(
+        path=path
+    )  # of others an older program has told, and none is sent now
 
 
 def _told(project: str, folder: Path, loss: Loss) -> str:

@@ -1,6 +1,7 @@
 """A running server, an organization on it, and a home of one's own to run the command line in."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from memory.client import cli
 from tests.edges.client.scripted import served
+from tests.support.coding import CART, SHOP
 from tests.support.live import Place
 from tests.support.served import address, other_place, place
 
@@ -60,3 +62,15 @@ def here(cairn: Cairn, address: str, place: Place) -> Cairn:
     done = cairn("--token", place.token, "login", address, "--project", "shop")
     assert done.code == 0, done.err
     return cairn
+
+
+@pytest.fixture
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two files, in which one is."""
+    folder = tmp_path / "work"
+    (folder / "shop").mkdir(parents=True)
+    (folder / "shop" / "cart.py").write_text(CART)
+    (folder / "shop" / "shop.py").write_text(SHOP)
+    subprocess.run(("git", "init", "-q", folder), check=True)
+    monkeypatch.chdir(folder)
+    return folder

@@ -16,8 +16,10 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
 from graph.actions import announce_files, take_files
 from memory.client import code_files, indexing
+from memory.client.api import Client
+from memory.client.configuration import load, places
 from tests.edges.client.conftest import Cairn
-from tests.support.coding import CART, SHOP
+from tests.support.coding import CART
 from tests.support.live import Place
 
 pytestmark = pytest.mark.django_db
@@ -42,18 +44,6 @@ def here(cairn: Cairn, address: str, token: str) -> Cairn:
     done = cairn("--token", token, "login", address, "--project", slug)
     assert done.code == 0, done.err
     return cairn
-
-
-@pytest.fixture
-def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository with two files, in which one is."""
-    folder = tmp_path / "work"
-    (folder / "shop").mkdir(parents=True)
-    (folder / "shop" / "cart.py").write_text(CART)
-    (folder / "shop" / "shop.py").write_text(SHOP)
-    subprocess.run(("git", "init", "-q", folder), check=True)
-    monkeypatch.chdir(folder)
-    return folder
 
 
 @pytest.fixture
@@ -103,27 +93,44 @@ def test_people_are_told_in_a_line(here: Cairn, code: Path) -> None:
     assert done.err.endswith(f": {code}\n")
 
 
-def test_a_dry_run_asks_nobody(cairn: Cairn, code: Path) -> None:
-    done = cairn("--json", "index", "--dry-run")
-
-    assert done.code == 0
-    assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
-
-
 def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -> None:
     (code / ".gitignore").write_text("ignored.py\n")
     for name in ("ignored.py", ".env", "server.pem", "id_rsa", "app.min.js", "yarn.lock"):
         (code / name).write_text("x = 1\n")
-    (code / "logo.png").write_bytes(b"\x89PNG\0\1")
+    for name in ("prod.tfvars", ".vault-token", ".git-credentials", "secrets.py", "kubeconfig"):
+        (code / name).write_text("x = 1\n")
+    (code / "logo.py").write_bytes(b"\x89PNG\0\1")
     (code / "large.py").write_bytes(b"#" * (code_files.LARGEST + 1))
     (code / "link.py").symlink_to("/etc/hostname")
 
     done = here("--json", "index", "--dry-run")
 
-    assert [row["path"] for row in done.rows()] == [".gitignore", "shop/cart.py", "shop/shop.py"]
+    assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
     assert here("index").err.splitlines()[1:] == [
-        "left out: 3 may hold secrets, 2 made by a tool, 1 too large, 1 no file, 1 no text"
+        "left out: 8 may hold secrets, 2 made by a tool, 1 in no language that is read, "
+        "1 too large, 1 no file, 1 no text"
     ]
+
+
+def test_what_is_in_no_language_that_is_read_stays_here(here: Cairn, code: Path) -> None:
+    (code / ".docker").mkdir()
+    for name in (".docker/config.json", "admin.conf", "notes.md", "Dockerfile"):
+        (code / name).write_text("x = 1\n")
+
+    (row,) = here("--json", "index").rows()
+
+    assert (row["files"], row["left"]) == (2, {"in no language that is read": 4})
+
+
+def test_files_that_were_told_of_before_do_not_count_as_lost(here: Cairn, code: Path) -> None:
+    old = [{"path": f"{n}.md", "hash": "a" * 64, "size": 1} for n in range(9)]
+    connection = load(places=places(environment=os.environ), environment=os.environ, given={})
+    with Client(connection=connection) as client:
+        client.announce_code(project=connection.project, files=old)
+
+    (row,) = here("--json", "index").rows()
+
+    assert (row["sent"], row["gone"], row["state"]) == (2, 9, "resolving")
 
 
 def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Path) -> None:
@@ -138,83 +145,12 @@ def test_a_secret_in_a_file_is_taken_out_before_it_is_sent(here: Cairn, code: Pa
     assert content.data.startswith(b'DB_PASSWORD = "redacted_assigned_secret"\n')
 
 
-def test_a_file_with_a_private_key_stays_here(code: Path) -> None:
-    name = "PRIVATE KEY"
-    body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" for _ in range(3))
-    (code / "keys.py").write_text(
-        f'KEY = """-----BEGIN {name}-----\n{body}\n-----END {name}-----"""'
-    )
-
-    assert code_files.read(source=code / "keys.py") == "holds a private key"
-
-
-def test_no_link_is_followed_to_a_folder(here: Cairn, code: Path, tmp_path: Path) -> None:
-    subprocess.run(("git", "-C", code, "add", "."), check=True)
-    (code / "shop").rename(tmp_path / "moved")
-    (code / "shop").symlink_to(tmp_path / "moved")
-    (code / "main.py").write_text("x = 1\n")
-
-    found = code_files.find(folder=code)
-
-    assert [file.path for file in found.files] == ["main.py"]
-    assert found.left == {"no file": 3}
-
-
-def test_of_a_large_file_no_more_is_read_than_may_be_sent(code: Path) -> None:
-    with (code / "large.py").open("wb") as file:
-        file.truncate(1 << 40)
-
-    assert code_files.read(source=code / "large.py") == "too large"
-
-
-def test_what_took_the_place_of_a_file_is_not_read(code: Path) -> None:
-    (code / "link.py").symlink_to(code / "shop" / "cart.py")
-    os.mkfifo(code / "pipe.py")
-
-    assert code_files.read(source=code / "link.py") == "unreadable"
-    assert code_files.read(source=code / "pipe.py") == "no file"
-
-
 def test_a_text_in_another_encoding_is_sent_as_it_is(here: Cairn, code: Path) -> None:
     (code / "latin.py").write_bytes("# caf\u00e9\n".encode("latin-1"))
 
     (row,) = here("--json", "index").rows()
 
     assert (row["files"], row["sent"], row["refused"]) == (3, 3, [])
-
-
-def test_a_folder_without_git_is_walked(cairn: Cairn, tmp_path: Path) -> None:
-    folder = tmp_path / "plain"
-    for name in ("a.py", "lib/b.py", "node_modules/c.js", ".venv/d.py", ".hidden/e.py"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("x = 1\n")
-
-    done = cairn("--json", "index", str(folder), "--dry-run")
-
-    assert [row["path"] for row in done.rows()] == ["a.py", "lib/b.py"]
-
-
-@pytest.mark.parametrize("path", [(), (".",)], ids=["the repository", "a folder"])
-def test_nothing_is_read_where_git_refuses_to_say_what_is_ignored(
-    cairn: Cairn, code: Path, path: tuple[str, ...]
-) -> None:
-    (code / ".git" / "config").write_text("[core\n")
-
-    done = cairn("--json", "index", *path, "--dry-run")
-
-    told = json.loads(done.err)
-    assert (done.code, done.out) == (1, "")
-    assert "fatal: bad config line 1" in told["detail"]
-    assert told["command"] == f"git -C {code} status"
-
-
-def test_a_broken_list_of_files_is_no_missing_repository(cairn: Cairn, code: Path) -> None:
-    (code / ".git" / "index").write_bytes(b"broken")
-
-    done = cairn("--json", "index", "--dry-run")
-
-    assert (done.code, done.out) == (1, "")
-    assert "git does not say which files are ignored" in json.loads(done.err)["detail"]
 
 
 def test_another_repository_does_not_replace_the_index_of_a_project(
@@ -339,6 +275,7 @@ def test_files_are_left_out_as_long_as_the_server_names_some(
     here: Cairn, code: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(announce_files, "AT_ONCE", 1)
+    monkeypatch.setattr(announce_files, "MOST_FAULTS", 1)
     for number in range(5):
         (code / f"password={PASSWORD}{number}.py").write_text("x = 1\n")
 
