@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts import tenancy
-from accounts.caller import Caller, is_person, principal
+from accounts.caller import Caller, Role, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from accounts.sentences import sentence
 from memory.actions import drafts, embedding, pairs, store
@@ -17,6 +17,7 @@ from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import accurate, gates, names
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.lifecycle import versions
 from memory.models import Memory, MemoryVersion
 from memory.observer import alarms
 from memory.queries.memories import AUDIENCE, lock_memory
@@ -37,13 +38,9 @@ CHANGEABLE = (
     "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
     "attributes", "external_id", "reason",
 )  # fmt: skip
-KEPT_IN_VERSION = ("type", "tags", "related_files", "related_modules", "scope", "attributes")
-BROUGHT_BACK = tuple(name for name in KEPT_IN_VERSION if name != "scope")
 SAVED = (
-    *KEPT_IN_VERSION, "content", "content_hash", "citation", "structure", "governance",
-    "decay_half_life_days", "audience", "team_id", "pinned", "external_id",
-    "names_version", "enriched_by",
-    "user_verified", "verification", "verified_at", "needs_review",
+    *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
+    "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
 )  # fmt: skip
 
 
@@ -84,9 +81,42 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
     keep_version(caller=caller, row=row, reason=reason, now=now)
+    is_vouched = drafted.new.content == row.content or is_person(caller=caller)
+    return _write(caller, row, drafted, is_vouched=is_vouched, now=now)
+
+
+def go_back(
+    *, caller: Caller, row: Memory, version: MemoryVersion, reason: str, now: datetime
+) -> MemoryView:
+    """Let a held memory say again what a version of it says. In a unit; raises as `apply`.
+
+    Whether somebody may take back what was said since is asked before: these are nobody's new
+    words, so neither the rules of agents hold for them, nor are they less verified.
+    """
+    check_active(row=row)
+    kept = version.fields
+    fields = {name: kept[name] for name in versions.BROUGHT_BACK if name in kept}
+    drafted = _redraft(_who_may(caller), row, {**fields, "content": version.content})
+    keep_version(caller=caller, row=row, reason=reason, now=now)
+    if version.content != row.content:  # else it stays as confirmed as it is by now
+        for name, value in versions.vouched(fields=kept).items():
+            setattr(row, name, value)
+    return _write(caller, row, drafted, is_vouched=True, now=now)
+
+
+def _who_may(caller: Caller) -> Caller:
+    """Return a caller who may say everything that was ever stored."""
+    user_id = caller.user_id or caller.token_id
+    return replace(caller, user_id=user_id, token_id=None, agent="", role=Role.OWNER)
+
+
+def _write(
+    caller: Caller, row: Memory, drafted: Draft, *, is_vouched: bool, now: datetime
+) -> MemoryView:
+    """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = drafted.new.content == row.content
     _bring_to(caller, row, drafted)
-    if not is_same_text and not is_person(caller=caller):
+    if not is_vouched:
         _take_back(row)
     store.save_unique(row=row, fields=SAVED, now=now)
     store.index_words(rows=(row,))
@@ -98,15 +128,6 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
     store.announce(caller=caller, kind="memory.changed", rows=(row,))
     return to_view(row, now=now)
-
-
-def go_back(
-    *, caller: Caller, row: Memory, version: MemoryVersion, reason: str, now: datetime
-) -> MemoryView:
-    """Let a held memory say again what a version of it says. In a unit; raises as `apply`."""
-    fields = {name: version.fields[name] for name in BROUGHT_BACK if name in version.fields}
-    changes = {**fields, "content": version.content, "reason": reason}
-    return apply(caller=caller, row=row, changes=changes, now=now)
 
 
 def check_version(*, row: Memory, if_version: int | None) -> None:
@@ -183,7 +204,7 @@ def keep_version(*, caller: Caller, row: Memory, reason: str, now: datetime) -> 
         number=row.version,
         content=row.content,
         fields={
-            **{name: getattr(row, name) for name in KEPT_IN_VERSION},
+            **{name: versions.plain(value=getattr(row, name)) for name in versions.KEPT},
             AUDIENCE: str(row.audience),
         },
         reason=reason,

@@ -8,12 +8,14 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
-from accounts import jobs, tasks
+from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
 from memory.actions import roll_back, rolling_back
 from memory.actions.open_session import NewSession, open_session
+from memory.actions.revise import revise
+from memory.models import ReviewVerdict
 from memory.queries import memories
 from memory.retrieval.filters import Filters
 from tests.edges.pages.conftest import remembered
@@ -136,3 +138,26 @@ def test_what_a_job_that_failed_took_back_is_undone_on_the_page(
     assert "The disk is full." in told
     assert len(half) == 1
     assert kept(caller) == sorted([CARTS, REDIS])
+
+
+def test_a_job_does_in_person_what_a_person_asked_for(
+    owner_pages: Client,
+    shop: str,
+    caller: Caller,
+    member_caller: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(roll_back, "AT_ONCE", 0)
+    rule = remembered(member_caller, REDIS)
+    with entered(member_caller):
+        revise(
+            caller=member_caller, memory_id=rule.id, changes={"content": CARTS}, if_version=None,
+            now=datetime.now(UTC),
+        )  # fmt: skip
+    answer = owner_pages.post(f"{shop}rollback", {"person": str(member_caller.user_id)})
+    held = work.taken(UUID(answer["Location"].partition("job=")[2]))
+    tasks.run(held=held)
+
+    with entered(caller), tenancy.unit():
+        made = ReviewVerdict.objects.get(memory=rule.id)
+    assert (made.decided_by, made.decided_agent) == (caller.user_id, "")

@@ -1,16 +1,18 @@
 """A rollback that was undone: all that one call took back is as it was before."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from uuid import uuid4
 
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller
+from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict
 from memory.actions.undo import undo, undo_together
 from memory.actions.undo_rollback import undo_rollback
-from memory.models import ReviewVerdict
+from memory.models import Memory, ReviewVerdict
 from teams.models import Change
 from tests.integration.memory.test_roll_back import (
     LATER,
@@ -20,7 +22,7 @@ from tests.integration.memory.test_roll_back import (
     row_of,
     say,
 )
-from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -89,3 +91,26 @@ def test_the_feed_says_of_each_memory_what_became_of_it(
     with tenancy.unit():
         told = Change.objects.filter(id__gt=last).values_list("object_id", "kind")
         assert set(told) == {(old.id, "memory.superseded"), (new, "memory.restored")}
+
+
+def test_a_token_of_the_scope_admin_does_no_less_than_was_shown(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    rule = stored(caller, now, REDIS, project=store, type="identity")
+    writer = replace(caller, user_id=uuid4())
+    say(writer, rule, CARTS, now)
+    vouched = {"user_verified": True, "verification": "verified", "verified_at": now}
+    with tenancy.unit():
+        Memory.objects.filter(pk=rule.id).update(**vouched)
+    before = row_of(rule)
+    admin = replace(as_agent(caller), user_id=uuid4(), scopes=frozenset(TokenScope))
+
+    done = roll(admin, person=writer.user_id)
+    row = row_of(rule)
+    assert done.review_id is not None
+    undo_rollback(caller=admin, review_id=done.review_id, now=now + 2 * LATER)
+    again = row_of(rule)
+
+    assert (done.rewritten, done.left) == (1, 0)
+    assert (row.content, row.governance, row.user_verified) == (REDIS, before.governance, True)
+    assert (again.content, again.verification, again.verified_at) == (CARTS, "verified", now)
