@@ -109,6 +109,7 @@ def beginner_of(*, payload: Mapping[str, Any]) -> Beginner:
 
 
 def _at_once(caller: Caller, what: Chosen) -> RolledBack:
+    rolling_back.lock_all(caller=caller, what=what)
     parts = [take(caller=caller, what=what, after=None, most=AT_ONCE) for take in TAKES]
     counts = dict.fromkeys(FIGURES, 0)
     for part in parts:

@@ -5,13 +5,14 @@ that all of it is undone together. What went back already is not found again, so
 twice does nothing the second time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.caller import Caller
 from accounts.errors import CairnError
@@ -22,7 +23,6 @@ from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN
 from memory.models import Memory, MemoryVersion
 from memory.queries import rollback_changes, rollback_stands, rollbacks
-from memory.queries.memories import lock_memory
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollbacks import REASON
 from memory.taxonomy import Status
@@ -50,8 +50,7 @@ class _Held:
 
 def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
     """Archive the next ones of what was produced; what they replaced stands again. In a unit."""
-    rows = rollbacks.produced(caller=caller, what=what)
-    rows = rows.filter(~rollback_stands.stood_for(what=what))
+    rows = _going(caller, what)
     rows = rows if after is None else rows.filter(id__gt=after)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
     if not ids:
@@ -81,7 +80,9 @@ def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
     rows = rollbacks.rewritten(caller=caller, what=what)
     rows = rows if after is None else rows.filter(id__gt=after)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
-    made = [_back(caller, what, one) for one in ids]
+    held = lock(ids=ids)
+    still = set(rollbacks.rewritten(caller=caller, what=what).filter(pk__in=held).values_list("pk"))
+    made = [_back(caller, what, row) for row in held.values() if (row.id,) in still]
     done = [one for one in made if one is not None]
     return Part(
         after=ids[-1] if ids else None,
@@ -91,11 +92,32 @@ def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
     )
 
 
+def lock_all(*, caller: Caller, what: Chosen) -> None:
+    """Lock all that both parts write, where one transaction does both. In a unit."""
+    roots = frozenset(_going(caller, what).values_list("id", flat=True))
+    going, behind = rollbacks.closure(caller=caller, what=what, ids=roots)
+    changed = rollbacks.rewritten(caller=caller, what=what).values_list("id", flat=True)
+    lock(ids={*going, *behind, *changed})
+
+
+def lock(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
+    """Lock memories in the order in which everybody does; return them as they are. In a unit."""
+    rows = Memory.objects.select_for_update(of=("self",)).filter(pk__in=set(ids))
+    return {row.id: row for row in rows.order_by("id")}
+
+
+def _going(caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    """Return what was produced and goes: nobody else stands for it."""
+    rows = rollbacks.produced(caller=caller, what=what)
+    return rows.filter(~rollback_stands.stood_for(what=what))
+
+
 def _hold(caller: Caller, what: Chosen, ids: frozenset[UUID]) -> _Held:
-    """Lock what a part writes, in the order in which everybody does. In a unit."""
+    """Lock what a part writes, and look again: what has come to stay meanwhile stays. In a unit."""
     going, behind = rollbacks.closure(caller=caller, what=what, ids=ids)
-    found = Memory.objects.select_for_update(of=("self",)).filter(pk__in=going | behind)
-    held = {row.id: row for row in found.order_by("id")}
+    held = lock(ids=going | behind)
+    still = frozenset(_going(caller, what).filter(pk__in=ids).values_list("id", flat=True))
+    going, behind = rollbacks.closure(caller=caller, what=what, ids=still)
     gone = {Status.ARCHIVED.value, Status.DELETED.value}
     leaving = tuple(row for id, row in held.items() if id in going and row.status not in gone)
     names = {row.id for row in leaving}
@@ -139,16 +161,15 @@ def _note(
     return made[0] if made else None
 
 
-def _back(caller: Caller, what: Chosen, memory_id: UUID) -> UUID | None:
-    """Bring one memory back to what it said; return the verdict, None where it is left."""
+def _back(caller: Caller, what: Chosen, row: Memory) -> UUID | None:
+    """Bring one held memory back to what it said; return the verdict, None where it is left."""
     try:
         with transaction.atomic():  # what was written of a memory that stays goes again
-            row = lock_memory(caller=caller, memory_id=memory_id)
             version = rollback_changes.version_before(row=row, what=what)
             if version is None or rollback_changes.why_left(row=row, version=version) is not None:
                 return None
             return _gone_back(caller, row, version, what.asked_at)
-    except CairnError:  # it is gone by now, another one says the same, or its text is refused
+    except CairnError:  # another memory says the same by now, or its text is refused
         return None
 
 

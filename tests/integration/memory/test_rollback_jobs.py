@@ -1,6 +1,6 @@
 """What a job of a rollback does: within its bound, told after every part, and undone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -8,12 +8,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from accounts import tenancy
 from accounts.caller import Caller, Role
-from accounts.errors import NotFound
 from memory.actions import roll_back, rolling_back
 from memory.actions.undo_rollback import undo_rollback
 from memory.models import Memory
-from memory.queries import memories
 from memory.queries.rollback_choices import Choice
 from tests.integration.memory.test_roll_back import LATER, MILL, put_right, say, stand_for
 from tests.support.memories import CARTS, PARSER, REDIS, stored
@@ -71,18 +70,50 @@ def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
     stand_for(steward, kept, now)
     say(member_caller, gone, MILL, now)
     say(member_caller, other, f"{CARTS} Twice.", now)
-    found = memories.lock_memory
+    take = rolling_back.lock
 
-    def lost(*, caller: Caller, memory_id: UUID) -> Memory:
-        if memory_id == gone.id:
-            raise NotFound(detail="There is no such memory.", hint="It was deleted.")
-        return found(caller=caller, memory_id=memory_id)
+    def lost(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
+        if gone.id in set(ids):  # just before it is locked
+            Memory.objects.filter(pk=gone.id).delete()
+        return take(ids=ids)
 
-    monkeypatch.setattr(rolling_back, "lock_memory", lost)
+    monkeypatch.setattr(rolling_back, "lock", lost)
     told = run(caller, store, now, person=member_caller.user_id)
 
-    assert [(one["rewritten"], one["left"]) for one in told][-1] == (1, 2)
-    assert active() == sorted([CARTS, MILL, PARSER])
+    assert [(one["rewritten"], one["left"]) for one in told][-1] == (1, 1)
+    assert active() == sorted([CARTS, PARSER])
+
+
+@pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
+def test_what_somebody_keeps_while_it_is_locked_stays(
+    caller: Caller,
+    member_caller: Caller,
+    store: str,
+    now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: str,
+) -> None:
+    steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
+    one, other = (stored(member_caller, now, text, project=store) for text in (REDIS, CARTS))
+    deeds = {
+        "personal": lambda: say(member_caller, one, REDIS, now, scope="personal"),
+        "kept": lambda: stand_for(steward, one, now),
+        "rewritten": lambda: say(steward, one, MILL, now),
+    }
+    take = rolling_back.lock
+
+    def waited(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
+        deeds.pop(meanwhile, lambda: None)()
+        return take(ids=ids)
+
+    monkeypatch.setattr(rolling_back, "lock", waited)
+    choice = Choice(project=store, person=member_caller.user_id)
+    done = roll_back.roll_back(caller=caller, choice=choice, now=now + LATER)
+
+    assert (done.archived, len(active())) == (1, 1)
+    with tenancy.unit():
+        assert Memory.objects.get(pk=one.id).status == "active"
+        assert Memory.objects.get(pk=other.id).status == "archived"
 
 
 class Died(Exception):
