@@ -120,7 +120,7 @@ def _check_choice(choice: Choice) -> None:
         raise InvalidInput(
             detail="Say what is to be rolled back.",
             hint=sentence("Give at least one of: {names}.", names=CHOOSING),
-            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="required"),),
+            errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
         )
     if choice.since and choice.until and choice.since >= choice.until:
         raise InvalidInput(

@@ -29,6 +29,7 @@ SHORT: Final = 40  # characters; shorter contents are lengthened, or the first g
 LONGEST_KEY: Final = 240  # characters of an Idempotency-Key that are kept
 SOME: Final = 4  # of the cursors and versions one in so many stays as generated
 PADDING: Final = " Worker {0} of the queue {1} holds the lock of its table while it waits."
+NOT_HTTP: Final = b"Invalid HTTP request received."  # said before the product is asked
 TOO_LARGE: Final = 413  # not among the refusals that the check knows
 DOCUMENT: Final = "/api/v1/openapi.json"
 MEMORY: Final = "/api/v1/memories/{id}"
@@ -66,6 +67,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
         for listed in ("files", "modules", "projects", "tags")
     },
     "length@/attributes": "a schema cannot bound the size of a whole object",
+    "nothing_chosen@": "no schema of an address says that one of several fields is needed",
+    "range@/keep_events_days": "an organization has a longest time of its own",
     "diff@/diff": "a unified diff has a grammar of its own",
     "plan@/plan": "what a plan says decides whether a step of it has words",
     "unknown_model@/key": "which models there are depends on the installation",
@@ -149,6 +152,8 @@ def is_explained(*, case: Case, response: Response, failure: Failure) -> bool:
     """Say whether a failure is one of those that no schema could announce."""
     if type(failure).__name__ == "UseAfterFree":
         return case.method == "GET" and case.operation.path.startswith(MEMORY)  # archived, not gone
+    if response.content == NOT_HTTP:
+        return response.status_code == 400  # a made-up Content-Length: the server hears no request
     if response.status_code == TOO_LARGE:
         return type(failure).__name__ == "AcceptedNegativeData"  # refused before it is read
     if type(failure).__name__ not in {"RejectedPositiveData", "MissingHeaderNotRejected"}:
