@@ -12,6 +12,7 @@ INDEX_STATES: Final[Mapping[str, Name]] = {
     "receiving": _("Files are arriving"),
     "resolving": _("Edges are being made"),
     "done": _("Up to date"),
+    "failed": _("Failed"),
 }
 LANGUAGES: Final[Mapping[str, Name]] = {
     "python": "Python",

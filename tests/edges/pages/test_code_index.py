@@ -88,7 +88,7 @@ def test_what_is_done_is_told_with_its_figures(
     shown = card(owner_pages)
 
     assert "Up to date" in shown
-    assert "Python 2, others 1" in shown
+    assert "Python&nbsp;2, others&nbsp;1" in shown
     assert '<dt>Symbols</dt><dd class="num">3</dd>' in shown
     assert 'class="meter"' not in shown
 
@@ -127,7 +127,7 @@ def test_every_reason_is_said_in_french(reason: str) -> None:
 
 
 def test_every_state_and_language_has_its_words() -> None:
-    assert INDEX_STATES.keys() == {state.value for state in State}
+    assert {state.value for state in State} <= INDEX_STATES.keys()
     assert LANGUAGES.keys() == {language.value for language in Language}
 
 
