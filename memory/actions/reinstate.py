@@ -23,6 +23,7 @@ from memory.actions import drafts, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.exchange import own
 from memory.exchange.own import Fate
+from memory.lifecycle.versions import check as check_version
 from memory.models import Memory, MemoryLink, MemoryUsage, MemoryVersion
 from memory.providers import secret_catalog
 from memory.sql import retrieval
@@ -134,6 +135,8 @@ def _check_texts(record: Record) -> None:
     for beside, name in ((own.VERSIONS, "changed_at"), (own.LINKS, "created_at")):
         for one in record[beside]:
             _moment(one[name])
+    for version in record[own.VERSIONS]:
+        check_version(fields=version["fields"])
     whole = "\n\n\n\n".join(own.texts_in(value=record))
     found = secret_catalog.fault_of(text=whole)
     if found:

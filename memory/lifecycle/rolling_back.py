@@ -31,5 +31,6 @@ class Left(StrEnum):
     CHANGED = "changed"  # somebody else has rewritten it since
     KEPT = "kept"  # somebody else has decided since that it is right
     MOVED = "moved"  # others see it now than those who saw the text before
+    SAME = "same"  # it is again, or still, as it was before
     TWIN = "twin"  # another memory says the same by now
     REFUSED = "refused"  # the text before may not be stored any more

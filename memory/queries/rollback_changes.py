@@ -13,6 +13,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import REWRITTEN, SAID_AGAIN, Left
+from memory.lifecycle.versions import BROUGHT_BACK
 from memory.models import Memory, MemoryVersion, ReviewVerdict
 from memory.queries.memories import AUDIENCE
 from memory.queries.rollback_choices import Choice, Chosen
@@ -45,15 +46,24 @@ def version_before(*, row: Memory, what: Chosen) -> MemoryVersion | None:
 
 def why_left(*, row: Memory, version: MemoryVersion | None) -> Left | None:
     """Say why a changed memory stays as it is, None where it goes back to a version."""
-    if version is None:
-        return Left.CHANGED
-    return Left.MOVED if version.fields.get(AUDIENCE) != str(row.audience) else None
+    is_same_text = version is not None and version.content == row.content
+    return _why_left(row, version, is_same_text=is_same_text)
 
 
 def within(*, name: str, choice: Choice) -> Q:
     """Return the condition that a moment is within the time that is chosen."""
     since = Q() if choice.since is None else Q(**{f"{name}__gte": choice.since})
     return since if choice.until is None else since & Q(**{f"{name}__lt": choice.until})
+
+
+def _why_left(row: Memory, version: MemoryVersion | None, *, is_same_text: bool) -> Left | None:
+    if version is None:
+        return Left.CHANGED
+    if version.fields.get(AUDIENCE) != str(row.audience):
+        return Left.MOVED
+    told = {name: version.fields[name] for name in BROUGHT_BACK if name in version.fields}
+    is_same = is_same_text and all(getattr(row, name) == value for name, value in told.items())
+    return Left.SAME if is_same else None
 
 
 def _before(what: Chosen) -> QuerySet[MemoryVersion]:

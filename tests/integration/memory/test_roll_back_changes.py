@@ -10,9 +10,10 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
+from memory.actions.confirm import confirm
 from memory.actions.revise import revise
 from memory.actions.roll_back import RolledBack, roll_back
-from memory.lifecycle.rolling_back import Fate
+from memory.lifecycle.rolling_back import Fate, Left
 from memory.models import Memory
 from memory.queries import rollbacks
 from memory.queries.rollback_choices import Choice
@@ -133,3 +134,52 @@ def test_many_changes_in_a_row_go_back_to_what_stood_before_the_first(
     roll(1, person=member_caller.user_id)
 
     assert row_of(memory.id).content == REDIS
+
+
+def test_pin_external_id_and_what_was_verified_are_taken_back(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    memory = stored(caller, now, REDIS, project=store, external_id="redis")
+    confirm(caller=caller, memory_id=memory.id, now=now)
+    before = row_of(memory.id)
+    agent = as_agent(member_caller)
+    change(agent, memory, now, content=CARTS, pinned=True, external_id="carts")
+    between = row_of(memory.id)
+
+    seen = look(1, person=member_caller.user_id)
+    done = roll(1, person=member_caller.user_id)
+
+    names = ("content", "pinned", "external_id", "user_verified", "verification", "verified_at")
+    changed = [getattr(before, name) != getattr(between, name) for name in names]
+    assert changed == [True] * len(names)
+    assert [one.fate for one in seen.items] == [Fate.REWRITTEN]
+    assert done.rewritten == 1
+    after = row_of(memory.id)
+    assert [getattr(after, name) for name in names] == [getattr(before, name) for name in names]
+
+
+def test_a_confirmation_of_words_that_stay_is_not_taken_back(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    memory = stored(caller, now, REDIS, project=store)
+    change(member_caller, memory, now, pinned=True)
+    confirm(caller=caller, memory_id=memory.id, now=now)
+
+    roll(1, person=member_caller.user_id)
+
+    row = row_of(memory.id)
+    assert (row.pinned, row.user_verified) == (False, True)
+
+
+def test_what_is_as_before_already_is_left_and_says_so(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    memory = stored(caller, now, REDIS, project=store)
+    for pinned in (True, False):
+        change(member_caller, memory, now, pinned=pinned)
+
+    seen = look(1, person=member_caller.user_id)
+    done = roll(1, person=member_caller.user_id)
+
+    assert [(one.fate, one.why) for one in seen.items] == [(Fate.LEFT, Left.SAME)]
+    assert (seen.counts.left, done.rewritten, done.left) == (1, 0, 1)

@@ -98,10 +98,10 @@ def test_a_token_of_the_scope_admin_does_no_less_than_was_shown(
 ) -> None:
     rule = stored(caller, now, REDIS, project=store, type="identity")
     writer = replace(caller, user_id=uuid4())
-    say(writer, rule, CARTS, now)
     vouched = {"user_verified": True, "verification": "verified", "verified_at": now}
     with tenancy.unit():
         Memory.objects.filter(pk=rule.id).update(**vouched)
+    say(writer, rule, CARTS, now)
     before = row_of(rule)
     admin = replace(as_agent(caller), user_id=uuid4(), scopes=frozenset(TokenScope))
 

@@ -1,0 +1,45 @@
+"""What a version keeps of a memory beside its text, and what of it comes back (spec 1.2, 4.3).
+
+Who saw a memory is kept and does not come back: that is moved by hand. What people vouched for
+comes back with the words that they vouched for.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from memory.taxonomy import Verification
+
+BROUGHT_BACK: Final = (
+    "type", "tags", "related_files", "related_modules", "attributes", "pinned", "external_id",
+)  # fmt: skip
+VOUCHED: Final = ("user_verified", "verification", "verified_at")
+KEPT: Final = ("scope", *BROUGHT_BACK, *VOUCHED)
+
+
+def plain(*, value: Any) -> Any:
+    """Return the value of a field as a version keeps it."""
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def vouched(*, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what people vouched for of a version, as far as it keeps that. Raises ValueError."""
+    found = {name: fields[name] for name in VOUCHED if name in fields}
+    if found.get("verified_at") is not None:
+        found["verified_at"] = datetime.fromisoformat(found["verified_at"])
+    return found
+
+
+def check(*, fields: Any) -> None:
+    """Return where a version of a file can be gone back to. Raises ValueError, TypeError."""
+    if not isinstance(fields, Mapping):
+        raise TypeError("a version names its fields")
+    for name in ("pinned", "user_verified"):
+        if not isinstance(fields.get(name, False), bool):
+            raise TypeError(f"{name} of a version is neither true nor false")
+    if not isinstance(fields.get("external_id", ""), str):
+        raise TypeError("external_id of a version is no text")
+    Verification(fields.get("verification", Verification.UNVERIFIED))
+    seen = vouched(fields=fields).get("verified_at")
+    if seen is not None and seen.tzinfo is None:
+        raise ValueError("verified_at of a version names no time zone")
