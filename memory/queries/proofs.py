@@ -4,10 +4,11 @@ Who may see the memory need not see its session: then nothing of that is told. W
 on is kept in the session when it is promoted, so it stays when the events themselves are forgotten.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -16,7 +17,7 @@ from memory.models import Memory, Session
 from memory.queries import learned, sessions
 from memory.queries.views import MemoryView
 
-OF_A_SESSION = "session:"  # begins the origin of what a session was read for
+_OF_A_SESSION: Final = re.compile(r"\Asession:[0-9a-f-]{36}#")  # begins what we write ourselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Proof:
 
 def is_of_session(*, memory: MemoryView) -> bool:
     """Say whether a memory was learned in a session."""
-    return memory.source_uri.startswith(OF_A_SESSION)
+    return _OF_A_SESSION.match(memory.source_uri) is not None
 
 
 def of_memory(*, caller: Caller, memory: MemoryView) -> Proof | None:

@@ -66,6 +66,18 @@ def test_a_turn_is_told_with_its_line(
     assert "An error and what helped" not in page
 
 
+@pytest.mark.parametrize("source", ["session:notes from monday", "session:", "session:12#turn-4"])
+def test_a_source_of_somebody_s_own_words_is_shown_as_it_is(
+    owner_pages: Client, caller: Caller, memory: MemoryView, source: str
+) -> None:
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(source_uri=source)
+
+    page = page_of(owner_pages, memory)
+
+    assert f"<dt>Source</dt><dd><code>{source}</code></dd>" in page
+
+
 @pytest.mark.parametrize("sign", ["error_retry-1234", "turn-4"])
 def test_nothing_is_told_of_a_session_that_one_may_not_see(
     viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime, sign: str
