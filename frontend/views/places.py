@@ -176,7 +176,7 @@ def _events_days(frame: Frame) -> dict[str, object]:
     """Return for how long it is kept what agents did here, and the organization's days."""
     longest = keep_events_days(organization_id=frame.caller.organization_id)
     own = None if frame.project is None else frame.project.keep_events_days
-    return {"most_events_days": longest, "events_days": own and min(own, longest)}
+    return {"most_events_days": longest, "events_days": own}
 
 
 def _number(text: str, field: str) -> float | int | None:

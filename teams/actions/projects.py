@@ -1,6 +1,7 @@
 """Create a project, and change what it is called and how strict its searches are (spec 7.1)."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -27,6 +28,7 @@ from teams.queries.places import (
     SPENDING,
     THRESHOLD,
     WHOLE,
+    events_days_of,
     is_within,
 )
 from teams.roles import Act
@@ -172,8 +174,8 @@ def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
 
 def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Put new values into a row; return the names of those that are other than before."""
-    before = project_view(row)
-    changed = tuple(name for name, value in given.items() if value != getattr(before, name))
+    stored = {**asdict(project_view(row)), KEEP_EVENTS: events_days_of(row=row)}
+    changed = tuple(name for name, value in given.items() if value != stored[name])
     row.name = given.get("name", row.name)
     row.description = given.get("description", row.description)
     put = {name: given[name] for name in SETTINGS if name in given}

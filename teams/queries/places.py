@@ -12,6 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
+from accounts.queries import keep_events_days
 from accounts.sentences import sentence
 from teams import visibility
 from teams.models import Change, Project
@@ -45,8 +46,8 @@ class ProjectView:
 
     `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
     others are those of the intake gates (characters, cosines, entries) and of extraction; None: the
-    usual ones. `keep_events_days`: how long it is kept what agents did, never longer than the
-    organization says; None: as long.
+    usual ones. `keep_events_days`: how long it is kept what agents did, the days of the
+    organization where those are fewer; None: as long as it says.
     """
 
     id: UUID
@@ -110,8 +111,10 @@ def surroundings(*, caller: Caller) -> tuple[int, tuple[ProjectView, ...]]:
 def projects(*, caller: Caller) -> tuple[ProjectView, ...]:
     """Return the projects the caller can see, by slug."""
     with tenancy.unit():
-        rows = _visible_projects(caller).filter(archived_at=None)
-        return tuple(project_view(row) for row in rows.order_by("slug", "id"))
+        found = _visible_projects(caller).filter(archived_at=None)
+        rows = tuple(found.order_by("slug", "id"))
+        longest = _longest_kept(rows)
+        return tuple(_view(row, longest) for row in rows)
 
 
 def project(*, caller: Caller, ref: str) -> ProjectView:
@@ -160,6 +163,18 @@ def newest_change(*, caller: Caller, project: str | None = None) -> int:
 
 def project_view(row: Project) -> ProjectView:
     """Turn a row into what callers see."""
+    return _view(row, _longest_kept((row,)))
+
+
+def _longest_kept(rows: tuple[Project, ...]) -> int | None:
+    """Return for how many days the organization keeps what agents did; asked where one says."""
+    if all(events_days_of(row=row) is None for row in rows):
+        return None
+    return keep_events_days(organization_id=tenancy.current().organization_id)
+
+
+def _view(row: Project, longest: int | None) -> ProjectView:
+    own = events_days_of(row=row)
     return ProjectView(
         id=row.id,
         slug=row.slug,
@@ -169,7 +184,7 @@ def project_view(row: Project) -> ProjectView:
         relevance_threshold=threshold_of(row=row),
         **{**dict.fromkeys(GATES), **gates_of(row=row)},
         **{**dict.fromkeys((MODE, *SPENDING)), **spending_of(row=row)},
-        keep_events_days=events_days_of(row=row),
+        keep_events_days=own if own is None or longest is None else min(own, longest),
         created_at=row.created_at,
         version=row.version,
     )

@@ -5,7 +5,10 @@ import time
 import pytest
 from django.conf import LazySettings
 
+from accounts.actions.organizations import change_organization
 from accounts.api import waiting
+from accounts.authentication import entered
+from accounts.caller import Caller
 from tests.support.api import STATEMENT, Api
 
 
@@ -31,6 +34,20 @@ def test_how_long_it_is_kept_what_agents_did_is_said_and_read(api: Api) -> None:
 
     assert (usual.json()["keep_events_days"], said.status_code, read) == (None, 200, 7)
     assert unset.json()["keep_events_days"] is None
+
+
+def test_the_organization_s_days_are_told_where_those_are_fewer(api: Api, caller: Caller) -> None:
+    tag = api.get("projects/shop").headers["ETag"]
+    api.patch("projects/shop", {"keep_events_days": 20}, **{"If-Match": tag})
+    with entered(caller):
+        change_organization(caller=caller, name="Acme", keep_events_days=5)
+
+    one, every = api.get("projects/shop"), api.get("projects").json()["items"]
+    same = api.patch("projects/shop", {"keep_events_days": 5}, **{"If-Match": one.headers["ETag"]})
+
+    assert one.json()["keep_events_days"] == 5
+    assert [each["keep_events_days"] for each in every] == [5]
+    assert same.headers["ETag"] != one.headers["ETag"]
 
 
 @pytest.mark.parametrize("days", [0, 31, 366, 2.5, "7", True])
