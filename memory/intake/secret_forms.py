@@ -29,8 +29,8 @@ _ESCAPE: Final = re.compile(  # one of few signs begins it: they are found at on
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _BROKEN_LINE: Final = re.compile(  # likewise; what follows depends on the sign
     r"[ \t\\\"'\r\n](?<=[A-Za-z0-9+/_.=-]{8}[ \t\\\"'\r\n])"
-    r"(?:(?<=[ \t])[ \t]*(?:\\|[\"'][ \t]*[+.\\]?)?[ \t]*\r?\n|(?<=\\)[ \t]*\r?\n"
-    r"|(?<=[\"'])[ \t]*[+.\\]?[ \t]*\r?\n|(?<=\r)\n|(?<=\n))[ \t>|#*]*[\"']?"
+    r"(?:(?<=[ \t])[ \t]*+(?:\\|[\"'][ \t]*+[+.\\]?)?[ \t]*+\r?\n|(?<=\\)[ \t]*+\r?\n"
+    r"|(?<=[\"'])[ \t]*+[+.\\]?[ \t]*+\r?\n|(?<=\r)\n|(?<=\n))[ \t>|#*]*+[\"']?"
     r"(?=[A-Za-z0-9+/_.=-]{8})"
 )
 ENCODED_LEAST: Final = 16  # characters of what is tried as an encoding, ours
@@ -94,16 +94,11 @@ class Form:
 
 
 def forms(*, text: str, plain: set[str] | None = None) -> Iterator[Form]:
-    """Yield every other reading of a text; of two that read alike, one.
+    """Yield every other reading of a text; two that read alike may stand in other parts of it.
 
     `plain` are words that hide nothing, known from texts that were read before.
     """
-    plain = set() if plain is None else plain
-    seen: set[tuple[str, bool]] = set()
-    for form in _deeper(Form(text=text), DEEPEST, plain):
-        if (form.text, form.is_joined) not in seen:
-            seen.add((form.text, form.is_joined))
-            yield form
+    yield from _deeper(Form(text=text), DEEPEST, set() if plain is None else plain)
 
 
 def unmarked(*, text: str) -> Form | None:

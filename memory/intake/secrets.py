@@ -131,8 +131,12 @@ def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], st
 
 def _found(text: str, catalog: Catalog, plain: Plain) -> tuple[Finding, ...]:
     found = [_finding(match) for match in _matches(Form(text=text), catalog, plain)]
+    looked: dict[tuple[str, bool], tuple[Match, ...]] = {}  # what reads alike is looked at once
     for form in forms(text=text, plain=plain.unencoded):
-        found.extend(_found_in(form, catalog, plain))
+        reading = (form.text, form.is_joined)
+        if reading not in looked:
+            looked[reading] = tuple(_matches(form, catalog, plain))
+        found.extend(_placed(form, looked[reading]))
     return _joined(found)
 
 
@@ -143,8 +147,9 @@ def _matches(form: Form, catalog: Catalog, plain: Plain) -> Iterator[Match]:
             yield match
 
 
-def _found_in(form: Form, catalog: Catalog, plain: Plain) -> Iterator[Finding]:
-    for match in _matches(form, catalog, plain):
+def _placed(form: Form, matches: tuple[Match, ...]) -> Iterator[Finding]:
+    """Yield what was found in a form, where it stands in the text: two that read alike differ."""
+    for match in matches:
         start, end = form.span(match.start, match.end)
         kind = SecretKind.ENCODED_SECRET if form.is_decoded else match.kind
         yield Finding(kind=kind, start=start, end=end)

@@ -16,6 +16,7 @@ _BEGUN: Final = (  # what a rule begins with, and does not end
     "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "eyJ-", "eyJaaaaaaaaaa-",
     "eyJaaaaaaaaaaaa.eyJ", "sk-", "sk_ab_cd_", "SG.", "12345678:", "--password ", "login a ",
     "mysql -", "name: ", "a:22:b:", "*:*:*:", "**", "aaaaaaaa\n", "aaaaaaaa \\\n", "password=aa1a,",
+    f"aaaaaaaa{' ' * 4_000}", f"aaaaaaaa'{' ' * 4_000}",
 )  # fmt: skip
 _ESCAPES: Final = ("\\\\", "\\n", "\\u0041", "\\x41", "%41", "%2541", "&amp;", "&#65;")
 

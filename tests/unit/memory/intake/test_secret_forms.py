@@ -1,9 +1,12 @@
 """Another way to read a text costs what is looked at, and remembers where it came from."""
 
+from base64 import b64encode
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake import secret_forms, secrets
+from memory.intake.secret_rules import Match
 from memory.intake.secrets import Finding, SecretKind
 
 WRITTEN = st.lists(
@@ -31,10 +34,25 @@ def test_where_a_form_came_from_is_put_down_once_something_is_found() -> None:
 
 def test_two_ways_that_read_alike_are_looked_at_once() -> None:
     broken = "aaaaaaaa\nbbbbbbbb %41"  # joined and then unescaped, or the other way round
+    looked: list[str] = []
 
-    read = [(form.text, form.is_joined) for form in secret_forms.forms(text=broken)]
+    def catalog(text: str) -> tuple[Match, ...]:
+        looked.append(text)
+        return ()
 
-    assert len(read) == len(set(read)) == 3
+    secrets.find(text=broken, catalog=catalog)
+
+    assert len(looked) == len(set(looked)) == 4
+
+
+def test_of_two_that_read_alike_each_is_found_where_it_stands() -> None:
+    hidden = b64encode(b'password = "hunter2-Xy77"').decode().rstrip("=")
+    escaped = "".join(f"%{ord(sign):02X}" for sign in hidden)
+    text = f"first {hidden}\u200bzz and then {escaped} end"
+
+    found = secrets.find(text=text, catalog=lambda _: ())
+
+    assert [text[one.start : one.end] for one in found] == [hidden, escaped]
 
 
 @given(WRITTEN)
