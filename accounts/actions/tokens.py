@@ -28,11 +28,13 @@ MAXIMUM_DAYS: Final = 365  # which an organization can lower
 NAME_LENGTH: Final = 80  # characters, the column's
 OVERLAP_HOURS: Final = 24  # how long a rotated token still works
 USE_INTERVAL: Final = timedelta(minutes=1)  # the last use is written at most this often
+HOOKS_MOST: Final = 10_000  # tokens of which a process knows the hook script it saw last, ours
 SEEN_SECONDS: Final = 600  # agents at work are announced once in each such slot
 INTERFACES: Final = (  # the tools of spec 1.1 that can hold a token
     "api", "claude-code", "cursor", "codex", "chatgpt", "claude-ai", "perplexity", "import",
     "unknown",
 )  # fmt: skip
+_hooks: Final[dict[UUID, int]] = {}  # by token, so that no call asks what is stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,13 +164,15 @@ def revoke_token(*, caller: Caller, token_id: UUID, now: datetime) -> TokenView:
 def note_use(*, credential: Credential, use: Use, now: datetime) -> bool:
     """Write when, from where and by what a token was last used, at most once a minute.
 
+    Another version of the hook script than this process saw last is written at once.
     What is stored of it is made anew under the pepper of now, when that has changed.
     Returns True for its first use in each ten minutes, to one of several requests at once.
     """
     due = now - USE_INTERVAL
     last = credential.last_used_at
     is_due = last is None or last <= due
-    if not is_due and not credential.new_digest:
+    is_other_hook = use.hook is not None and _hooks.get(credential.token_id) != use.hook
+    if not is_due and not credential.new_digest and not is_other_hook:
         return False
     with tenancy.walled(organization_id=credential.organization_id):
         if credential.new_digest:
@@ -176,6 +180,9 @@ def note_use(*, credential: Credential, use: Use, now: datetime) -> bool:
         written = Token.objects.filter(
             Q(last_used_at=None) | Q(last_used_at__lte=due), pk=credential.token_id
         ).update(last_used_at=now, **_columns(use))
+        if is_other_hook and not written:
+            Token.objects.filter(pk=credential.token_id).update(last_used_hook=use.hook)
+    _keep_hook(credential, use)
     return written == 1 and (last is None or _slot(last) != _slot(now))
 
 
@@ -183,6 +190,15 @@ def _columns(use: Use) -> dict[str, str | int | None]:
     """Return what is stored of a use; which hook script it was stays, where none called."""
     hook = {} if use.hook is None else {"last_used_hook": use.hook}
     return {"last_used_ip": _address(use.ip), "last_used_agent": use.agent, **hook}
+
+
+def _keep_hook(credential: Credential, use: Use) -> None:
+    """Know which hook script of a token was written last; one of many tokens starts anew."""
+    if use.hook is None:
+        return
+    if len(_hooks) >= HOOKS_MOST:
+        _hooks.clear()
+    _hooks[credential.token_id] = use.hook
 
 
 def _note(caller: Caller, verb: str, token: TokenView, **more: str) -> None:

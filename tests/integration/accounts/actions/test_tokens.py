@@ -19,9 +19,11 @@ ALL = frozenset(TokenScope)
 LAPTOP = NewToken(name="laptop")
 
 
-def use(text: str, now: datetime, ip: str = "10.0.0.7") -> Caller:
+def use(text: str, now: datetime, ip: str = "10.0.0.7", hook: int | None = None) -> Caller:
     """Present a token."""
-    return authentication.caller_from_token(text=text, agent="claude-code/2", ip=ip, now=now)
+    return authentication.caller_from_token(
+        text=text, agent="claude-code/2", ip=ip, now=now, hook=hook
+    )
 
 
 def test_a_token_makes_its_owner_the_caller(caller: Caller, now: datetime) -> None:
@@ -242,6 +244,21 @@ def test_the_last_use_is_written_once_a_minute(caller: Caller, now: datetime) ->
         assert row.last_used_at == now + written
         assert row.last_used_ip == f"10.0.0.{written.seconds}"
     assert row.last_used_agent == "claude-code/2"
+
+
+def test_another_hook_script_is_written_at_once_and_the_same_one_costs_nothing(
+    caller: Caller, now: datetime, django_assert_num_queries: pytest.FixtureRequest
+) -> None:
+    issued = create_token(caller=caller, new=LAPTOP, now=now)
+    written = []
+    for seconds, hook in enumerate((None, 2, None, 3)):
+        use(issued.text, now + timedelta(seconds=seconds), hook=hook)
+        written.append(Token.objects.get().last_used_hook)
+
+    assert written == [None, 2, 2, 3]
+    assert Token.objects.get().last_used_at == now
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        use(issued.text, now + timedelta(seconds=9), hook=3)
 
 
 def test_a_token_is_newly_seen_once_in_ten_minutes(caller: Caller, now: datetime) -> None:
