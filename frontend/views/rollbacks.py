@@ -35,6 +35,7 @@ FATES: Final[Mapping[Fate, Name]] = {
 WHYS: Final[Mapping[Left, Name]] = {
     Left.CHANGED: _("Somebody else has rewritten it since."),
     Left.KEPT: _("Somebody else has kept it since."),
+    Left.SAME: _("It is as it was before already."),
     Left.MOVED: _("Others see it now than those who saw the text before."),
 }
 
@@ -118,12 +119,13 @@ def _id(name: str, text: str) -> UUID | None:
 
 
 def _moment(name: str, text: str) -> datetime | None:
-    """Read a date and time of a form, which is UTC."""
+    """Read a date and time of a form, which is UTC where it names no offset."""
     if not text:
         return None
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError as error:
+        said = datetime.fromisoformat(text)
+        return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise wrong_field(
             pointer=f"/{name}",
             detail="This is no date and time.",

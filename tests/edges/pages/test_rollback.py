@@ -1,7 +1,7 @@
 """The page that takes back what was produced: chosen, looked at, taken back, undone."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -161,3 +161,22 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     with entered(caller), tenancy.unit():
         made = ReviewVerdict.objects.get(memory=rule.id)
     assert (made.decided_by, made.decided_agent) == (caller.user_id, "")
+
+
+@pytest.mark.parametrize(("offset", "is_taken"), [("+00:00", True), ("-01:00", False)])
+def test_a_moment_of_another_place_is_taken_for_what_it_is(
+    owner_pages: Client, shop: str, caller: Caller, offset: str, is_taken: bool
+) -> None:
+    remembered(caller, REDIS)
+    then = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=30)
+    since = f"{then.isoformat()}{offset}"  # half an hour ago, or half an hour from now
+
+    owner_pages.post(f"{shop}rollback", {"since": since})
+
+    assert kept(caller) == ([] if is_taken else [REDIS])
+
+
+def test_a_moment_before_all_years_is_refused(owner_pages: Client, shop: str) -> None:
+    answer = owner_pages.get(f"{shop}rollback", {"since": "0001-01-01T00:00+14:00"})
+
+    assert answer.status_code == 422
