@@ -31,11 +31,11 @@ from memory.actions import (
     show_steps,
     synthesize,
 )
+from memory.actions.completing import Ended
 from memory.actions.entering import Entered
 from memory.actions.opener import opener_of
 from memory.actions.phrase_signals import Phrased, phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
-from memory.actions.remember import Prepared
 from memory.models import Session
 from memory.observer import agents, gates, promotion, ribbon, statistics, tables, telling
 from memory.observer.events import Outcome
@@ -64,7 +64,7 @@ class _Shown:
     is_open: bool
     entered: tuple[Entered, ...] = ()
     phrased: Phrased = field(default_factory=Phrased)
-    ended: tuple[Prepared, ...] = ()
+    ended: Ended = field(default_factory=Ended)
     dropped: Counter[str] = field(default_factory=Counter)
 
 
@@ -162,7 +162,7 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
         dropped=shown.dropped,
     )
     sent = promoting.send(caller=shown.who.caller, offered=chosen, now=now, dropped=shown.dropped)
-    completed = completing.store(who=shown.who, found=shown.ended, now=now)
+    completed = completing.store(who=shown.who, ended=shown.ended, now=now)
     _count(shown, row, now)
     row.observed = _observed(shown, row, sent)
     row.finalized_at = now

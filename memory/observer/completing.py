@@ -65,11 +65,16 @@ class _Figures:
     ended: str
 
 
+def is_completed(*, scratchpad: Scratchpad) -> bool:
+    """Say whether work has come to an end that says how it went."""
+    return scratchpad.outcome in COMPLETED
+
+
 def drafts(
     *, acts: tuple[OnComplete, ...], unit: Unit, scratchpad: Scratchpad
 ) -> tuple[Draft, ...]:
     """Return what the acts of a methodology remember of a session; nothing of work that goes on."""
-    if not unit.label or scratchpad.outcome not in COMPLETED:
+    if not unit.label or not is_completed(scratchpad=scratchpad):
         return ()
     figures = _figures(scratchpad)
     reason = scratchpad.taint.reason if scratchpad.taint else ""
@@ -98,8 +103,10 @@ def _figures(scratchpad: Scratchpad) -> _Figures:
     deeds = scratchpad.deeds.values()
     edits = {path: use.edits for path, use in scratchpad.files.items() if use.edits}
     files = tuple(sorted(edits, key=lambda path: (-edits[path], path)))
-    modules = Counter({path: edits[path] for path in files})
-    most = next((places.module(path=path) for path, _ in modules.most_common(1)), "")
+    modules = Counter[str]()
+    for path in files:
+        modules[places.module(path=path)] += edits[path]
+    most = next((module for module, _ in modules.most_common(1)), "")
     outcome = scratchpad.outcome or Outcome.UNKNOWN
     return _Figures(
         steps=scratchpad.steps_done or scratchpad.current_step,

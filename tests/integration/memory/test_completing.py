@@ -7,8 +7,11 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions import completing
 from memory.actions.append_events import append_events
+from memory.actions.archive import archive
 from memory.actions.methodologies import Course, define
+from memory.actions.reject import reject
 from memory.models import Memory, Session
 from memory.observer.completing import OnComplete
 from memory.queries import methodologies
@@ -22,6 +25,8 @@ DONE = (
                    "new_string": "b"}},
     {"sequence": 2, "kind": "tool_result", "call": "a", "text": "ok", "step": 1},
 )  # fmt: skip
+FETCHED = {"sequence": 5, "kind": "tool_call", "name": "WebFetch", "call": "b", "step": 2,
+           "args": {"url": "https://example.com/"}}  # fmt: skip
 UNIT = {"methodology": "kanban", "label": "Login form"}
 PLAN = ("Read the form", "Change the form")
 
@@ -45,6 +50,18 @@ def worked(
     return ended(caller, session, now)
 
 
+def again(
+    caller: Caller, session: Session, now: datetime, *first: dict[str, Any], **end: Any
+) -> None:
+    """Let a session that has ended go on, and end again."""
+    more = {"sequence": 4, "kind": "reasoning", "text": "One thing more."}
+    last = {"sequence": 7, "kind": "session_complete", **end}
+    append_events(caller=caller, session_id=session.id, events=(more, *first, last), now=now)
+    with tenancy.unit():
+        view = Session.objects.get(pk=session.id)
+    ended(caller, view, now)  # type: ignore[arg-type]
+
+
 def remembered() -> dict[str, Memory]:
     """Return what was remembered of units of work, by the act."""
     with tenancy.unit():
@@ -64,6 +81,7 @@ def test_outcome_and_calibration_are_remembered_and_wait(
     assert outcome.content.startswith("Login form ended well: steps 3 of 2 planned, files edited 1")
     assert (outcome.type, outcome.needs_review) == ("work_unit_outcome", True)
     assert (outcome.session_id, outcome.audience) == (session.id, session.audience)
+    assert {one.methodology for one in found.values()} == {"kanban"}
     assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
 
 
@@ -71,17 +89,65 @@ def test_it_is_said_once_however_often_a_session_ends(
     agent: Caller, kanban: str, now: datetime
 ) -> None:
     session = worked(agent, kanban, now)
-    more = {"sequence": 4, "kind": "reasoning", "text": "One thing more."}
-    end = {"sequence": 5, "kind": "session_complete", "outcome": "failure", "steps": 4}
-    append_events(caller=agent, session_id=session.id, events=(more, end), now=now)
-    with tenancy.unit():
-        view = Session.objects.get(pk=session.id)
 
-    ended(agent, view, now)  # type: ignore[arg-type]
+    again(agent, session, now, outcome="failure", steps=4)
 
     found = remembered()
     assert set(found) == {"record_outcome", "calibrate"}
     assert found["record_outcome"].content.startswith("Login form failed: steps 4 of 2 planned")
+
+
+def test_all_that_was_said_is_that_of_the_last_end(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+    with tenancy.unit():
+        Memory.objects.filter(session_id=session.id).update(
+            needs_review=False, user_verified=True, verification="verified"
+        )
+
+    again(agent, session, now, FETCHED, outcome="failure", steps=4)
+
+    found = remembered()
+    outcome, calibration = found["record_outcome"], found["calibrate"]
+    assert outcome.attributes == {"succeeded": False, "steps": 4}
+    assert (calibration.attributes["actual"], calibration.attributes["ratio"]) == (4, 2.0)
+    assert outcome.related_files == ["auth/form.py"]
+    for one in (outcome, calibration):
+        assert (one.taint_reason != "", one.needs_review, one.user_verified) == (True, True, False)
+        with tenancy.unit():
+            assert one.versions.count() == 1
+
+
+def test_an_end_without_an_outcome_takes_the_own_one_back(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+
+    again(agent, session, now, outcome="abandoned", steps=4)
+
+    assert remembered() == {}
+    with tenancy.unit():
+        gone = Memory.objects.filter(session_id=session.id).values_list("status", "archived_reason")
+        assert set(gone) == {("archived", completing.NO_MORE)}
+
+
+@pytest.mark.parametrize("by", ["rejected", "archived"])
+def test_what_somebody_has_put_away_does_not_come_back(
+    caller: Caller, agent: Caller, kanban: str, now: datetime, by: str
+) -> None:
+    session = worked(agent, kanban, now, shared=True)
+    for one in remembered().values():
+        if by == "rejected":
+            reject(caller=caller, memory_id=one.id, reason="", now=now)
+        else:
+            archive(caller=caller, memory_id=one.id, reason="", if_version=None, now=now)
+
+    again(agent, session, now, outcome="failure", steps=4)
+
+    assert remembered() == {}
+    with tenancy.unit():
+        assert Memory.objects.filter(session_id=session.id).count() == 2
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,17 @@ def test_what_came_after_outside_content_is_tainted(ended: Scratchpad) -> None:
 
     assert found.reason == "web_fetch"
     assert found.confidence == pytest.approx(0.75 * 0.7)
+
+
+def test_most_of_the_work_was_where_most_was_edited_and_not_in_the_file_edited_most(
+    ended: Scratchpad,
+) -> None:
+    files = {f"cart/{name}.py": EDITED for name in ("add", "drop", "merge")}
+    files["auth/form.py"] = replace(EDITED, edits=3)
+
+    (found,) = drafts(
+        acts=(OnComplete.CALIBRATE,), unit=UNIT, scratchpad=replace(ended, files=files)
+    )
+
+    assert found.attributes["module"] == "cart"
+    assert found.content.endswith("most of them in cart.")
