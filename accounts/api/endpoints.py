@@ -94,6 +94,9 @@ class Endpoint:
 
     `lenient` where the body tells what others wrote: what cannot be stored is replaced.
 
+    `largest` is how many bytes of JSON it takes where neither usual bound fits, and `smaller` what
+    to do about a body that is larger.
+
     A `weighed` one costs more the more is sent, and counts as several calls by its size.
 
     `upload` is how many bytes of a file it takes for a body, whatever their type.
@@ -118,6 +121,8 @@ class Endpoint:
     edits: Edits = Edits.NOTHING
     idempotent: bool = False
     bulk: bool = False
+    largest: int = 0
+    smaller: str = ""
     lenient: bool = False
     lines: str = ""
     upload: int = 0

@@ -87,6 +87,18 @@ def failures(*, job_ids: tuple[UUID, ...]) -> dict[UUID, str]:
     }
 
 
+def failure(*, name: str, keys: tuple[str, ...]) -> str:
+    """Return why the newest of the entered organization's jobs with one of these keys failed.
+
+    Nothing when it waits, runs or is done, or when there is none.
+    """
+    organization_id = tenancy.current().organization_id
+    rows = Job.objects.filter(organization_id=organization_id, name=name, key__in=keys)
+    with tenancy.walled(organization_id=organization_id):
+        newest = rows.order_by("-created_at", "id").values_list("id", flat=True).first()
+    return failures(job_ids=(newest,)).get(newest, "") if newest else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How many jobs are in each state, and since when the one waits that has been due the longest.

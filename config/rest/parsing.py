@@ -14,12 +14,13 @@ LONGEST_LENGTH: Final = 18  # digits of a Content-Length that are looked at
 NDJSON: Final = "application/x-ndjson"
 
 
-def read(*, request: HttpRequest, largest: int, media: tuple[str, ...]) -> Any:
+def read(*, request: HttpRequest, largest: int, media: tuple[str, ...], smaller: str = "") -> Any:
     """Read a body: an empty object when there is none, a list of lines for NDJSON, else the value.
 
+    `smaller` is what to do about one that is too large, where the usual does not fit.
     Raises TooLarge, UnsupportedMedia or MalformedRequest.
     """
-    raw = _body(request, largest)
+    raw = _body(request, largest, smaller)
     if not raw.strip():
         return {}
     text = strict.decode(raw=raw)
@@ -43,13 +44,13 @@ def read_upload(*, request: HttpRequest, largest: int) -> bytes:
     return _body(request, largest)
 
 
-def _body(request: HttpRequest, largest: int) -> bytes:
+def _body(request: HttpRequest, largest: int, smaller: str = "") -> bytes:
     is_known_large = _announced(request) > largest
     raw = b"" if is_known_large else _stream(request).read(largest + 1)
     if is_known_large or len(raw) > largest:
         raise TooLarge(
             detail=f"The body is larger than {largest:,} bytes.",
-            hint="Split it into several requests, or use /api/v1/memories/bulk.",
+            hint=smaller or "Split it into several requests, or use /api/v1/memories/bulk.",
         )
     return raw
 

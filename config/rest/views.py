@@ -171,14 +171,16 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
         value = parsing.read_lenient(request=http, largest=largest)
         return shapes.check(shape=endpoint.body, value=value)
     media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
-    value = parsing.read(request=http, largest=largest, media=media)
+    smaller = endpoint.smaller
+    value = parsing.read(request=http, largest=largest, media=media, smaller=smaller)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
     return shapes.check(shape=endpoint.body, value=value)
 
 
 def _largest(endpoint: Endpoint) -> int:
-    return parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
+    usual = parsing.LARGEST_BULK if endpoint.bulk else parsing.LARGEST_BODY
+    return endpoint.largest or usual
 
 
 def _attached(answer: Answer) -> FileResponse:

@@ -69,6 +69,8 @@ def announce_files(
         )
         view = code_index.index_of(project_id=project.id)
         job_id = _queued(caller, project, root, view)
+        if job_id and view.state is code_index.State.FAILED:
+            view = code_index.index_of(project_id=project.id)
         _tell(caller, project, found, view)
         return Announcement(
             run=run,

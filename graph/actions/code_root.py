@@ -8,13 +8,13 @@ from accounts.audit import Actor
 from accounts.caller import Caller, TokenScope
 from accounts.sentences import sentence
 from graph.models import Node
+from graph.queries import code_index
 from graph.queries.code_index import IndexView
 from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams import changes
 from teams.errors import RoleNotSufficient
 from teams.models import Project
 
-JOB: Final = "graph.resolve"
 LATER_SECONDS: Final = 30  # ours; after the last file that came of an index that is not whole
 
 
@@ -61,9 +61,9 @@ def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> UUID | None:
     """
     later = view.files_done < view.files_total
     return jobs.enqueue(
-        JOB,
+        code_index.JOB,
         payload={"key": str(project_id)},
-        key=f"{project_id.hex}:later" if later else project_id.hex,
+        key=code_index.later_key(project_id=project_id) if later else project_id.hex,
         delay_seconds=LATER_SECONDS if later else 0,
         created_by=by,
     )

@@ -6,15 +6,17 @@ queued anew. So it may die anywhere, and the next run does it all.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from accounts import tenancy
+from accounts import jobs, tenancy
 from accounts.audit import Person
 from accounts.backend import rows
+from accounts.sentences import sentence
 from graph.actions import code_root
 from graph.code import kept
 from graph.code.resolve import resolve
@@ -27,9 +29,12 @@ from graph.vocabulary import Layer, NodeKind, NodeSource
 from teams.models import Project
 
 INSTALLATION: Final = "installation"
+MOST_REFERENCES: Final = 2_000_000  # of a project, held at once, some hundred bytes each; ours
+AT_ONCE: Final = 5_000  # rows read or written together, ours
 OUTDATED: Final = {"outdated": 1}
 ACTOR: Final = Person(user_id=None, source_interface=INSTALLATION)
 
+Item = TypeVar("Item")
 Key = tuple[int, str, int | None, str]  # from, type, to, text
 Worth = tuple[float, float]  # weight, confidence
 
@@ -81,38 +86,56 @@ def _read(project_id: UUID) -> _Code | None:
     root = code_index.root_of(project_id=project_id)
     if root is None or code_root.is_resolved(root=root):
         return None
-    by_file: dict[int, list[Node]] = defaultdict(list)
-    for node in Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id"):
-        by_file[node.file_id or 0].append(node)
+    by_file = _symbols(project_id)
     files: dict[str, Parsed] = {}
     nodes: dict[Place, int] = {}
-    for file in code_index.files_of(project_id=project_id).exclude(hash="").order_by("id"):
-        nodes[Place(path=file.qualified)] = file.id
-        for node in by_file[file.id]:
-            nodes[Place(path=file.qualified, qualified=node.qualified)] = node.id
-        files[file.qualified] = kept.read(
-            language=file.language,
-            lines=file.last_line or 0,
-            kept=_kept(file),
-            symbols=map(_symbol, by_file[file.id]),
+    left = MOST_REFERENCES
+    stored = code_index.files_of(project_id=project_id).exclude(hash="").order_by("id")
+    columns = ("id", "qualified", "language", "last_line", "wanted", "details")
+    for id, path, language, lines, wanted, told in stored.values_list(*columns).iterator(AT_ONCE):
+        symbols = by_file.pop(id, [])
+        nodes[Place(path=path)] = id
+        nodes.update((Place(path=path, qualified=one.qualified), node) for node, one in symbols)
+        files[path] = kept.read(
+            language=language,
+            lines=lines or 0,
+            kept=_kept(told or {}, is_stale=bool(wanted)),
+            symbols=(one for _, one in symbols),
         )
+        left -= len(files[path].references)
+        if left < 0:
+            raise jobs.PermanentFailure(
+                sentence(
+                    "The files of the project name each other more than {most} times, which is "
+                    "more than an index holds. Leave some of them out.",
+                    most=MOST_REFERENCES,
+                )
+            )
     return _Code(revision=code_root.revision(root=root), files=files, nodes=nodes)
 
 
-def _kept(file: Node) -> dict[str, Any]:
+def _symbols(project_id: UUID) -> dict[int, list[tuple[int, Symbol]]]:
+    """Return what files define, by their nodes, with the nodes of it."""
+    found: dict[int, list[tuple[int, Symbol]]] = defaultdict(list)
+    stored = Node.objects.filter(project_id=project_id, file__isnull=False).order_by("id")
+    columns = ("id", "file_id", "kind", "label", "qualified", "first_line", "last_line")
+    for id, file, kind, label, qualified, first, last in stored.values_list(*columns).iterator(
+        AT_ONCE
+    ):
+        symbol = Symbol(
+            kind=NodeKind(kind),
+            name=label,
+            qualified=qualified,
+            first_line=first or 0,
+            last_line=last or 0,
+        )
+        found[file or 0].append((id, symbol))
+    return found
+
+
+def _kept(told: dict[str, Any], *, is_stale: bool) -> dict[str, Any]:
     """Return what is kept of a file; of one that changed no more than what it may define still."""
-    told: dict[str, Any] = file.details or {}
-    return {"parents": told.get("parents", {})} if file.wanted else told
-
-
-def _symbol(node: Node) -> Symbol:
-    return Symbol(
-        kind=NodeKind(node.kind),
-        name=node.label,
-        qualified=node.qualified,
-        first_line=node.first_line or 0,
-        last_line=node.last_line or 0,
-    )
+    return {"parents": told.get("parents", {})} if is_stale else told
 
 
 def _keyed(found: Iterable[Found], nodes: Mapping[Place, int]) -> dict[Key, Worth]:
@@ -138,16 +161,25 @@ def _write(project: Project, edges: Mapping[Key, Worth]) -> dict[str, int]:
     fields = ("id", "from_node_id", "type", "to_node_id", "to_text")
     for id, *key, weight, confidence, stale_at in stored.values_list(
         *fields, "weight", "confidence", "stale_at"
-    ):
+    ).iterator(AT_ONCE):
         now = left.pop((key[0], key[1], key[2], key[3]), None)
         if now is None:
             gone.append(id)
         elif now != (weight, confidence) or stale_at is not None:
             changed.append({"id": id, "weight": now[0], "confidence": now[1]})
     code.drop_edges(edges=gone)
-    code.weigh(rows=changed)
-    rows.insert_all(rows=[_edge(project, key, worth) for key, worth in left.items()])
+    for some in _portions(changed):
+        code.weigh(rows=some)
+    for new in _portions(left.items()):
+        rows.insert_all(rows=[_edge(project, key, worth) for key, worth in new])
     return {"new": len(left), "changed": len(changed), "gone": len(gone)}
+
+
+def _portions(all_of: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield things some thousand at a time, because each portion is sent as one text."""
+    left = iter(all_of)
+    while some := list(islice(left, AT_ONCE)):
+        yield some
 
 
 def _edge(project: Project, key: Key, worth: Worth) -> Edge:

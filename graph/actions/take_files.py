@@ -115,6 +115,8 @@ def _taken(caller: Caller, ref: str, run: UUID, files: Sequence[Sent], now: date
             code_root.put(root=root, revision=code_root.revision(root=root) + 1)
         view = code_index.index_of(project_id=project.id)
         job_id = code_root.queue(by=principal(caller=caller), project_id=project.id, view=view)
+        if job_id and view.state is code_index.State.FAILED:
+            view = code_index.index_of(project_id=project.id)
         _tell(caller, project, stored, view)
     return Taken(
         indexed=sum(one.parsed is not None for one in stored),

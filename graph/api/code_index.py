@@ -15,6 +15,7 @@ from graph.actions.take_files import Sent, Taken, take_files
 from graph.code.manifest import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Announced
 from graph.queries.code_index import IndexView, State, code_index
 
+LARGEST_MANIFEST: Final = 25_165_824  # bytes: 50,000 files with long paths; ours
 MOST_SENT: Final = 500  # files of one call
 _PATH: Final = Field(
     name="path",
@@ -94,6 +95,7 @@ FILES: Final = Record(
 _RUN: Final = "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a90"
 _STANDING: Final[Mapping[str, Any]] = {
     "state": "resolving",
+    "reason": "",
     "run": _RUN,
     "files_done": 2,
     "files_total": 2,
@@ -123,6 +125,7 @@ _REFUSED: Final = several(record(path=TEXT, reason=TEXT))
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "CodeIndex": record(
         state={"type": "string", "enum": [state.value for state in State]},
+        reason=TEXT,
         run=maybe(ID),
         files_done=WHOLE,
         files_total=WHOLE,
@@ -201,6 +204,7 @@ def _decoded(number: int, coded: str) -> bytes:
 def _shown(view: IndexView) -> dict[str, Any]:
     return {
         "state": view.state.value,
+        "reason": view.reason,
         "run": view.run,
         "files_done": view.files_done,
         "files_total": view.files_total,
@@ -244,13 +248,15 @@ ENDPOINTS: Final = (
         says=(
             "The manifest is whole: a file that it does not name is gone, one whose hash is other "
             "than known is stale at once. Send the texts of those that are missing to `…/files`. "
-            "At most 50,000 files."
+            "At most 50,000 files and 24 MiB."
         ),
         scope=TokenScope.INDEX,
         run=announce,
         body=MANIFEST,
         example={"files": [{"path": "shop/cart.py", "hash": "a" * 64, "size": 1200}]},
-        bulk=True,
+        largest=LARGEST_MANIFEST,
+        smaller="A manifest is whole: name fewer files, those of a smaller folder.",
+        weighed=True,
         replies=(
             Reply(
                 status=200,
@@ -280,6 +286,7 @@ ENDPOINTS: Final = (
             "files": [{"path": "shop/cart.py", "hash": "a" * 64, "text": "def total(): ..."}],
         },
         bulk=True,
+        smaller="Send fewer files in a call.",
         weighed=True,
         replies=(
             Reply(
@@ -296,7 +303,10 @@ ENDPOINTS: Final = (
         name="get_code_index",
         tag="code",
         summary="How far the index is",
-        says="Until its state is `done`, answers about the code may be incomplete.",
+        says=(
+            "Until its state is `done`, answers about the code may be incomplete. `failed` says "
+            "why in `reason`; the next manifest tries again."
+        ),
         scope=TokenScope.READ,
         run=look,
         replies=(Reply(status=200, says="The index.", schema="CodeIndex", example=_STANDING),),

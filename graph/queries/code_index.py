@@ -16,12 +16,14 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
+from accounts.queries import work
 from accounts.sentences import sentence
 from graph.models import Node
 from graph.vocabulary import NodeKind
 from teams import queries as places
 
 FILES: Final = Q(kind=NodeKind.FILE, file=None)
+JOB: Final = "graph.resolve"
 REFUSED: Final = 0.0  # how sure it is what a file defines that could not be read
 MOST_REFUSED_SHOWN: Final = 100
 
@@ -33,6 +35,7 @@ class State(StrEnum):
     RECEIVING = "receiving"
     RESOLVING = "resolving"
     DONE = "done"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +50,12 @@ class RefusedFile:
 class IndexView:
     """The index of a project; `run` is the newest manifest's, None before the first.
 
-    `figures` are of what stood when edges were last made: symbols, edges, unresolved.
+    `reason` says why its edges could not be made, where it has failed. `figures` are of what stood
+    when edges were last made: symbols, edges, unresolved.
     """
 
     state: State
+    reason: str
     run: UUID | None
     files_done: int
     files_total: int
@@ -117,9 +122,12 @@ def index_of(*, project_id: UUID) -> IndexView:
     )
     total, wanted, waiting, refused = (sum(row[n] for row in counted) for n in range(1, 5))
     about = root_of(project_id=project_id)
+    state = _state(total=total, wanted=wanted, waiting=waiting)
+    reason = _failure(project_id) if state is State.RESOLVING else ""
     told: Mapping[str, Any] = (about.details or {}) if about else {}
     return IndexView(
-        state=_state(total=total, wanted=wanted, waiting=waiting),
+        state=State.FAILED if reason else state,
+        reason=reason,
         run=as_uuid(text=str(told.get("run", ""))),
         files_done=total - wanted,
         files_total=total,
@@ -180,6 +188,16 @@ def _state(*, total: int, wanted: int, waiting: int) -> State:
     if wanted:
         return State.RECEIVING
     return State.RESOLVING if waiting else State.DONE
+
+
+def _failure(project_id: UUID) -> str:
+    """Return why the work on edges ended without them; nothing when it waits or is under way."""
+    return work.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
+
+
+def later_key(*, project_id: UUID) -> str:
+    """Return the key of the work on edges that waits for files that may come."""
+    return f"{project_id.hex}:later"
 
 
 def _path_of(rows: QuerySet[Node], node: int) -> str:

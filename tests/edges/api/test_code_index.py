@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -167,6 +168,25 @@ def test_more_than_eight_megabytes_are_not_read(api: Api, run: str) -> None:
     answer = api.post(f"{ADDRESS}/files", {"run": run, "files": files})
 
     assert answer.status_code == 413
+    assert answer.json()["hint"] == "Send fewer files in a call."
+
+
+def test_a_manifest_of_fifty_thousand_files_fits(api: Api) -> None:
+    names = (f"{number:05d}/{'a' * 90}.py" for number in range(50_000))
+    files = [{"path": name, "hash": digest(CART), "size": 1} for name in names]
+    at_fault = [*files[:-1], {"path": "../a.py", "hash": digest(CART), "size": 1}]
+
+    answer = api.post(ADDRESS, {"files": at_fault})
+
+    assert len(json.dumps({"files": files})) > 8 * 1_048_576
+    assert [fault["pointer"] for fault in answer.json()["errors"]] == ["/files/49999/path"]
+
+
+def test_a_manifest_that_is_too_large_is_told_what_to_do(api: Api) -> None:
+    answer = api.post(ADDRESS, {"files": [], "more": "x" * 25_165_824})
+
+    assert answer.status_code == 413
+    assert answer.json()["hint"].startswith("A manifest is whole: name fewer files")
 
 
 def test_files_count_by_their_size_as_calls(api: Api, run: str) -> None:

@@ -5,11 +5,13 @@ from datetime import datetime
 
 import pytest
 
-from accounts import tenancy, tokens
+from accounts import jobs, tenancy, tokens
 from accounts.caller import Caller, TokenScope
 from accounts.errors import InvalidInput, NotFound, RateLimited
+from accounts.jobs import PermanentFailure
 from accounts.models import Job
 from graph.actions import announce_files as announcing
+from graph.actions import resolve_code as resolving
 from graph.actions import take_files as taking
 from graph.actions.resolve_code import resolve_code
 from graph.actions.take_files import Sent, take_files
@@ -20,7 +22,7 @@ from graph.queries.code_index import State, code_index, files, symbols
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry, Change, Project
-from tests.support import coding
+from tests.support import coding, work
 from tests.support.coding import CART, FILES, SHOP, announce, digest, index, resolve, send
 
 pytestmark = pytest.mark.usefixtures("shop")
@@ -240,6 +242,38 @@ def test_edges_that_are_made_are_not_made_again(caller: Caller, now: datetime) -
 
     assert counts == {"edges": 0}
     assert _edges() == set()
+
+
+def test_an_index_whose_edges_cannot_be_made_says_why_and_is_tried_again(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = announce(caller, now)
+    job = send(caller, now, told).job_id
+    assert job is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(resolving, "MOST_REFERENCES", 1)
+        with pytest.raises(PermanentFailure) as failed:
+            resolve()
+    jobs.fail(held=work.taken(job), reason=failed.value.reason, permanent=True)
+
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.files_done) == (State.FAILED, 2)
+    assert view.reason.startswith("The files of the project name each other more than 1 times")
+    assert announce(caller, now).view.state is State.RESOLVING
+    resolve()
+    view = code_index(caller=caller, ref="shop")
+    assert (view.state, view.reason) == (State.DONE, "")
+
+
+def test_edges_are_read_and_written_portion_by_portion(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "AT_ONCE", 1)
+
+    index(caller, now)
+
+    assert ("Shop.checkout", "calls", "total") in _edges()
+    assert ("Shop", "defines", "Shop.checkout") in _edges()
 
 
 def test_work_that_was_overtaken_writes_nothing(caller: Caller, now: datetime) -> None:
