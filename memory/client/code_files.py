@@ -28,7 +28,7 @@ SECRET: Final = re.compile(
     r"\.env(?:\.(?!example|sample|template|dist).*)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\..*)?|\.(?:netrc|pgpass|htpasswd|npmrc|pypirc)"
     r"|credentials(?:\.(?:json|ya?ml|toml|ini|csv|xml))?|.*\.tfstate(?:\..*)?"
-    r"|secrets\..*|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
+    r"|.*\.tfvars(?:\.json)?|\.vault-token|\.git-credentials|\.docker(?:cfg|configjson)"
     r"|(?:.*\.)?kubeconfig(?:\..*)?"
 )
 READ: Final = frozenset(  # the extensions of the languages that the server reads
@@ -165,7 +165,6 @@ def _reason(folder: Path, path: str) -> str:
     if len(path) > LONGEST_PATH or not path.isprintable() or "\\" in path:
         return "its path is not taken"
     source = folder / path
+    # What a link leads to may be anything, and so may what lies behind a link to a folder.
     is_here = source.is_file() and source.resolve() == folder.resolve() / path
-    return (
-        "" if is_here else "no file"
-    )  # what a link leads to may be anything, links to folders too
+    return "" if is_here else "no file"

@@ -97,7 +97,7 @@ def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -
     (code / ".gitignore").write_text("ignored.py\n")
     for name in ("ignored.py", ".env", "server.pem", "id_rsa", "app.min.js", "yarn.lock"):
         (code / name).write_text("x = 1\n")
-    for name in ("prod.tfvars", ".vault-token", ".git-credentials", "secrets.py", "kubeconfig"):
+    for name in ("prod.tfvars", ".vault-token", ".git-credentials", "kubeconfig"):
         (code / name).write_text("x = 1\n")
     (code / "logo.py").write_bytes(b"\x89PNG\0\1")
     (code / "large.py").write_bytes(b"#" * (code_files.LARGEST + 1))
