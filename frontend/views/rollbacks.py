@@ -1,7 +1,7 @@
 """Rolling back on a page: choose, see what it takes back, take it back, undo (spec 4.3, 9.2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlencode
@@ -19,10 +19,10 @@ from frontend.views.base import Frame
 from frontend.words import Name
 from memory.actions.roll_back import roll_back
 from memory.actions.undo_rollback import undo_rollback
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, Fate, Left
+from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
 from memory.queries import rollback_choices, rollbacks
 from memory.queries.rollback_choices import CHOOSING, Choice
-from memory.queries.rollbacks import Item
+from memory.queries.rollbacks import COUNTED, Item
 from teams.roles import Act, allows
 
 SHOWN: Final = 50  # memories a page
@@ -90,8 +90,10 @@ def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpR
         return _page(request, frame, sent=sent, error=error, status=error.status)
     lines = tuple(_line(one) for one in seen.items)
     number = seen.counts.archived + seen.counts.rewritten
-    takes, rest = min(number, MOST), number > MOST
-    return _page(request, frame, sent=sent, seen=seen, lines=lines, number=takes, rest=rest)
+    takes = min(seen.counts.archived + min(seen.counts.rewritten, MOST_REWRITTEN), MOST)
+    rest = number > takes
+    told = {"number": takes, "rest": rest, "more": COUNTED in astuple(seen.counts)}
+    return _page(request, frame, sent=sent, seen=seen, lines=lines, told=told)
 
 
 def _line(item: Item) -> Line:
@@ -150,6 +152,7 @@ def _page(
         "may_own": allows(role=frame.caller.role, act=Act.WRITE),
         "at_once": AT_ONCE,
         "most": MOST,
+        "counted": COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
         "job": _job(request, frame),
         "chosen": tuple((name, sent.get(name, "")) for name in CHOOSING if sent.get(name, "")),

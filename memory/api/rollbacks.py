@@ -12,9 +12,10 @@ from accounts.caller import TokenScope
 from memory.actions.roll_back import RolledBack, roll_back
 from memory.actions.undo_rollback import undo_rollback
 from memory.api import inputs
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, Fate, Left
+from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
 from memory.queries import rollbacks
 from memory.queries.rollback_choices import Choice
+from memory.queries.rollbacks import COUNTED
 
 _CHOOSING: Final = (
     Field(name="person", shape=Identifier(), says="Who wrote it, by id."),
@@ -145,7 +146,7 @@ ENDPOINTS: Final = (
         says=(
             "Nothing is changed. All that is chosen holds together, and at least one thing is "
             "chosen. What somebody else has kept, rewritten or moved since is left, and says why. "
-            + _WHO
+            f"Counts end at {COUNTED:,}, which stands for that many or more. {_WHO}"
         ),
         scope=TokenScope.READ,
         run=look,
@@ -169,7 +170,8 @@ ENDPOINTS: Final = (
         says=(
             "What was produced is archived, what was changed has its text before, and what was "
             f"replaced stands again; nothing is deleted. A job does more than {AT_ONCE} memories, "
-            f"at most {MOST:,} a call. {_WHO}"
+            f"at most {MOST:,} a call, and at most {MOST_REWRITTEN} that have their text before. "
+            f"{_WHO}"
         ),
         scope=TokenScope.WRITE,
         run=begin,

@@ -15,7 +15,7 @@ from django.db.models import Exists, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.sentences import sentence
-from memory.lifecycle.rolling_back import LONGEST_CHAIN, Fate, Left
+from memory.lifecycle.rolling_back import LONGEST_CHAIN, MOST, Fate, Left
 from memory.models import (
     Conflict,
     Memory,
@@ -24,8 +24,7 @@ from memory.models import (
 from memory.queries.rollback_changes import (
     changed,
     others_changes,
-    version_before,
-    why_left,
+    whys_left,
 )
 from memory.queries.rollback_choices import Choice, Chosen, check_in_person, chosen
 from memory.queries.rollback_stands import goes, kept, of, stood_for
@@ -33,6 +32,7 @@ from memory.queries.views import countable
 from memory.taxonomy import Status
 
 LARGEST_PAGE: Final = 200  # spec 10.5
+COUNTED: Final = MOST + 1  # of each at most: so much stands for more
 REASON: Final = sentence("it was rolled back")  # why a memory was archived or has its text before
 
 
@@ -90,22 +90,26 @@ def preview(
 
 
 def counts(*, caller: Caller, what: Chosen) -> Counts:
-    """Count what a rollback takes back, each within the caller's sight. In a unit."""
-    theirs = produced(caller=caller, what=what)
-    first = theirs.filter(~stood_for(what=what)).values_list("id", flat=True)
+    """Count what a rollback takes back, each within the caller's sight. In a unit.
+
+    One more than a call takes back stands for more: nothing is counted further.
+    """
+    theirs = produced(caller=caller, what=what).filter(~stood_for(what=what))
+    first = theirs.order_by("id").values_list("id", flat=True)[:COUNTED]
     going, behind = _chains(caller, what, first)
     seen = countable(caller=caller).filter(project=what.project_id).order_by()
     both = Q(source__in=going, target__in=seen) | Q(target__in=going, source__in=seen)
     sides = Q(older__in=going, newer__in=seen) | Q(newer__in=going, older__in=seen)
-    fates = _changed_fates(what, tuple(rewritten(caller=caller, what=what)))
-    back = sum(fate is Fate.REWRITTEN for fate, _ in fates.values())
+    others = rewritten(caller=caller, what=what).order_by("id").values_list("id", flat=True)
+    whys = whys_left(ids=tuple(others[:COUNTED]), what=what)
+    back = sum(why is None for why in whys.values())
     return Counts(
-        archived=len(going),
+        archived=min(len(going), COUNTED),
         rewritten=back,
-        reinstated=len(behind),
-        conflicts=Conflict.objects.filter(sides, verdict="").order_by().count(),
-        links=MemoryLink.objects.filter(both).order_by().count(),
-        left=count_stood_for(caller=caller, what=what) + len(fates) - back,
+        reinstated=min(len(behind), COUNTED),
+        conflicts=Conflict.objects.filter(sides, verdict="").order_by()[:COUNTED].count(),
+        links=MemoryLink.objects.filter(both).order_by()[:COUNTED].count(),
+        left=min(_count_stays(caller, what) + len(whys) - back, COUNTED),
     )
 
 
@@ -190,7 +194,9 @@ def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]
     for memory_id, rewrote, stays in made.values_list("id", "is_changed", "is_kept"):
         why = Left.CHANGED if rewrote else Left.KEPT if stays else None
         fates[memory_id] = (Fate.ARCHIVED if why is None else Fate.LEFT, why)
-    fates |= _changed_fates(what, tuple(row for row in rows if row.id not in fates))
+    others = tuple(row.id for row in rows if row.id not in fates)
+    for memory_id, why in whys_left(ids=others, what=what).items():
+        fates[memory_id] = (Fate.REWRITTEN if why is None else Fate.LEFT, why)
     gone = tuple(id for id, (fate, _) in fates.items() if fate is Fate.ARCHIVED)
     again: dict[UUID, list[UUID]] = {}
     for one, successor in _chains(caller, what, gone)[1].items():
@@ -198,12 +204,9 @@ def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]
     return [_item(row, fates[row.id], again) for row in rows]
 
 
-def _changed_fates(what: Chosen, rows: tuple[Memory, ...]) -> dict[UUID, tuple[Fate, Left | None]]:
-    found = {}
-    for row in rows:
-        why = why_left(row=row, version=version_before(row=row, what=what))
-        found[row.id] = (Fate.REWRITTEN if why is None else Fate.LEFT, why)
-    return found
+def _count_stays(caller: Caller, what: Chosen) -> int:
+    rows = produced(caller=caller, what=what).filter(stood_for(what=what))
+    return rows.order_by()[:COUNTED].count()
 
 
 def _item(row: Memory, fate: tuple[Fate, Left | None], again: Mapping[UUID, list[UUID]]) -> Item:

@@ -12,11 +12,12 @@ from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
+from frontend.views import rollbacks as rollback_pages
 from memory.actions import roll_back, rolling_back
 from memory.actions.open_session import NewSession, open_session
-from memory.actions.revise import revise
 from memory.models import ReviewVerdict
 from memory.queries import memories
+from memory.queries import rollbacks as rollback_counts
 from memory.retrieval.filters import Filters
 from tests.edges.pages.conftest import remembered
 from tests.support import work
@@ -108,29 +109,35 @@ def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
     assert "There was nothing to take back." in told
 
 
-def test_what_a_job_that_failed_took_back_is_undone_on_the_page(
-    owner_pages: Client,
-    shop: str,
-    caller: Caller,
-    member_caller: Caller,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(roll_back, "AT_ONCE", 1)
+@pytest.fixture
+def fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a job fail for good after its first part, which is of one memory."""
+    monkeypatch.setattr(roll_back, "AT_ONCE", 0)
     monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
-    for text in (REDIS, CARTS):
-        remembered(member_caller, text)
-    answer = owner_pages.post(f"{shop}rollback", {"person": str(member_caller.user_id)})
-    held = work.taken(UUID(answer["Location"].partition("job=")[2]))
-    ended = jobs.progress
+    told = jobs.progress
 
     def end(**given: Any) -> None:
-        ended(**given)
+        told(**given)
         raise jobs.PermanentFailure("The disk is full.")
 
     monkeypatch.setattr(jobs, "progress", end)
-    tasks.run(held=held)
 
-    told = owner_pages.get(answer["Location"]).content.decode()
+
+def by_job(pages: Client, shop: str, person: Caller) -> str:
+    """Take back what somebody wrote by a job, and do it; return what the page says then."""
+    answer = pages.post(f"{shop}rollback", {"person": str(person.user_id)})
+    tasks.run(held=work.taken(UUID(answer["Location"].partition("job=")[2])))
+    return pages.get(answer["Location"]).content.decode()
+
+
+@pytest.mark.usefixtures("fails")
+def test_what_a_job_that_failed_took_back_is_undone_on_the_page(
+    owner_pages: Client, shop: str, caller: Caller, member_caller: Caller
+) -> None:
+    for text in (REDIS, CARTS):
+        remembered(member_caller, text)
+
+    told = by_job(owner_pages, shop, member_caller)
     undo_at = told.split('id="rollback-job"')[1].split('action="')[1].split('"')[0]
     half = kept(caller)
     owner_pages.post(undo_at)
@@ -148,18 +155,12 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(roll_back, "AT_ONCE", 0)
-    rule = remembered(member_caller, REDIS)
-    with entered(member_caller):
-        revise(
-            caller=member_caller, memory_id=rule.id, changes={"content": CARTS}, if_version=None,
-            now=datetime.now(UTC),
-        )  # fmt: skip
-    answer = owner_pages.post(f"{shop}rollback", {"person": str(member_caller.user_id)})
-    held = work.taken(UUID(answer["Location"].partition("job=")[2]))
-    tasks.run(held=held)
+    memory = remembered(member_caller, REDIS)
+
+    by_job(owner_pages, shop, member_caller)
 
     with entered(caller), tenancy.unit():
-        made = ReviewVerdict.objects.get(memory=rule.id)
+        made = ReviewVerdict.objects.get(memory=memory.id)
     assert (made.decided_by, made.decided_agent) == (caller.user_id, "")
 
 
@@ -180,3 +181,18 @@ def test_a_moment_before_all_years_is_refused(owner_pages: Client, shop: str) ->
     answer = owner_pages.get(f"{shop}rollback", {"since": "0001-01-01T00:00+14:00"})
 
     assert answer.status_code == 422
+
+
+def test_counts_that_end_say_so(
+    owner_pages: Client, shop: str, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (rollback_counts, rollback_pages):
+        monkeypatch.setattr(module, "COUNTED", 1)
+    for text in (REDIS, CARTS):
+        remembered(caller, text)
+
+    seen = owner_pages.get(f"{shop}rollback", {"person": str(caller.user_id)}).content.decode()
+    none = owner_pages.get(f"{shop}rollback", {"until": "2020-01-01T00:00"}).content.decode()
+
+    assert "1 stands for that many or more." in seen
+    assert "stands for that many or more." not in none

@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
@@ -183,3 +185,37 @@ def test_what_is_as_before_already_is_left_and_says_so(
 
     assert [(one.fate, one.why) for one in seen.items] == [(Fate.LEFT, Left.SAME)]
     assert (seen.counts.left, done.rewritten, done.left) == (1, 0, 1)
+
+
+def test_a_preview_of_many_changes_asks_no_more_than_one_of_few(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, look: Look
+) -> None:
+    def change_one(number: int) -> None:
+        told = f"Engine {number * 7919} of the mill was oiled by crew {number * 104729}."
+        memory = stored(caller, now, told, project=store, type="episode")
+        change(member_caller, memory, now, content=f"{told} Then it was painted.")
+
+    change_one(1)
+    with CaptureQueriesContext(connection) as few:
+        first = look(1, person=member_caller.user_id)
+    for number in range(2, 6):
+        change_one(number)
+    with CaptureQueriesContext(connection) as many:
+        then = look(1, person=member_caller.user_id)
+
+    assert (first.counts.rewritten, then.counts.rewritten) == (1, 5)
+    assert len(many) == len(few)
+
+
+def test_a_preview_counts_no_further_than_one_more_than_a_call_takes(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, look: Look,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(rollbacks, "COUNTED", 2)
+    for text in (REDIS, CARTS, PARSER):
+        stored(member_caller, now, text, project=store)
+
+    seen = look(1, person=member_caller.user_id)
+
+    assert seen.counts.archived == 2
+    assert len(seen.items) == 3
