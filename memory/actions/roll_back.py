@@ -21,7 +21,7 @@ from accounts.queries.absent import Beginner
 from memory.actions import rolling_back
 from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, REWRITTEN
+from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, REWRITTEN
 from memory.models import ReviewVerdict
 from memory.queries import rollback_choices, rollback_stands, rollbacks, waiting
 from memory.queries.rollback_choices import Choice, Chosen
@@ -30,7 +30,11 @@ from teams import audit
 
 JOB: Final = "memory.roll_back"
 FIGURES: Final = ("archived", "rewritten", "reinstated", "left")
-TAKES: Final = (rolling_back.archive_part, rolling_back.rewrite_part)  # in this order
+Take = Callable[..., Part]
+TAKES: Final[tuple[Take, ...]] = (
+    rolling_back.archive_part,
+    rolling_back.rewrite_part,
+)  # in this order
 MOMENTS: Final = frozenset({"since", "until"})
 TOUCHED: Final = Func(
     KeyTransform("touched", "before"), function="jsonb_array_length", output_field=IntegerField()
@@ -83,7 +87,7 @@ def run(*, caller: Caller, choice: Choice, asked_at: datetime, tell: Tell) -> Ma
             with tenancy.unit():
                 what = rollback_choices.chosen(caller=caller, choice=choice, now=asked_at)
                 made = _made(caller, asked_at)
-                part = take(caller=caller, what=what, after=after, most=_room(made))
+                part = take(caller=caller, what=what, after=after, most=_room(take, made))
                 so_far, done = _so_far(caller, what, made), _chosen_of(made).count()
                 left = rollbacks.concerned(caller=caller, what=what).count()
             tell(done, done + left, so_far)
@@ -172,9 +176,12 @@ def _chosen_of(made: QuerySet[ReviewVerdict]) -> QuerySet[ReviewVerdict]:
     return made.filter(before__touched__0__fields__status=Status.ACTIVE.value)
 
 
-def _room(made: QuerySet[ReviewVerdict]) -> int:
-    """Return how many memories this call may still take back. In a unit."""
-    return max(0, MOST - _chosen_of(made).count())
+def _room(take: Take, made: QuerySet[ReviewVerdict]) -> int:
+    """Return how many memories this call may still take back so. In a unit."""
+    room = MOST - _chosen_of(made).count()
+    if take is rolling_back.rewrite_part:
+        room = min(room, MOST_REWRITTEN - made.filter(before__has_key=REWRITTEN).count())
+    return max(0, room)
 
 
 def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapping[str, Any]:

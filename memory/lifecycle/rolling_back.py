@@ -10,6 +10,7 @@ from typing import Final
 
 MOST: Final = 1_000  # memories that one call takes back, ours
 AT_ONCE: Final = 200  # above it a job does it, so many a transaction; ours
+MOST_REWRITTEN: Final = AT_ONCE  # of them that say again what they said; one request undoes all
 LONGEST_CHAIN: Final = 20  # of memories that one after the other took each other's place, ours
 DEEPEST: Final = 20  # steps from an ancestor, ours
 MOST_DERIVED: Final = 5_000  # memories that are looked at below an ancestor, ours

@@ -1,6 +1,6 @@
-"""What a job of a rollback does: within its bound, told after every part, and undone."""
+"""What a job of a rollback does: within its bounds, told after every part, and undone."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -8,145 +8,166 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from accounts import tenancy
 from accounts.caller import Caller, Role
 from memory.actions import roll_back, rolling_back
 from memory.actions.undo_rollback import undo_rollback
 from memory.models import Memory
 from memory.queries.rollback_choices import Choice
-from tests.integration.memory.test_roll_back import LATER, MILL, put_right, say, stand_for
+from tests.integration.memory.test_roll_back import (
+    LATER,
+    MILL,
+    put_right,
+    roll,
+    row_of,
+    say,
+    stand_for,
+)
 from tests.support.memories import CARTS, PARSER, REDIS, stored
 from tests.support.taking_in import active
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
+__all__ = ["roll"]
 
-def run(caller: Caller, store: str, now: datetime, **chosen: Any) -> list[Mapping[str, Any]]:
-    """Do a rollback as its job does; return what was told after each part."""
-    told: list[Mapping[str, Any]] = []
-    roll_back.run(
-        caller=caller,
-        choice=Choice(project=store, **chosen),
-        asked_at=now + LATER,
-        tell=lambda done, total, so_far: told.append({**so_far, "done": done, "total": total}),
-    )
-    return told
-
-
-def test_what_goes_along_does_not_use_the_bound_up(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(roll_back, "MOST", 2)
-    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
-    old = stored(caller, now, REDIS, project=store)
-    first = put_right(member_caller, old.id, CARTS, now)
-    put_right(member_caller, first, MILL, now)
-    for text in (PARSER, f"{PARSER} Twice, since the parser is slow."):
-        stored(member_caller, now, text, project=store)
-
-    told = run(caller, store, now, person=member_caller.user_id)
-
-    last = told[-1]
-    assert (last["archived"], last["reinstated"], last["left"]) == (3, 1, 1)
-    assert (last["done"], last["total"]) == (2, 3)
-    assert last["review_id"] is not None
-
-
-def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
-    steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
-    gone, other = (stored(caller, now, text, project=store) for text in (REDIS, CARTS))
-    kept = stored(member_caller, now, PARSER, project=store)
-    stand_for(steward, kept, now)
-    say(member_caller, gone, MILL, now)
-    say(member_caller, other, f"{CARTS} Twice.", now)
-    take = rolling_back.lock
-
-    def lost(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
-        if gone.id in set(ids):  # just before it is locked
-            Memory.objects.filter(pk=gone.id).delete()
-        return take(ids=ids)
-
-    monkeypatch.setattr(rolling_back, "lock", lost)
-    told = run(caller, store, now, person=member_caller.user_id)
-
-    assert [(one["rewritten"], one["left"]) for one in told][-1] == (1, 1)
-    assert active() == sorted([CARTS, PARSER])
-
-
-@pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
-def test_what_somebody_keeps_while_it_is_locked_stays(
-    caller: Caller,
-    member_caller: Caller,
-    store: str,
-    now: datetime,
-    monkeypatch: pytest.MonkeyPatch,
-    meanwhile: str,
-) -> None:
-    steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
-    one, other = (stored(member_caller, now, text, project=store) for text in (REDIS, CARTS))
-    deeds = {
-        "personal": lambda: say(member_caller, one, REDIS, now, scope="personal"),
-        "kept": lambda: stand_for(steward, one, now),
-        "rewritten": lambda: say(steward, one, MILL, now),
-    }
-    take = rolling_back.lock
-
-    def waited(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
-        deeds.pop(meanwhile, lambda: None)()
-        return take(ids=ids)
-
-    monkeypatch.setattr(rolling_back, "lock", waited)
-    choice = Choice(project=store, person=member_caller.user_id)
-    done = roll_back.roll_back(caller=caller, choice=choice, now=now + LATER)
-
-    assert (done.archived, len(active())) == (1, 1)
-    with tenancy.unit():
-        assert Memory.objects.get(pk=one.id).status == "active"
-        assert Memory.objects.get(pk=other.id).status == "archived"
+Told = list[Mapping[str, Any]]
+Run = Callable[..., Told]
+Before = Callable[[Callable[[], object]], None]
 
 
 class Died(Exception):
     """A worker that goes away after its first part."""
 
 
-def test_what_a_job_that_failed_has_done_is_undone_and_done_again(
+@pytest.fixture
+def run(
     caller: Caller,
     member_caller: Caller,
     store: str,
     now: datetime,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> Run:
+    """Take back what the member did as a job does, one memory a part; return what was told."""
     monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    choice = Choice(project=store, person=member_caller.user_id)
+
+    def done(told: Told, *, dies: bool = False) -> Told:
+        def tell(done: int, total: int, so_far: Mapping[str, Any]) -> None:
+            told.append({**so_far, "done": done, "total": total})
+            if dies:
+                raise Died
+
+        roll_back.run(caller=caller, choice=choice, asked_at=now + LATER, tell=tell)
+        return told
+
+    return done
+
+
+@pytest.fixture
+def just_before(monkeypatch: pytest.MonkeyPatch) -> Before:
+    """Let something happen once, just before memories are locked."""
+    take = rolling_back.lock
+
+    def happens(deed: Callable[[], object]) -> None:
+        waiting = [deed]
+
+        def lock(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
+            while waiting:
+                waiting.pop()()
+            return take(ids=ids)
+
+        monkeypatch.setattr(rolling_back, "lock", lock)
+
+    return happens
+
+
+@pytest.fixture
+def steward(caller: Caller) -> Caller:
+    """Another steward than who rolls back."""
+    return replace(caller, user_id=uuid4(), role=Role.STEWARD)
+
+
+def test_what_goes_along_does_not_use_the_bound_up(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(roll_back, "MOST", 2)
+    old = stored(caller, now, REDIS, project=store)
+    first = put_right(member_caller, old.id, CARTS, now)
+    put_right(member_caller, first, MILL, now)
+    for text in (PARSER, f"{PARSER} Twice, since the parser is slow."):
+        stored(member_caller, now, text, project=store)
+
+    last = run([])[-1]
+
+    assert (last["archived"], last["reinstated"], last["left"]) == (3, 1, 1)
+    assert (last["done"], last["total"]) == (2, 3)
+    assert last["review_id"] is not None
+
+
+def test_no_more_is_rewritten_in_a_call_than_is_undone_in_a_request(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(roll_back, "MOST_REWRITTEN", 1)
+    for text in (REDIS, CARTS):
+        memory = stored(caller, now, text, project=store)
+        say(member_caller, memory, f"{text} Twice.", now)
+    stored(member_caller, now, PARSER, project=store)
+
+    last = run([])[-1]
+
+    assert (last["archived"], last["rewritten"], last["left"]) == (1, 1, 1)
+
+
+def test_what_is_gone_by_the_time_is_left_and_the_rest_is_told(
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime, run: Run,
+    just_before: Before,
+) -> None:  # fmt: skip
+    gone, other = (stored(caller, now, text, project=store) for text in (REDIS, CARTS))
+    kept = stored(member_caller, now, PARSER, project=store)
+    stand_for(steward, kept, now)
+    say(member_caller, gone, MILL, now)
+    say(member_caller, other, f"{CARTS} Twice.", now)
+    just_before(lambda: Memory.objects.filter(pk=gone.id).delete())
+
+    last = run([])[-1]
+
+    assert (last["rewritten"], last["left"]) == (1, 1)
+    assert active() == sorted([CARTS, PARSER])
+
+
+@pytest.mark.parametrize("meanwhile", ["personal", "kept", "rewritten"])
+def test_what_somebody_keeps_while_it_is_locked_stays(
+    member_caller: Caller, steward: Caller, store: str, now: datetime, meanwhile: str,
+    just_before: Before, roll: Callable[..., roll_back.RolledBack],
+) -> None:  # fmt: skip
+    one, other = (stored(member_caller, now, text, project=store) for text in (REDIS, CARTS))
+    deeds: dict[str, Callable[[], object]] = {
+        "personal": lambda: say(member_caller, one, REDIS, now, scope="personal"),
+        "kept": lambda: stand_for(steward, one, now),
+        "rewritten": lambda: say(steward, one, MILL, now),
+    }
+    just_before(deeds[meanwhile])
+
+    done = roll(person=member_caller.user_id)
+
+    assert done.archived == 1
+    assert [row_of(memory).status for memory in (one, other)] == ["active", "archived"]
+
+
+def test_what_a_job_that_failed_has_done_is_undone_and_done_again(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, run: Run
+) -> None:
     for text in (REDIS, CARTS):
         stored(member_caller, now, text, project=store)
-    told: list[Mapping[str, Any]] = []
-
-    def die(done: int, total: int, so_far: Mapping[str, Any]) -> None:
-        told.append({**so_far, "done": done, "total": total})
-        raise Died
-
+    told: Told = []
     with pytest.raises(Died):
-        roll_back.run(
-            caller=caller,
-            choice=Choice(project=store, person=member_caller.user_id),
-            asked_at=now + LATER,
-            tell=die,
-        )
-    undone = undo_rollback(caller=caller, review_id=UUID(told[0]["review_id"]), now=now + 2 * LATER)
+        run(told, dies=True)
+
+    first = UUID(told[0]["review_id"])
+    undone = undo_rollback(caller=caller, review_id=first, now=now + 2 * LATER)
     assert (undone, active()) == (1, sorted([REDIS, CARTS]))
+    last = run([])[-1]
 
-    again = run(caller, store, now, person=member_caller.user_id)
-
-    assert (again[-1]["archived"], active()) == (2, [])
-    assert again[-1]["review_id"] != told[0]["review_id"]
+    assert (last["archived"], active()) == (2, [])
+    assert last["review_id"] != str(first)
