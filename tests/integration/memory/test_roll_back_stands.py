@@ -80,10 +80,14 @@ def rewritten(who: Caller, memory: MemoryView, now: datetime) -> None:
     revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
 
 
-def audience_of(memory: MemoryView) -> UUID:
-    """Return who sees a memory, as its row says."""
+def conflict_of(older: MemoryView, newer: MemoryView, now: datetime) -> UUID:
+    """Let two memories contradict each other; return the conflict's id."""
     with tenancy.unit():
-        return Memory.objects.get(pk=memory.id).audience
+        return Conflict.objects.create(
+            older_id=older.id, newer_id=newer.id, project_id=newer.project_id,
+            audience=Memory.objects.get(pk=newer.id).audience,
+            kind="contradict", cause="unsure", found_at=now,
+        ).id  # fmt: skip
 
 
 @pytest.mark.parametrize(("stand_for", "says"), [(kept, REDIS), (rewritten, PARSER)])
@@ -119,13 +123,9 @@ def test_what_others_settled_a_conflict_for_is_left(
     verdict, is_left = how
     older = stored(caller, now, REDIS, project=store)
     newer = stored(member_caller, now, CARTS, project=store)
-    with tenancy.unit():
-        between = Conflict.objects.create(
-            older_id=older.id, newer_id=newer.id, audience=audience_of(newer),
-            project_id=newer.project_id, kind="contradict", cause="unsure", found_at=now,
-        )  # fmt: skip
+    between = conflict_of(older, newer, now)
     decision = Settlement(verdict=verdict, reason="It was looked up.")
-    settle(caller=steward, conflict_id=between.id, settlement=decision, now=now)
+    settle(caller=steward, conflict_id=between, settlement=decision, now=now)
 
     seen = look(person=member_caller.user_id)
     done = roll(person=member_caller.user_id)
