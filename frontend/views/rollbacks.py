@@ -151,7 +151,6 @@ def _page(
         "may_all": allows(role=frame.caller.role, act=Act.RESTORE),
         "may_own": allows(role=frame.caller.role, act=Act.WRITE),
         "at_once": AT_ONCE,
-        "most": MOST,
         "counted": COUNTED,
         "done": as_uuid(text=request.GET.get("done", "")),
         "job": _job(request, frame),

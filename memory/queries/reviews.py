@@ -231,7 +231,7 @@ def decided(*, caller: Caller, project: str | None, now: datetime) -> Decided:
         rows = _of_project(countable(caller=caller), caller, project)
         found = ReviewVerdict.objects.filter(
             memory__in=rows, undone_at__isnull=True, decided_at__gte=now - WEEK
-        ).exclude(verdict__in=review.BESIDE)
+        ).exclude(verdict__in=(*review.BESIDE, Verdict.ROLL_BACK.value))
         names = Counter(found.order_by("id").values_list("verdict", flat=True))
         settled = conflicts.count_settled(caller=caller, project=project, since=now - WEEK)
     return Decided(

@@ -12,7 +12,9 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import Conflict
 from memory.actions.undo import undo, undo_together
 from memory.actions.undo_rollback import undo_rollback
-from memory.models import Memory, ReviewVerdict
+from memory.models import Memory
+from memory.queries import reviews
+from memory.queries.views import MemoryView
 from teams.models import Change
 from tests.integration.memory.test_roll_back import (
     LATER,
@@ -30,6 +32,18 @@ pytestmark = pytest.mark.usefixtures("in_organization")
 __all__ = ["roll"]
 
 
+def said_before(memory: MemoryView) -> list[str]:
+    with tenancy.unit():
+        return [one.content for one in row_of(memory).versions.all()]
+
+
+def vouch_for(memory: MemoryView, now: datetime) -> None:
+    """Let somebody have verified what a memory says."""
+    vouched = {"user_verified": True, "verification": "verified", "verified_at": now}
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(**vouched)
+
+
 def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
     caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
 ) -> None:
@@ -38,8 +52,7 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
     put_right(member_caller, old.id, PARSER, now)
     before = row_of(old)
     done = roll(person=member_caller.user_id)
-    assert (done.archived, done.reinstated, done.rewritten) == (1, 1, 1)
-    assert active() == [REDIS]
+    assert (done.archived, done.reinstated, done.rewritten, active()) == (1, 1, 1, [REDIS])
     assert done.review_id is not None
 
     undone = undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
@@ -49,9 +62,7 @@ def test_what_stands_again_and_says_again_what_it_said_is_undone_too(
     assert (row.content, row.status, row.superseded_by_id, row.confidence, row.updated_at) == (
         CARTS, "superseded", before.superseded_by_id, before.confidence, before.updated_at,
     )  # fmt: skip
-    with tenancy.unit():
-        assert [one.content for one in row.versions.all()] == [REDIS]
-        assert not ReviewVerdict.objects.filter(undone_at=None).exists()
+    assert said_before(old) == [REDIS]
     assert roll(person=member_caller.user_id).archived == 1
 
 
@@ -98,11 +109,8 @@ def test_a_token_of_the_scope_admin_does_no_less_than_was_shown(
 ) -> None:
     rule = stored(caller, now, REDIS, project=store, type="identity")
     writer = replace(caller, user_id=uuid4())
-    vouched = {"user_verified": True, "verification": "verified", "verified_at": now}
-    with tenancy.unit():
-        Memory.objects.filter(pk=rule.id).update(**vouched)
+    vouch_for(rule, now)
     say(writer, rule, CARTS, now)
-    before = row_of(rule)
     admin = replace(as_agent(caller), user_id=uuid4(), scopes=frozenset(TokenScope))
 
     done = roll(admin, person=writer.user_id)
@@ -112,5 +120,17 @@ def test_a_token_of_the_scope_admin_does_no_less_than_was_shown(
     again = row_of(rule)
 
     assert (done.rewritten, done.left) == (1, 0)
-    assert (row.content, row.governance, row.user_verified) == (REDIS, before.governance, True)
+    assert (row.content, row.governance, row.user_verified) == (REDIS, again.governance, True)
     assert (again.content, again.verification, again.verified_at) == (CARTS, "verified", now)
+
+
+def test_what_was_rolled_back_is_nothing_that_the_inbox_decided(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    for text in (REDIS, CARTS):
+        stored(member_caller, now, text, project=store)
+    roll(person=member_caller.user_id)
+
+    week = reviews.decided(caller=caller, project=store, now=now + 2 * LATER)
+
+    assert (week.total, dict(week.by_verdict)) == (0, {})
