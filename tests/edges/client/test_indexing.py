@@ -107,7 +107,7 @@ def test_what_is_ignored_secret_or_no_text_stays_here(here: Cairn, code: Path) -
 
     assert [row["path"] for row in done.rows()] == ["shop/cart.py", "shop/shop.py"]
     assert here("index").err.splitlines()[1:] == [
-        "left out: 8 may hold secrets, 2 made by a tool, 1 in no language that is read, "
+        "left out: 7 may hold secrets, 2 made by a tool, 1 in no language that is read, "
         "1 too large, 1 no file, 1 no text"
     ]
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from config import throttling
+from memory.mcp.app import LARGEST_BODY
 from tests.support.agents import ask
 from tests.support.live import Place
 
@@ -194,7 +195,7 @@ def test_a_check_counts_by_its_size_whether_its_length_is_said_or_not(
 ) -> None:
     monkeypatch.setattr(throttling, "WINDOW_SECONDS", 10**9)
     body = _call(tool, diff="x" * 100)
-    body += b" " * (throttling.BYTES_MOST - len(body))
+    body += b" " * (LARGEST_BODY - len(body))
     before = _remaining(address, place)
 
     said = _post(address, body, place.token)
