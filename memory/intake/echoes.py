@@ -8,6 +8,7 @@ opposite, or another number, is news and passes; integration decides about it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 from uuid import UUID
 
@@ -40,24 +41,27 @@ SHARP = Ear(new_words=0.0, overlap=1.0, cosine=1.01)  # of what an agent says of
 KEEN = Ear(new_words=0.2, overlap=0.55, cosine=0.86)  # of what a conversation says again, ours
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Told:
-    """A memory that was given out, with what it is compared by."""
+    """A memory that was given out; what it is compared by is made for the few that come near."""
 
     memory_id: UUID
     content: str
-    content_hash: str
-    words: frozenset[str]
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Its normalized content, hashed."""
+        return texts.content_hash(content=self.content)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words that say something."""
+        return chatter.content_words(text=self.content)
 
 
 def told(*, memory_id: UUID, content: str) -> Told:
     """Return a given-out memory, ready to be compared."""
-    return Told(
-        memory_id=memory_id,
-        content=content,
-        content_hash=texts.content_hash(content=content),
-        words=chatter.content_words(text=content),
-    )
+    return Told(memory_id=memory_id, content=content)
 
 
 def echo_of(
@@ -73,12 +77,25 @@ def echo_of(
     close = [
         (score, one)
         for one in given
-        if (score := _closeness(said, one, cosines.get(one.memory_id, 0.0), ear))
+        if _may_be_close(said, one, cosines.get(one.memory_id, 0.0), ear)
+        and (score := _closeness(said, one, cosines.get(one.memory_id, 0.0), ear))
     ]
     for _, one in sorted(close, key=lambda item: (-item[0], item[1].memory_id)):
         if one.content_hash == said.content_hash or not _differs(one, said):
             return one.memory_id
     return None
+
+
+def _may_be_close(said: Told, one: Told, cosine: float, ear: Ear) -> bool:
+    """Say, without taking a memory apart, whether it can have enough of a candidate's words.
+
+    A word of both stands in the memory's text; outside of ASCII, texts are alike in more ways.
+    """
+    if cosine >= ear.cosine or not (said.content.isascii() and one.content.isascii()):
+        return True
+    lowered = one.content.lower()
+    shared = sum(word in lowered for word in said.words)
+    return shared >= min(1.0 - ear.new_words, ear.overlap) * len(said.words)
 
 
 def _closeness(said: Told, one: Told, cosine: float, ear: Ear) -> float:

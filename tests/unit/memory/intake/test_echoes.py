@@ -3,6 +3,8 @@
 from uuid import UUID
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.intake import echoes
 from memory.intake.echoes import KEEN, SHARP, Ear
@@ -10,6 +12,19 @@ from memory.intake.echoes import KEEN, SHARP, Ear
 KNOWN = "Webhooks are retried 11 times with growing pauses, then parked for a person."
 FIRST = UUID(int=1)
 SECOND = UUID(int=2)
+WORDS = (
+    "Webhooks",
+    "are",
+    "retried",
+    "11",
+    "TIMES",
+    "then-parked",
+    "a_b",
+    "don't",
+    "É",
+    "\u212a",
+    "x",
+)
 
 
 def heard(content: str, ear: Ear, cosine: float = 0.0) -> bool:
@@ -61,3 +76,20 @@ def test_the_closest_one_is_named_and_nothing_is_heard_of_nothing() -> None:
 
     assert echoes.echo_of(content=KNOWN, given=given, cosines={}, ear=KEEN) == FIRST
     assert echoes.echo_of(content=KNOWN, given=(), cosines={}, ear=KEEN) is None
+
+
+@given(
+    said=st.lists(st.sampled_from(WORDS)).map(" ".join),
+    told=st.lists(st.sampled_from(WORDS)).map(" ".join),
+    cosine=st.sampled_from([0.0, 0.5, 0.9]),
+    ear=st.sampled_from([SHARP, KEEN]),
+)
+def test_what_is_close_is_never_passed_over_unread(
+    said: str, told: str, cosine: float, ear: Ear
+) -> None:
+    one = echoes.told(memory_id=FIRST, content=told)
+    new = echoes.told(memory_id=SECOND, content=said)
+
+    is_close = echoes._closeness(new, one, cosine, ear) > 0
+
+    assert echoes._may_be_close(new, one, cosine, ear) or not is_close
