@@ -166,6 +166,7 @@ def test_what_is_shared_is_found_by_who_sees_it_alone(
     assert found(replace(agent, bound_projects=(uuid4(),)), "lock") == []
 
 
+@pytest.mark.usefixtures("tables_of_its_own")
 def test_words_are_looked_up_in_their_index() -> None:
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

@@ -112,7 +112,7 @@ def test_a_long_key_is_cut_and_a_wrong_name_is_refused(now: datetime) -> None:
     assert told()[0].key == "é" * 400
 
 
-@pytest.mark.usefixtures("in_organization")
+@pytest.mark.usefixtures("tables_of_its_own", "in_organization")
 def test_a_list_of_a_kind_reads_its_index() -> None:
     with tenancy.unit(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")

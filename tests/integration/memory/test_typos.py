@@ -102,6 +102,7 @@ def test_a_query_of_very_many_strange_words_is_answered(
     assert by_words(caller=caller, text=f"{strange} advisory")[known[CARTS]].bm25 > 0
 
 
+@pytest.mark.usefixtures("tables_of_its_own")  # Postgres knows how full the shared ones once were
 def test_few_of_many_words_are_read_before_anything_is_known_of_them(
     caller: Caller, known: dict[str, UUID]
 ) -> None:
