@@ -13,9 +13,11 @@ from memory.queries import topics
 from memory.queries.evidence import read_evidence, read_turns
 from memory.queries.topics import NearTopic
 from memory.retrieval import calibrations, fusion, ranking, scoring
+from memory.retrieval import graph_part as graph_parts
 from memory.retrieval import relevance as relevances
 from memory.retrieval.candidates import Candidate, Item, Path
 from memory.retrieval.evidence import Evidence
+from memory.retrieval.graph_part import GraphPart
 from memory.retrieval.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
 from memory.retrieval.phases import Phase
 from memory.retrieval.query import Query, QueryKind
@@ -39,7 +41,10 @@ class OtherModel(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """The candidates of a search with their evidence, and how their relevance is judged."""
+    """The candidates of a search with their evidence, and how their relevance is judged.
+
+    `limits` are those of the paths, `project_id` the only project that was asked of.
+    """
 
     asked: Query
     found: tuple[Found, ...]
@@ -48,6 +53,8 @@ class Pool:
     threshold: float
     turns: Mapping[UUID, Turn] = field(default_factory=dict)
     topic: NearTopic | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    project_id: UUID | None = None
 
 
 def gather(
@@ -74,6 +81,8 @@ def gather(
     pool = replace(
         _pool(request, asked, answer.found, known, place, question.model),
         topic=_topic(caller, embedded, place),
+        limits=retrieval.limits(question=question),
+        project_id=place.projects[0] if place.projects and len(place.projects) == 1 else None,
     )
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:
@@ -102,6 +111,7 @@ def joined(*, first: Pool, second: Pool) -> Pool:
         found=tuple(closest.values()),
         known={**second.known, **first.known},
         turns={**second.turns, **first.turns},
+        limits={path: limit + second.limits[path] for path, limit in first.limits.items()},
     )
 
 
@@ -114,17 +124,32 @@ def ranked(*, pool: Pool, request: SearchRequest) -> tuple[Standing, ...]:
     )
 
 
+def graph_part(
+    *, pool: Pool, request: SearchRequest, standings: tuple[Standing, ...]
+) -> GraphPart | None:
+    """Say what the graph did to a ranking; None where it was not for one project."""
+    if pool.project_id is None:
+        return None
+    has_path = any(item.graph > 0 for item in pool.found)
+    if has_path:
+        without = graph_parts.without_graph(
+            candidates=_without_graph(pool),
+            standings=standings,
+            task=task_of(pool=replace(pool, found=()), request=request),
+        )
+    else:
+        profile = task_of(pool=pool, request=request).profile
+        without = graph_parts.without_boost(standings=standings, profile=profile)
+    return GraphPart(
+        project_id=pool.project_id,
+        took_part=has_path or any(one.boost for one in standings),
+        changed=without != graph_parts.first(standings=standings),
+    )
+
+
 def candidates_of(*, pool: Pool) -> tuple[Candidate, ...]:
     """Return what each path said, for fusion; of episodes, with what stands beside them."""
-    known = pool.known
-    found = tuple(
-        Candidate(
-            memory_id=item.memory_id,
-            scores=_scores(item),
-            item=known[item.memory_id].item if item.memory_id in known else Item.PROSE,
-        )
-        for item in pool.found
-    )
+    found = _alone(pool)
     return with_sessions(candidates=found, turns=pool.turns) if pool.turns else found
 
 
@@ -192,6 +217,40 @@ def _observed_beside(pool: Pool) -> tuple[Observed, ...]:
         for id, turn in pool.turns.items()
         if id not in found and id in pool.known
     )
+
+
+def _alone(pool: Pool) -> tuple[Candidate, ...]:
+    """Return what each path said of what it found, without what stands beside."""
+    known = pool.known
+    return tuple(
+        Candidate(
+            memory_id=item.memory_id,
+            scores=_scores(item),
+            item=known[item.memory_id].item if item.memory_id in known else Item.PROSE,
+        )
+        for item in pool.found
+    )
+
+
+def _without_graph(pool: Pool) -> tuple[Candidate, ...]:
+    """Return the candidates as they were if the graph had found nothing."""
+    every = _alone(pool)
+    kept = graph_parts.brought_by_others(candidates=every, limits=pool.limits)
+    bare = tuple(
+        Candidate(
+            memory_id=one.memory_id,
+            scores={path: score for path, score in one.scores.items() if path != Path.GRAPH},
+            item=one.item,
+        )
+        for one in every
+        if one.memory_id in kept
+    )
+    if not pool.turns:
+        return bare
+    begun = {id: turn for id, turn in pool.turns.items() if id in kept}
+    around = turns_around(turns=begun)
+    turns = {id: turn for id, turn in around.items() if id in pool.turns}
+    return with_sessions(candidates=bare, turns=turns)
 
 
 def _read(

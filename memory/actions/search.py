@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from accounts import tenancy
@@ -35,6 +36,7 @@ from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import explain, query, scoring
 from memory.retrieval import funnel as funnels
 from memory.retrieval.funnel import Funnel
+from memory.retrieval.graph_part import GraphPart
 from memory.retrieval.query import Query
 from memory.retrieval.ranking import Standing
 from teams import visibility
@@ -80,7 +82,7 @@ class SearchAnswer:
 
     A stage of STAGES that was not needed is not among `stages`; values are milliseconds. `made_up`
     is the memory that a model wrote for a second search, empty when there was none; `topic` the one
-    that the question is nearest to.
+    that the question is nearest to; `graph` what the graph did to the ranking, if for one project.
     """
 
     hits: tuple[Hit, ...]
@@ -92,6 +94,7 @@ class SearchAnswer:
     funnel: Funnel
     made_up: str = ""
     topic: NearTopic | None = None
+    graph: GraphPart | None = None
 
 
 class _Watch:
@@ -131,12 +134,16 @@ class _Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ordered:
-    """Candidates in order, what was missing on the way, and the memory a model made up."""
+    """Candidates in order, what was missing on the way, and the memory a model made up.
+
+    `graph` is what the graph did to the order before a reranker.
+    """
 
     pool: Pool
     standings: tuple[Standing, ...]
     degraded: tuple[str, ...] = ()
     made_up: str = ""
+    graph: GraphPart | None = None
 
 
 def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
@@ -206,6 +213,7 @@ def _answer(run: _Run) -> SearchAnswer:
         profile=run.request.profile or scoring.DEFAULT.name,
         made_up=ordered.made_up,
         topic=ordered.pool.topic,
+        graph=ordered.graph,
         funnel=funnels.of(
             standings=ordered.standings,
             limit=run.request.limit,
@@ -301,10 +309,18 @@ def _order(run: _Run, embedded: Embedded | None) -> _Ordered:
             now=run.now,
         )
     run.watch.ends("candidates")
-    standings = gathering.ranked(pool=pool, request=run.request)
-    run.watch.ends("fusion")
     missing = () if embedded or not is_hybrid else (NO_VECTORS,)
-    return _Ordered(pool=pool, standings=standings, degraded=missing)
+    ordered = _ranked(run, _Ordered(pool=pool, standings=(), degraded=missing))
+    run.watch.ends("fusion")
+    return ordered
+
+
+def _ranked(run: _Run, ordered: _Ordered) -> _Ordered:
+    """Put a pool in order, and see what the graph did to it."""
+    pool, request = ordered.pool, run.request
+    standings = gathering.ranked(pool=pool, request=request)
+    graph = gathering.graph_part(pool=pool, request=request, standings=standings)
+    return replace(ordered, standings=standings, graph=graph)
 
 
 def _looked_twice(run: _Run, ordered: _Ordered) -> _Ordered:
@@ -333,8 +349,7 @@ def _with_made_up(run: _Run, ordered: _Ordered) -> _Ordered:
     asked = replace(run.asked, normalized=text)
     second = _ordered(replace(run, asked=asked))
     pool = joined(first=ordered.pool, second=second.pool)
-    standings = gathering.ranked(pool=pool, request=run.request)
-    return replace(ordered, pool=pool, standings=standings, made_up=text)
+    return _ranked(run, replace(ordered, pool=pool, made_up=text))
 
 
 def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
@@ -348,7 +363,7 @@ def _given(run: _Run, ordered: _Ordered) -> tuple[Hit, ...]:
         sides = relations.contradicting(memory_ids=chosen, sight=sight)
         beside = (one.memory_id for others in sides.values() for one in others)
         told = tuple(dict.fromkeys((*chosen, *beside)))
-        give = give_out if run.request.is_noted else views_of
+        give = partial(give_out, graph=ordered.graph) if run.request.is_noted else views_of
         views = give(memory_ids=told, sight=sight, now=run.now) if told else {}
     run.watch.ends("read")
     return tuple(

@@ -154,12 +154,19 @@ class MemoryUsage(models.Model):
 
 
 class AccessLog(models.Model):
-    """Memories that one search gave out, and to whom; append-only, unlogged, merged each minute."""
+    """Memories that one search gave out, and to whom; append-only, unlogged, merged each minute.
+
+    What was ranked for one project also says whether the graph took part, and whether it changed
+    the first eight; `memory/retrieval/graph_part.py` says what that means.
+    """
 
     at = models.DateTimeField(auto_now_add=True)
     memories = ArrayField(models.UUIDField())
     person = models.UUIDField(null=True)
     token = models.UUIDField(null=True)
+    project_id = models.UUIDField(null=True)
+    graph_took_part = models.BooleanField(null=True)
+    graph_changed = models.BooleanField(null=True)
 
     class Meta:
         ordering = ("id",)

@@ -13,6 +13,7 @@ from django.db.models.lookups import IsNull
 from accounts.caller import Caller
 from memory.formulas import confidence
 from memory.models import Memory, MemoryVector
+from memory.retrieval.graph_part import GraphPart
 from memory.sql import named
 from memory.taxonomy import Status, Verification
 from teams import visibility
@@ -121,10 +122,13 @@ def views_of(
 
 
 def give_out(
-    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, graph: GraphPart | None = None
 ) -> dict[UUID, MemoryView]:
-    """Read memories like `views_of`, and note that a search gave them to somebody. In a unit."""
-    return _read(memory_ids, sight, now, given_out=now)
+    """Read memories like `views_of`, and note that a search gave them to somebody. In a unit.
+
+    With what the graph did to its ranking, where that was for one project.
+    """
+    return _read(memory_ids, sight, now, given_out=now, graph=graph)
 
 
 def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
@@ -142,7 +146,12 @@ def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
 
 
 def _read(
-    memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, *, given_out: datetime | None
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    now: datetime,
+    *,
+    given_out: datetime | None,
+    graph: GraphPart | None = None,
 ) -> dict[UUID, MemoryView]:
     rows = named.filled(
         "views",
@@ -151,6 +160,9 @@ def _read(
         given_out=given_out,
         reader=sight.person,
         reader_token=sight.token,
+        ranked_for=graph and graph.project_id,
+        took_part=graph and graph.took_part,
+        changed=graph and graph.changed,
         **parameters(sight=sight),
     )
     return {row[0]: _from_columns(row, now) for row in rows}

@@ -7,6 +7,7 @@ part, so that it can be explained and put in order anew by a reranker.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 from uuid import UUID
 
 from memory.formulas.factors import Factor, total
@@ -20,6 +21,7 @@ from memory.retrieval.query import QueryKind
 from memory.retrieval.scoring import Inputs, Method, Profile, Term
 
 NEIGHBORHOOD = "neighborhood"  # the name of the boost among the parts
+_TERMS: Final = frozenset(term.value for term in Term)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,29 @@ def rank(
     return in_order(standings=standings)
 
 
+def summands(*, candidates: tuple[Candidate, ...], task: Task) -> Mapping[UUID, tuple[float, ...]]:
+    """Return what each path adds to the fusion of each candidate, as `rank` would count it."""
+    if task.profile.method is Method.MINMAX:
+        return fusion.minmax_summands(
+            candidates=candidates, kind=task.kind, weights=task.weights, shares=task.shares
+        )
+    return {
+        one.memory_id: tuple([part.value for part in one.contributions])
+        for one in _fused(candidates, task)
+    }
+
+
+def unboosted(
+    *, standing: Standing, profile: Profile, summands: tuple[float, ...] | None = None
+) -> float:
+    """Return the score that a standing had without a boost, and with other parts of its fusion."""
+    share = _share(profile, standing.multipliers)
+    own = (part.value for part in standing.fused.contributions)
+    of_paths = [value * share for value in (own if summands is None else summands)]
+    others = [one.value for one in standing.factors if one.name in _TERMS]
+    return math.fsum((*of_paths, *others) if share else others)
+
+
 def in_order(*, standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     """Return them best first; ties are broken by id."""
     return tuple(sorted(standings, key=lambda each: (-each.score, each.memory_id)))
@@ -101,8 +126,7 @@ def _fused(candidates: tuple[Candidate, ...], task: Task) -> tuple[Fused, ...]:
 
 def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profile) -> Standing:
     scored = scoring.score(profile=profile, inputs=inputs)
-    whole = math.prod([factor.value for factor in scored.multipliers])
-    share = profile.terms.get(Term.FUSION, 0.0) * whole
+    share = _share(profile, scored.multipliers)
     others = tuple([factor for factor in scored.factors if factor.name != Term.FUSION])
     factors = (*_paths(fused, boost, share), *others) if share else others
     return Standing(
@@ -113,6 +137,12 @@ def _standing(fused: Fused, boost: Boost | None, inputs: Inputs, profile: Profil
         fused=fused,
         boost=boost if share else None,
     )
+
+
+def _share(profile: Profile, multipliers: tuple[Factor, ...]) -> float:
+    """Return what a point of fusion counts in the score."""
+    whole = math.prod([factor.value for factor in multipliers])
+    return profile.terms.get(Term.FUSION, 0.0) * whole
 
 
 def _paths(fused: Fused, boost: Boost | None, share: float) -> tuple[Factor, ...]:

@@ -13,6 +13,7 @@ from accounts import tenancy
 from memory.models.search import LARGEST_PREFIX
 from memory.providers.contracts import Vectors
 from memory.retrieval import paths
+from memory.retrieval.candidates import Path
 from memory.retrieval.states import LIVE, States
 from memory.sql import named, spaces
 from teams.visibility import Sight, parameters
@@ -87,13 +88,22 @@ class Candidates:
     found: tuple[Found, ...]
 
 
+def limits(*, question: Question) -> dict[str, int]:
+    """Return how many memories each path but the graph's brings at most."""
+    return {
+        Path.DENSE: _dense_limit(question),
+        Path.KEYWORD: question.keyword_limit,
+        Path.ENTITIES: question.named_limit,
+        Path.COMMUNITIES: question.topics_limit,
+    }
+
+
 def candidates(*, question: Question, sight: Sight) -> Candidates:
     """Return the candidates of all paths that the sight allows, in no order.
 
     Of a model with more dimensions than a scan reads, twice as many are taken by the first ones,
     and their cosines are those of the whole vectors.
     """
-    is_long = question.vector is not None and len(question.vector) > LARGEST_PREFIX
     rows = named.rows(
         "candidates",
         model=question.model,
@@ -101,7 +111,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         words=question.words,
         projects=None if question.projects is None else list(question.projects),
         types=None if question.type_codes is None else list(question.type_codes),
-        dense_limit=question.dense_limit * (PREFIX_SURPLUS if is_long else 1),
+        dense_limit=_dense_limit(question),
         keyword_limit=question.keyword_limit,
         graph_limit=question.graph_limit,
         named_limit=question.named_limit,
@@ -127,7 +137,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         for row in rows
         if row[1] is not None
     )
-    return Candidates(active_model=rows[0][0], found=_by_whole(question, found, is_long))
+    return Candidates(active_model=rows[0][0], found=_by_whole(question, found))
 
 
 def active_model() -> tuple[int, str] | None:
@@ -225,8 +235,16 @@ def refresh_lexicon() -> int:
     return named.execute("fill_lexicon")
 
 
-def _by_whole(question: Question, found: tuple[Found, ...], is_long: bool) -> tuple[Found, ...]:
-    if question.vector is None or not is_long:
+def _dense_limit(question: Question) -> int:
+    return question.dense_limit * (PREFIX_SURPLUS if _is_long(question.vector) else 1)
+
+
+def _is_long(vector: Vectors | None) -> bool:
+    return vector is not None and len(vector) > LARGEST_PREFIX
+
+
+def _by_whole(question: Question, found: tuple[Found, ...]) -> tuple[Found, ...]:
+    if question.vector is None or not _is_long(question.vector):
         return found
     ids = tuple(item.memory_id for item in found if item.cosine is not None)
     cosines = spaces.whole_cosines(key=question.model, vector=question.vector, memory_ids=ids)

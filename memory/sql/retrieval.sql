@@ -82,9 +82,25 @@ UPDATE memory_memorykeyword AS k SET
 FROM memory_memory AS m WHERE m.id = k.memory_id AND m.id = ANY(%(ids)s::uuid[])
 
 -- name: merge_access
--- Move the access log into the usage counts, and into what is known of who was given what; one
--- statement a tenant and minute.
-WITH taken AS (DELETE FROM memory_accesslog RETURNING memories, at, person, token),
+-- Move the access log into the usage counts, into what is known of who was given what, and into what
+-- the graph did to the searches of a day; one statement a tenant and minute. Sums of searches are of
+-- the person who asked, and of the project where no person did.
+WITH taken AS (
+    DELETE FROM memory_accesslog
+    RETURNING memories, at, person, token, project_id, graph_took_part, graph_changed),
+ranked AS (
+    INSERT INTO memory_statistic AS s (kind, audience, project_id, day, key, counts, updated_at)
+    SELECT 'graph_part', coalesce(person, project_id), project_id, (at AT TIME ZONE 'UTC')::date, '',
+           jsonb_build_object(
+               'searches', count(*), 'took_part', count(*) FILTER (WHERE graph_took_part),
+               'changed', count(*) FILTER (WHERE graph_changed)),
+           max(at)
+    FROM taken WHERE project_id IS NOT NULL GROUP BY 2, 3, 4 ORDER BY 2, 3, 4
+    ON CONFLICT (kind, audience, project_id, day, key) DO UPDATE SET
+        updated_at = greatest(s.updated_at, excluded.updated_at),
+        counts = (SELECT jsonb_object_agg(
+            n.key, coalesce((s.counts ->> n.key)::bigint, 0) + n.value::bigint)
+            FROM jsonb_each_text(excluded.counts) AS n)),
 told AS (
     INSERT INTO memory_givenout AS g (memory_id, person, token, at)
     SELECT memory_id, person, token, max(at) FROM taken, unnest(memories) AS memory_id
@@ -153,10 +169,11 @@ WHERE m.status = 'active' AND m.created_at < now() - interval '10 minutes'
 ORDER BY m.id LIMIT %(limit)s
 
 -- name: views
--- The chosen memories that may be seen, whole; with a moment, a note that they were given out then, and
--- to whom.
+-- The chosen memories that may be seen, whole; with a moment, a note that they were given out then, to
+-- whom, and how they were ranked.
 SELECT {columns}, v.project, (v.memory).tags, (v.memory).related_files, (v.memory).related_modules,
        (v.memory).superseded_by_id, v.access_count, v.last_accessed_at, v.embedded
 FROM views_of(%(ids)s::uuid[], %(audiences)s::uuid[], %(bound)s::uuid[], %(given_out)s,
-              %(reader)s::uuid, %(reader_token)s::uuid) AS v
+              %(reader)s::uuid, %(reader_token)s::uuid, %(ranked_for)s::uuid,
+              %(took_part)s::boolean, %(changed)s::boolean) AS v
 ORDER BY 1

@@ -22,7 +22,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "chosen memories are read with the audience",
-        "memory/migrations/0010_sessions_and_turns.sql",
+        "memory/migrations/0027_graph_part.sql",
         "AND m.audience = ANY (audiences) AND m.status <> 'deleted'", "AND m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),

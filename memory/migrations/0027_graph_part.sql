@@ -1,0 +1,31 @@
+-- The same as the function before it, which stays for programs that still run; it also notes for which
+-- project the memories were ranked, and what the graph did to the first eight of the ranking.
+CREATE FUNCTION views_of(
+    ids uuid[], audiences uuid[], bound uuid[], given_out timestamptz, reader uuid, reader_token uuid,
+    ranked_for uuid, took_part boolean, changed boolean)
+RETURNS TABLE (
+    memory memory_memory, project varchar, access_count int, last_accessed_at timestamptz,
+    embedded boolean)
+LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+    seen uuid[] := ARRAY(
+        SELECT m.id FROM memory_memory AS m
+        WHERE m.id = ANY (ids) AND m.audience = ANY (audiences) AND m.status <> 'deleted'
+          AND (bound IS NULL OR m.project_id = ANY (bound)));
+BEGIN
+    IF given_out IS NOT NULL AND seen <> '{}' THEN
+        INSERT INTO memory_accesslog
+            (at, memories, person, token, project_id, graph_took_part, graph_changed)
+        VALUES (given_out, seen, reader, reader_token, ranked_for, took_part, changed);
+    END IF;
+    RETURN QUERY
+    SELECT m, p.slug, u.access_count, u.last_accessed_at,
+           EXISTS (SELECT FROM memory_memoryvector AS v
+                   JOIN memory_embeddingmodel AS e ON e.id = v.model_id AND e.active
+                   WHERE v.memory_id = m.id)
+    FROM memory_memory AS m
+    LEFT JOIN teams_project AS p ON p.id = m.project_id
+    LEFT JOIN memory_memoryusage AS u ON u.memory_id = m.id
+    WHERE m.id = ANY (seen);
+END $$;
