@@ -24,6 +24,7 @@ from accounts.errors import Forbidden, InvalidInput, NotFound
 from memory.actions import embedding, learned, neighbors
 from memory.actions.drafts import NewMemory, place
 from memory.actions.remember import Outcome, Prepared, decide, prepare, recorded
+from memory.intake import integrate
 from memory.models import Memory, Session
 from memory.observer import alarms, promotion
 from memory.observer.promotion import Candidate
@@ -36,7 +37,7 @@ from teams.trust import TrustLevel
 
 MOST_PREPARED: Final = 60  # candidates of a session that are embedded, the surest; ours
 DIGEST_BYTES: Final = 8
-SAME: Final = 1.0  # the cosine of what shows the same signal
+SAME: Final = 2.0  # above every cosine: what shows the same signal is novel in no project
 LONGEST_REASON: Final = 200  # characters, the column's
 
 
@@ -116,11 +117,16 @@ def chosen(
         else max(_nearest(caller, one.prepared), _said_before(one, fresh[:place]))
         for place, one in enumerate(fresh)
     }
-    known = sum(cosine > promotion.SAME_COSINE for cosine in nearest.values())
+    bound = neighbors.thresholds_of(project=row.project).novelty_cosine
+    novel = sum(
+        integrate.is_novel(cosine=cosine, novelty_cosine=bound) for cosine in nearest.values()
+    )
+    known = len(fresh) - novel
     kept = promotion.choose(
         scratchpad=scratchpad,
         proposed=tuple(one.candidate for one in fresh),
         nearest=nearest,
+        novelty_cosine=bound,
         before=_pieces(row),
     )
     dropped["known"] += known

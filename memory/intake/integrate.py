@@ -180,9 +180,9 @@ def is_worth_judging(
     return is_near and (is_same_text or not candidate.subjects.isdisjoint(known.subjects))
 
 
-def is_novel(*, cosines: tuple[float, ...], novelty_cosine: float = NOVELTY_COSINE) -> bool:
-    """Say whether a promoted candidate is novel: no cosine above 0.88, or the project's own."""
-    return max(cosines, default=-1.0) <= novelty_cosine
+def is_novel(*, cosine: float, novelty_cosine: float) -> bool:
+    """Say whether a promoted candidate is novel: its highest cosine is not above the project's."""
+    return cosine <= novelty_cosine
 
 
 def share(*, memories: int) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from memory.intake import integrate
+from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import (
     dead_ends,
     end_to_end,
@@ -30,7 +32,6 @@ from memory.observer.signal_table import SignalKind
 from memory.observer.trust_gate import TrustTier
 from memory.taxonomy import MemoryType, Source, source_row
 
-SAME_COSINE: Final = 0.88  # exceeded: not novel, spec 4.4
 SUPPORT_BASE: Final = 0.9  # with just the sessions needed, ours
 SUPPORT_EACH: Final = 0.05  # for each session beyond, ours
 SUPPORT_MOST: Final = 4  # sessions beyond that count, ours
@@ -112,14 +113,20 @@ def choose(
     scratchpad: Scratchpad,
     proposed: tuple[Candidate, ...],
     nearest: Mapping[str, float],
+    novelty_cosine: float = NOVELTY_COSINE,
     before: int = 0,
 ) -> tuple[Candidate, ...]:
     """Return what is promoted: novel, and no more than the type of session allows.
 
-    `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel.
-    `before` counts what was promoted from it piece by piece.
+    `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel,
+    and so does one that is not above `novelty_cosine`, the project's. `before` counts what was
+    promoted from it piece by piece.
     """
-    novel = tuple(one for one in proposed if nearest.get(one.key, 0.0) <= SAME_COSINE)
+    novel = tuple(
+        one
+        for one in proposed
+        if integrate.is_novel(cosine=nearest.get(one.key, 0.0), novelty_cosine=novelty_cosine)
+    )
     return novel[: max(0, GATES[scratchpad.setting.type].most - before)]
 
 

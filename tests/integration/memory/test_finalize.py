@@ -20,6 +20,7 @@ from memory.actions.open_session import NewSession, open_session
 from memory.models import Memory, Session, Statistic
 from memory.observer.tables import Kind
 from memory.queries.sessions import SessionView
+from teams.actions.projects import change_project
 from tests.support import memories, work
 
 pytestmark = pytest.mark.usefixtures("in_organization")
@@ -103,6 +104,34 @@ def test_what_it_showed_is_told_with_its_evidence(agent: Caller, store: str, now
     assert [one["type"] for one in told["promoted"]] == ["gotcha", "dead_end"]
     assert told["promoted"][0]["evidence"][-1]["sequence"] == 13
     assert (told["outcome"], told["counts"]["applied"]) == ("success", len(STREAM))
+
+
+@pytest.mark.parametrize(("bound", "kept", "known"), [(0.88, 2, 0), (0.5, 0, 2)])
+def test_what_is_novel_is_a_question_of_the_project_s_own_bound(
+    agent: Caller, caller: Caller, store: str, now: datetime, bound: float, kept: int, known: int
+) -> None:
+    near = "The cart must not import shop.pricing, because pricing imports the cart already."
+    memories.stored(caller, now, near, project=store)
+    one = {"novelty_cosine": bound}
+    change_project(caller=caller, ref=store, changes=one, if_version=None)
+
+    row = ran(agent, now, project=store)
+
+    assert row.observed is not None
+    assert (len(observed()), row.observed["dropped"].get("known", 0)) == (kept, known)
+
+
+def test_the_same_signal_is_novel_in_no_project(
+    agent: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    one = {"novelty_cosine": 1.0}
+    change_project(caller=caller, ref=store, changes=one, if_version=None)
+    ran(agent, now, project=store)
+
+    row = ran(agent, now + timedelta(days=1), project=store)
+
+    assert row.observed is not None
+    assert row.observed["dropped"]["known"] == 2
 
 
 def test_deciding_twice_is_deciding_once(agent: Caller, store: str, now: datetime) -> None:

@@ -101,6 +101,8 @@ def test_the_order_of_what_is_known_does_not_matter(order: list[Known]) -> None:
     assert integrate.decide(candidate=candidate, known=tuple(order)).target_id == UUID(int=1)
 
 
-@pytest.mark.parametrize(("cosines", "novel"), [((), True), ((0.88,), True), ((0.2, 0.89), False)])
-def test_novelty_of_promoted_candidates(cosines: tuple[float, ...], novel: bool) -> None:
-    assert integrate.is_novel(cosines=cosines) == novel
+@pytest.mark.parametrize(("cosine", "novel"), [(0.0, True), (0.88, True), (0.89, False)])
+def test_novelty_of_promoted_candidates(cosine: float, novel: bool) -> None:
+    bound = integrate.NOVELTY_COSINE
+
+    assert integrate.is_novel(cosine=cosine, novelty_cosine=bound) == novel
