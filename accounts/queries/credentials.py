@@ -116,6 +116,14 @@ def own_token_ids(*, caller: Caller) -> frozenset[UUID]:
         return frozenset(Token.objects.filter(own(caller=caller)).values_list("id", flat=True))
 
 
+def holders(*, token_ids: frozenset[UUID]) -> dict[UUID, UUID]:
+    """Return whose tokens these are, of those that are tokens of the entered organization."""
+    organization_id = tenancy.current().organization_id
+    rows = Token.objects.filter(pk__in=token_ids, organization_id=organization_id)
+    with tenancy.walled(organization_id=organization_id):
+        return dict(rows.order_by().values_list("id", "user_id"))
+
+
 def verify(*, text: str, now: datetime) -> Credential:
     """Check a presented token against what is stored.
 

@@ -89,7 +89,7 @@ def run(*, caller: Caller, choice: Choice, asked_at: datetime, tell: Tell) -> Ma
                 made = _made(caller, asked_at)
                 part = take(caller=caller, what=what, after=after, most=_room(take, made))
                 so_far, done = _so_far(caller, what, made), _chosen_of(made).count()
-                left = rollbacks.concerned(caller=caller, what=what).count()
+                left = _left(caller, what, made)
             tell(done, done + left, so_far)
             after = part.after
             if after is None:
@@ -114,11 +114,12 @@ def beginner_of(*, payload: Mapping[str, Any]) -> Beginner:
 
 def _at_once(caller: Caller, what: Chosen) -> RolledBack:
     rolling_back.lock_all(caller=caller, what=what)
+    stays = rollbacks.stays(caller=caller, what=what).count()
     parts = [take(caller=caller, what=what, after=None, most=AT_ONCE) for take in TAKES]
     counts = dict.fromkeys(FIGURES, 0)
     for part in parts:
         _add(counts, part)
-    counts["left"] += rollbacks.count_stood_for(caller=caller, what=what)
+    counts["left"] += stays
     made = [part.review_id for part in parts if part.review_id is not None]
     return RolledBack(**counts, review_id=made[0] if made else None, job_id=None)
 
@@ -197,9 +198,15 @@ def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapp
         "archived": archived,
         "rewritten": made.filter(before__has_key=REWRITTEN).count(),
         "reinstated": touched - archived,
-        "left": rollbacks.concerned(caller=caller, what=what).count() + behind,
+        "left": _left(caller, what, made) + behind,
         "review_id": None if first is None else str(first),
     }
+
+
+def _left(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> int:
+    """Count what is looked at and was not taken back; what others stand for stays. In a unit."""
+    back = made.filter(before__has_key=REWRITTEN).order_by().values("memory_id")
+    return rollbacks.concerned(caller=caller, what=what).exclude(pk__in=back).count()
 
 
 def _add(counts: dict[str, int], part: Part) -> None:

@@ -20,7 +20,7 @@ from memory.actions import bring_back, deciding, revise
 from memory.actions.deciding import Traces
 from memory.actions.unlink import TAKEN
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN
+from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN, Left
 from memory.models import Memory, MemoryVersion
 from memory.queries import rollback_changes, rollback_stands, rollbacks
 from memory.queries.rollback_choices import Chosen
@@ -81,8 +81,9 @@ def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
     rows = rows if after is None else rows.filter(id__gt=after)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
     held = lock(ids=ids)
-    still = set(rollbacks.rewritten(caller=caller, what=what).filter(pk__in=held).values_list("pk"))
-    made = [_back(caller, what, row) for row in held.values() if (row.id,) in still]
+    still = rollbacks.rewritten(caller=caller, what=what).filter(pk__in=held)
+    ends = rollback_changes.versions_before(ids=still.values_list("pk", flat=True), what=what)
+    made = [_back(caller, held[id], end, what.asked_at) for id, end in ends.items()]
     done = [one for one in made if one is not None]
     return Part(
         after=ids[-1] if ids else None,
@@ -161,14 +162,13 @@ def _note(
     return made[0] if made else None
 
 
-def _back(caller: Caller, what: Chosen, row: Memory) -> UUID | None:
+def _back(caller: Caller, row: Memory, end: MemoryVersion | Left, now: datetime) -> UUID | None:
     """Bring one held memory back to what it said; return the verdict, None where it is left."""
+    if isinstance(end, Left):
+        return None
     try:
         with transaction.atomic():  # what was written of a memory that stays goes again
-            version = rollback_changes.version_before(row=row, what=what)
-            if version is None or rollback_changes.why_left(row=row, version=version) is not None:
-                return None
-            return _gone_back(caller, row, version, what.asked_at)
+            return _gone_back(caller, row, end, now)
     except CairnError:  # another memory says the same by now, or its text is refused
         return None
 

@@ -2,11 +2,16 @@
 
 What was produced is archived, what was changed goes back to the text it had, and what was replaced
 stands again. Nobody's work but that of who is rolled back is undone: what somebody else has kept,
-rewritten or moved since is left as it is, and said with the reason.
+rewritten or moved since is left as it is, and said with the reason. What was changed once more
+after that goes back to what they had kept or written, and no further.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Final
+from uuid import UUID
 
 MOST: Final = 1_000  # memories that one call takes back, ours
 AT_ONCE: Final = 200  # above it a job does it, so many a transaction; ours
@@ -33,5 +38,41 @@ class Left(StrEnum):
     KEPT = "kept"  # somebody else has decided since that it is right
     MOVED = "moved"  # others see it now than those who saw the text before
     SAME = "same"  # it is again, or still, as it was before
-    TWIN = "twin"  # another memory says the same by now
-    REFUSED = "refused"  # the text before may not be stored any more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change of a memory that stands, by the number of the version before it.
+
+    `is_theirs`: it is of those that are rolled back.
+    """
+
+    number: int
+    made_by: UUID | None
+    made_at: datetime
+    is_theirs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """That somebody found a memory right, as it was then."""
+
+    by: UUID
+    at: datetime
+
+
+def goes_back_to(*, changes: Iterable[Change], judgments: Iterable[Judgment]) -> int | Left:
+    """Return the version that a memory goes back to, or why it stays as it is.
+
+    The last changes go, down to one that somebody else made, or found right since.
+    """
+    found, judged = Left.CHANGED, tuple(judgments)
+    first: int | None = None
+    for change in sorted(changes, key=lambda one: one.number, reverse=True):
+        if not change.is_theirs:
+            break
+        if any(one.at >= change.made_at and one.by != change.made_by for one in judged):
+            found = Left.KEPT
+            break
+        first = change.number
+    return found if first is None else first

@@ -5,22 +5,23 @@ that it made itself, are over: a later rollback looks past them, by the verdict 
 and never by the words of a reason, which anybody may write.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, F, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, IntegerField, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast
 
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import REWRITTEN, SAID_AGAIN, Left
+from memory.lifecycle.rolling_back import REWRITTEN, SAID_AGAIN, Change, Left, goes_back_to
 from memory.lifecycle.versions import BROUGHT_BACK
 from memory.models import Memory, MemoryVersion, ReviewVerdict
 from memory.queries.memories import AUDIENCE
 from memory.queries.rollback_choices import Choice, Chosen
+from memory.queries.rollback_judged import judgments
 
-_FIRST: Final = 0  # below the number of every version
+IS_SAME: Final = "is_same"  # of a version that was asked for: its memory has its text
 _RUN: Final = (SAID_AGAIN, REWRITTEN)  # the first and the last version of a run that is over
 
 
@@ -38,35 +39,29 @@ def others_changes(*, what: Chosen) -> QuerySet[MemoryVersion]:
     return rows.exclude(changed_by=F("memory__author_user")).order_by()
 
 
-def version_before(*, row: Memory, what: Chosen) -> MemoryVersion | None:
-    """Return the version that holds what a memory said before its last run of changes. In a unit.
+def versions_before(*, ids: Iterable[UUID], what: Chosen) -> Mapping[UUID, MemoryVersion | Left]:
+    """Return what each changed memory goes back to, without the text, or why it is left. In a unit.
 
-    None where the last change is not of those that are rolled back.
+    The same statements for one as for many.
     """
-    return _before(what).filter(memory=row).first()
+    wanted = frozenset(ids)
+    judged = judgments(ids=wanted, what=what)
+    ends: dict[UUID, int | Left] = {
+        one: goes_back_to(changes=changes, judgments=judged.get(one, ()))
+        for one, changes in _changes_of(wanted, what).items()
+    }
+    rows = Memory.objects.filter(pk__in=wanted).defer("content", "citation").order_by("id")
+    found = _versions(ends)
+    return {row.id: _end(row, ends.get(row.id, Left.CHANGED), found) for row in rows}
 
 
-def why_left(*, row: Memory, version: MemoryVersion | None) -> Left | None:
-    """Say why a changed memory stays as it is, None where it goes back to a version."""
-    is_same_text = version is not None and version.content == row.content
-    return _why_left(row, version, is_same_text=is_same_text)
+def is_known(*, what: Chosen) -> bool:
+    """Say whether changes can be rolled back so: they are known of persons and times.
 
-
-def whys_left(*, ids: tuple[UUID, ...], what: Chosen) -> Mapping[UUID, Left | None]:
-    """Return `why_left` of changed memories: three statements for all, and no texts. In a unit."""
-    run = _before(what).filter(memory=OuterRef("pk")).values("pk")
-    rows = Memory.objects.filter(pk__in=ids).defer("content", "citation").order_by("id")
-    places = dict(rows.values_list("pk", Subquery(run[:1])))
-    is_same_text = Q(content=F("memory__content"))
-    versions = MemoryVersion.objects.filter(pk__in=places.values()).defer("content")
-    same = set(versions.filter(is_same_text).values_list("pk", flat=True))
-    found = {version.memory_id: version for version in versions.order_by()}
-    whys: dict[UUID, Left | None] = {}
-    for row in rows:
-        version = found.get(row.id)
-        is_same = version is not None and version.pk in same
-        whys[row.id] = _why_left(row, version, is_same_text=is_same)
-    return whys
+    No version says in which session it was made.
+    """
+    choice = what.choice
+    return not choice.session and not choice.token and what.derived is None
 
 
 def within(*, name: str, choice: Choice) -> Q:
@@ -75,22 +70,37 @@ def within(*, name: str, choice: Choice) -> Q:
     return since if choice.until is None else since & Q(**{f"{name}__lt": choice.until})
 
 
-def _why_left(row: Memory, version: MemoryVersion | None, *, is_same_text: bool) -> Left | None:
-    if version is None:
-        return Left.CHANGED
+def _changes_of(ids: frozenset[UUID], what: Chosen) -> Mapping[UUID, list[Change]]:
+    """Return the changes of memories that stand."""
+    rows = _standing().filter(memory__in=ids).annotate(theirs=Q(_changes(what)))
+    found: dict[UUID, list[Change]] = {}
+    told = rows.values_list("memory_id", "number", "changed_by", "changed_at", "theirs")
+    for memory_id, number, by, at, is_theirs in told.order_by("memory_id", "number"):
+        one = Change(number=number, made_by=by, made_at=at, is_theirs=is_theirs)
+        found.setdefault(memory_id, []).append(one)
+    return found
+
+
+def _versions(ends: Mapping[UUID, int | Left]) -> Mapping[UUID, MemoryVersion]:
+    """Return the versions that memories go back to, and of each whether the text is the same."""
+    numbers = {one: end for one, end in ends.items() if not isinstance(end, Left)}
+    rows = MemoryVersion.objects.filter(memory__in=numbers, number__in=set(numbers.values()))
+    rows = rows.defer("content").annotate(**{IS_SAME: Q(content=F("memory__content"))})
+    found = {(row.memory_id, row.number): row for row in rows.order_by()}
+    return {one: found[one, number] for one, number in numbers.items()}
+
+
+def _end(row: Memory, end: int | Left, found: Mapping[UUID, MemoryVersion]) -> MemoryVersion | Left:
+    if isinstance(end, Left):
+        return end
+    version = found[row.id]
     if version.fields.get(AUDIENCE) != str(row.audience):
         return Left.MOVED
     told = {name: version.fields[name] for name in BROUGHT_BACK if name in version.fields}
-    is_same = is_same_text and all(getattr(row, name) == value for name, value in told.items())
-    return Left.SAME if is_same else None
-
-
-def _before(what: Chosen) -> QuerySet[MemoryVersion]:
-    """Return the versions of the run of changes on top of each memory, the oldest first."""
-    theirs = _changes(what)
-    others = _standing().filter(~theirs, memory=OuterRef("memory")).order_by("-number")
-    last = Coalesce(Subquery(others.values("number")[:1]), _FIRST)
-    return _standing().filter(theirs, number__gt=last).order_by("number")
+    same = getattr(version, IS_SAME) and all(
+        getattr(row, name) == value for name, value in told.items()
+    )
+    return Left.SAME if same else version
 
 
 def _standing() -> QuerySet[MemoryVersion]:

@@ -8,19 +8,20 @@ from typing import Final
 from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, UUIDField
 from django.db.models.functions import Cast
 
-from memory.lifecycle import settling
-from memory.lifecycle.review import Verdict
-from memory.models import ActionLog, Conflict, Memory, ReviewVerdict, Session
-from memory.queries.rollback_changes import others_changes, within
+from memory.models import ActionLog, Memory, ReviewVerdict, Session
+from memory.queries.rollback_changes import is_known, others_changes, within
 from memory.queries.rollback_choices import Chosen
+from memory.queries.rollback_judged import (
+    CONFIRMED,
+    CONFIRMED_TOGETHER,
+    HOLDING,
+    confirmations,
+    settlements,
+    verdicts,
+)
 from teams.models import AuditEntry
 
 STORED: Final = ("added", "superseded", "contradicted", "extended")  # outcomes that made a memory
-STANDS: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
-CONFIRMED: Final = "memory.confirmed"
-CONFIRMED_TOGETHER: Final = ("memory.bulk_confirmed", "memory.bulk_written")
-OLDER_HOLDS: Final = (settling.Verdict.KEEP_OLDER.value, settling.Verdict.BOTH.value)
-NEWER_HOLDS: Final = (settling.Verdict.KEEP_NEWER.value, settling.Verdict.BOTH.value)
 
 
 def of(*, what: Chosen) -> Q:
@@ -49,33 +50,34 @@ def goes(*, what: Chosen) -> Q:
 
 
 def kept(*, what: Chosen) -> Q:
-    """Return the condition that somebody else has decided, or said, that a memory is right."""
-    decided = Q(Exists(_verdicts(what))) | Q(Exists(_settled(what)))
+    """Return the condition that somebody else has decided, or said, that a memory is right.
+
+    Words that an agent has rewritten since were not confirmed; where changes can be rolled back,
+    the memory goes back to those that were.
+    """
     said = _confirmations(what)
     alone = Cast("object_id", UUIDField())
     each = Func(F("details__confirmed"), function="jsonb_array_elements_text")
     one = said.filter(act=CONFIRMED).values(one=alone)
     together = said.filter(act__in=CONFIRMED_TOGETHER).values(one=Cast(each, UUIDField()))
     confirmed = Q(id__in=one) | Q(id__in=together)
-    return decided | (Q(user_verified=True) & confirmed)
+    if not is_known(what=what):
+        confirmed &= Q(user_verified=True)
+    return Q(Exists(_verdicts(what))) | _settled(what) | confirmed
 
 
 def _verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
-    rows = ReviewVerdict.objects.filter(
-        memory=OuterRef("pk"), verdict__in=STANDS, undone_at__isnull=True
-    )
-    rows = rows.exclude(decided_by__in=what.mine)
-    return rows.exclude(decided_by=F("memory__author_user")).order_by()
+    rows = verdicts(what=what).filter(memory=OuterRef("pk"))
+    return rows.exclude(decided_by=F("memory__author_user"))
 
 
-def _settled(what: Chosen) -> QuerySet[Conflict]:
-    """Return the conflicts that somebody else has settled so that a memory holds."""
-    older = Q(older=OuterRef("pk"), verdict__in=OLDER_HOLDS)
-    newer = Q(newer=OuterRef("pk"), verdict__in=NEWER_HOLDS)
-    by_author = Q(older=OuterRef("pk"), settled_by=F("older__author_user"))
-    by_author |= Q(newer=OuterRef("pk"), settled_by=F("newer__author_user"))
-    rows = Conflict.objects.filter(older | newer, settled_by__isnull=False)
-    return rows.exclude(settled_by__in=what.mine).exclude(by_author).order_by()
+def _settled(what: Chosen) -> Q:
+    """Return the condition that somebody else has settled a conflict so that a memory holds."""
+    held = Q()
+    for name, holds in HOLDING.items():
+        rows = settlements(what=what).filter(**{name: OuterRef("pk")}, verdict__in=holds)
+        held |= Q(Exists(rows.exclude(settled_by=F(f"{name}__author_user"))))
+    return held
 
 
 def _confirmations(what: Chosen) -> QuerySet[AuditEntry]:
@@ -83,11 +85,8 @@ def _confirmations(what: Chosen) -> QuerySet[AuditEntry]:
     authors = Memory.objects.filter(
         of(what=what), project=what.project_id, author_user__isnull=False
     )
-    rows = AuditEntry.objects.filter(
-        object_type="memory", actor_user__isnull=False, token_id__isnull=True, agent=""
-    )
-    rows = rows.exclude(actor_user__in=what.mine)
-    return rows.exclude(actor_user__in=authors.order_by().values("author_user")).order_by()
+    rows = confirmations(what=what)
+    return rows.exclude(actor_user__in=authors.order_by().values("author_user"))
 
 
 def _by_token(what: Chosen) -> Q:

@@ -23,8 +23,9 @@ from memory.models import (
 )
 from memory.queries.rollback_changes import (
     changed,
+    is_known,
     others_changes,
-    whys_left,
+    versions_before,
 )
 from memory.queries.rollback_choices import Choice, Chosen, check_in_person, chosen
 from memory.queries.rollback_stands import goes, kept, of, stood_for
@@ -101,15 +102,15 @@ def counts(*, caller: Caller, what: Chosen) -> Counts:
     both = Q(source__in=going, target__in=seen) | Q(target__in=going, source__in=seen)
     sides = Q(older__in=going, newer__in=seen) | Q(newer__in=going, older__in=seen)
     others = rewritten(caller=caller, what=what).order_by("id").values_list("id", flat=True)
-    whys = whys_left(ids=tuple(others[:COUNTED]), what=what)
-    back = sum(why is None for why in whys.values())
+    ends = versions_before(ids=others[:COUNTED], what=what)
+    back = sum(not isinstance(end, Left) for end in ends.values())
     return Counts(
         archived=min(len(going), COUNTED),
         rewritten=back,
         reinstated=min(len(behind), COUNTED),
         conflicts=Conflict.objects.filter(sides, verdict="").order_by()[:COUNTED].count(),
         links=MemoryLink.objects.filter(both).order_by()[:COUNTED].count(),
-        left=min(_count_stays(caller, what) + len(whys) - back, COUNTED),
+        left=min(_count_stays(caller, what) + len(ends) - back, COUNTED),
     )
 
 
@@ -119,15 +120,11 @@ def produced(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
 
 
 def rewritten(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
-    """Return the memories of others that were changed. In a unit.
-
-    Changes are known of persons and times; no version says in which session it was made.
-    """
-    choice = what.choice
-    if choice.session or choice.token or what.derived is not None:
+    """Return the memories that were changed, and that others wrote or stand for. In a unit."""
+    if not is_known(what=what):
         return Memory.objects.none()
     rows = _here(caller, what).filter(changed(what=what), status=Status.ACTIVE.value)
-    return rows.exclude(of(what=what))
+    return rows.exclude(goes(what=what))
 
 
 def concerned(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
@@ -143,9 +140,13 @@ def replaced(*, caller: Caller, ids: Any) -> QuerySet[Memory]:
     return rows.filter(superseded_by__in=ids, status=Status.SUPERSEDED.value)
 
 
-def count_stood_for(*, caller: Caller, what: Chosen) -> int:
-    """Count what was produced and stays, since somebody else stands for it. In a unit."""
-    return produced(caller=caller, what=what).filter(stood_for(what=what)).count()
+def stays(*, caller: Caller, what: Chosen) -> QuerySet[Memory]:
+    """Return what was produced and stays, since somebody else stands for it. In a unit.
+
+    What was changed since is not among it: whether that goes back is looked at by itself.
+    """
+    rows = produced(caller=caller, what=what).filter(stood_for(what=what))
+    return rows.exclude(changed(what=what)) if is_known(what=what) else rows
 
 
 def closure(
@@ -188,14 +189,15 @@ def _here(caller: Caller, what: Chosen) -> QuerySet[Memory]:
 
 def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]:
     ids = {row.id for row in rows}
-    own = countable(caller=caller).filter(of(what=what), pk__in=ids).order_by()
+    own = produced(caller=caller, what=what).filter(pk__in=ids).order_by()
     made = own.annotate(is_changed=Exists(others_changes(what=what)), is_kept=kept(what=what))
     fates: dict[UUID, tuple[Fate, Left | None]] = {}
     for memory_id, rewrote, stays in made.values_list("id", "is_changed", "is_kept"):
         why = Left.CHANGED if rewrote else Left.KEPT if stays else None
         fates[memory_id] = (Fate.ARCHIVED if why is None else Fate.LEFT, why)
-    others = tuple(row.id for row in rows if row.id not in fates)
-    for memory_id, why in whys_left(ids=others, what=what).items():
+    others = rewritten(caller=caller, what=what).filter(pk__in=ids).values_list("id", flat=True)
+    for memory_id, end in versions_before(ids=others, what=what).items():
+        why = end if isinstance(end, Left) else None
         fates[memory_id] = (Fate.REWRITTEN if why is None else Fate.LEFT, why)
     gone = tuple(id for id, (fate, _) in fates.items() if fate is Fate.ARCHIVED)
     again: dict[UUID, list[UUID]] = {}
@@ -205,8 +207,7 @@ def _items(caller: Caller, what: Chosen, rows: tuple[Memory, ...]) -> list[Item]
 
 
 def _count_stays(caller: Caller, what: Chosen) -> int:
-    rows = produced(caller=caller, what=what).filter(stood_for(what=what))
-    return rows.order_by()[:COUNTED].count()
+    return stays(caller=caller, what=what).order_by()[:COUNTED].count()
 
 
 def _item(row: Memory, fate: tuple[Fate, Left | None], again: Mapping[UUID, list[UUID]]) -> Item:

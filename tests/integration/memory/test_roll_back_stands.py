@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from accounts import tenancy
-from accounts.caller import Caller, Role
+from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import Caller, Role, TokenScope
 from memory.actions.confirm import confirm
 from memory.actions.correct import correct
 from memory.actions.revise import revise
@@ -153,3 +154,92 @@ def test_what_others_confirmed_in_person_is_left(
     assert seen == {one.id: left, several.id: left, agents.id: gone, own.id: gone}
     assert (done.archived, done.left) == (2, 2)
     assert active() == sorted([REDIS, CARTS])
+
+
+def changed_by_member(who: Caller, memory: MemoryView, text: str, at: datetime) -> None:
+    revise(caller=who, memory_id=memory.id, changes={"content": text}, if_version=None, now=at)
+
+
+def confirmed(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Confirm a memory, as on its page."""
+    confirm(caller=who, memory_id=memory.id, now=now)
+
+
+def confirmed_together(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Confirm a memory, as in a list."""
+    do_all(caller=who, verb="confirm", memory_ids=(memory.id,), now=now)
+
+
+def settled(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Say that a memory holds beside another."""
+    other = stored(replace(who, user_id=uuid4()), now, MILL, project=str(memory.project_id))
+    decision = Settlement(verdict=Verdict.BOTH, reason="It was looked up.")
+    settle(caller=who, conflict_id=conflict_of(other, memory, now), settlement=decision, now=now)
+
+
+Judge = Callable[[Caller, MemoryView, datetime], None]
+EARLY, LATE = timedelta(days=-3650), timedelta(days=3650)  # the audit log has a clock of its own
+
+
+@pytest.mark.parametrize("judge", [kept, confirmed, confirmed_together, settled])
+def test_a_changed_memory_that_others_judged_right_since_is_left(
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
+    roll: Roll, look: Look, judge: Judge,
+) -> None:  # fmt: skip
+    judged, other = (stored(caller, now, text, project=store) for text in (REDIS, PARSER))
+    for memory, text in ((judged, CARTS), (other, f"{PARSER} Twice.")):
+        changed_by_member(member_caller, memory, text, now + EARLY)
+    judge(steward, judged, now)
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert fates(seen) == {
+        judged.id: (Fate.LEFT, Left.KEPT), other.id: (Fate.REWRITTEN, None)
+    }  # fmt: skip
+    assert (seen.counts.rewritten, seen.counts.left) == (done.rewritten, done.left) == (1, 1)
+    assert {CARTS, PARSER} <= set(active())
+
+
+@pytest.mark.parametrize("who", ["author of the change", "agent of theirs", "who rolls back"])
+def test_whose_words_they_are_and_who_asks_judge_nothing(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, who: str
+) -> None:
+    memory = stored(caller, now, REDIS, project=store)
+    changed_by_member(member_caller, memory, CARTS, now + EARLY)
+    named = NewToken(name="Ours", scopes=frozenset({TokenScope.WRITE}))
+    own = create_token(caller=member_caller, new=named, now=now).token.id
+    by = {
+        "author of the change": member_caller,
+        "agent of theirs": replace(member_caller, user_id=own),
+        "who rolls back": caller,
+    }[who]
+    kept(by, memory, now)
+
+    done = roll(person=member_caller.user_id)
+
+    assert (done.rewritten, active()) == (1, [REDIS])
+
+
+@pytest.mark.parametrize("judge", [kept, confirmed, confirmed_together, settled])
+@pytest.mark.parametrize("wrote", ["others", "they"])
+def test_what_was_changed_once_more_goes_back_to_what_others_judged_right(
+    caller: Caller, member_caller: Caller, steward: Caller, store: str, now: datetime,
+    judge: Judge, wrote: str,
+) -> None:  # fmt: skip
+    author = {"others": caller, "they": member_caller}[wrote]
+    memory = stored(author, now, REDIS, project=store)
+    changed_by_member(member_caller, memory, CARTS, now + EARLY)
+    judge(steward, memory, now)
+    changed_by_member(as_agent(member_caller), memory, PARSER, now + LATE)
+    choice, then = Choice(project=store, person=member_caller.user_id), now + 2 * LATE
+
+    seen = rollbacks.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    done = roll_back(caller=caller, choice=choice, now=then)
+    again = roll_back(caller=caller, choice=choice, now=then + LATER)
+
+    assert fates(seen)[memory.id] == (Fate.REWRITTEN, None)
+    assert (seen.counts.archived, seen.counts.rewritten, seen.counts.left) == (0, 1, 0)
+    assert (done.archived, done.rewritten, done.left) == (0, 1, 0)
+    assert CARTS in active()
+    assert (again.archived, again.rewritten, again.left) == (0, 0, 1)
