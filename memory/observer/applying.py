@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from memory.observer import fingerprints, places, reading, remarks, tools
+from memory.observer import fingerprints, places, reading, remarks, runs, tools
 from memory.observer.events import Event, EventKind
 from memory.observer.remarks import Remark, RemarkKind
 from memory.observer.scratchpad import (
@@ -87,8 +87,7 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         clock=state.clock,
     )
     _open(state, event)
-    if reading.taint and state.taint is None:
-        state.taint = Taint(sequence=event.sequence, step=event.step, reason=reading.taint)
+    _taint(state, event, reading)
     if reading.act in _FILES and reading.target:
         _touch(state, event, reading)
     if reading.act is Act.RECORD:
@@ -96,6 +95,22 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
     if len(state.deeds) > DEEDS_MOST:
         _let_go(state)
+
+
+def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
+    """Note the earliest moment from which on outside content may be in view.
+
+    A subagent's numbers lie behind all of the main agent's, who learns what it saw at some moment
+    after sending it: all since the first one was sent counts, or all of the session if none was.
+    """
+    is_main = not event.agent and not runs.begin(sequence=event.sequence)
+    if is_main and not state.sent and tools.is_sending(name=event.name):
+        state.sent = event.sequence
+    if not reading.taint:
+        return
+    sequence = event.sequence if is_main else state.sent
+    if state.taint is None or sequence < state.taint.sequence:
+        state.taint = Taint(sequence=sequence, step=event.step, reason=reading.taint)
 
 
 def _open(state: Scratchpad, event: Event) -> None:

@@ -104,7 +104,10 @@ class StepCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taint:
-    """From which event on outside content was in the agent's view, and whence."""
+    """From which event on outside content was in the agents' view, and whence.
+
+    What a subagent saw comes back to who sent it: from the first call that sent one, then.
+    """
 
     sequence: int
     step: int
@@ -145,7 +148,8 @@ class Scratchpad:
 
     `applied` to `dropped` count events: applied, come twice, come after their gap was passed over,
     never come, of unknown kinds, results without a call, deeds that the full log let go. `by_lines`
-    tells how the writer of the last event counts.
+    tells how the writer of the last event counts, `sent` which call of the main agent sent a subagent
+    first; 0 when none did.
     """
 
     setting: Setting
@@ -169,6 +173,7 @@ class Scratchpad:
     commits: tuple[Commit, ...] = ()
     reports: tuple[Report, ...] = ()
     taint: Taint | None = None
+    sent: int = 0
     prompts: int = 0
     corrections: int = 0
     task: str = ""

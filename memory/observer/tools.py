@@ -56,6 +56,7 @@ _BY_NAME: Final = {
     "web_search": Act.FETCH, "browser": Act.FETCH, "google_web_search": Act.FETCH,
     "add_memory": Act.RECORD, "record_memory": Act.RECORD, "remember": Act.RECORD,
 }  # fmt: skip
+_SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})
 _TEST_COMMAND: Final = re.compile(
     r"\b(?:pytest|py\.test|jest|vitest|mocha|rspec|phpunit|ctest|tox|nosetests|playwright test)\b"
     r"|\b(?:go|cargo|dotnet|mvn|gradle|gradlew|bun|deno|mix|rake|swift|make|npm|yarn|pnpm)"
@@ -101,6 +102,11 @@ def read(*, event: Event, root: str, own_servers: frozenset[str]) -> Reading:
 def is_recording(*, name: str) -> bool:
     """Say whether a tool of this name keeps what the agent itself puts down."""
     return _BY_NAME.get(name.lower().rpartition("__")[2]) is Act.RECORD
+
+
+def is_sending(*, name: str) -> bool:
+    """Say whether a tool of this name sends a subagent."""
+    return name.lower() in _SENDING
 
 
 def is_of_ours(*, name: str, own_servers: frozenset[str] = SERVERS_OF_OURS) -> bool:

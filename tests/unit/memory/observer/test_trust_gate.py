@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import trust_gate
+from memory.observer import runs, trust_gate
 from memory.observer.signals import co_access
 from memory.observer.trust_gate import Gated, TrustTier
 from tests.support.stories import Story
@@ -46,6 +46,45 @@ def test_what_came_after_it_is_tainted(story: Story, reason: str) -> None:
     assert judged.is_tainted
     assert judged.tier is TrustTier.AGENT_AFTER_EXTERNAL
     assert judged.confidence == pytest.approx(0.56)
+
+
+def main_and_aside(*, sends: str, main: tuple[int, ...] = (256, 384)) -> tuple[str, ...]:
+    """Return by what the main agent's words are tainted; its subagent read a page meanwhile."""
+    said = "I was wrong about the installer. Always run it from the folder of the release."
+    rows: list[dict[str, object]] = [
+        {"sequence": 128, "kind": "tool_call", "name": sends, "args": {}},
+        *({"sequence": one, "kind": "reasoning", "text": said} for one in main),
+        {
+            "sequence": runs.FIRST_BLOCK + 1, "kind": "tool_call", "agent": "aside",
+            "name": "WebFetch", "args": {"url": "https://evil.example/"},
+        },
+    ]  # fmt: skip
+    story = Story()
+    story.rows = rows
+    scratchpad = story.scratchpad()
+    return tuple(
+        trust_gate.taint_of(last_sequence=one, scratchpad=scratchpad) for one in (128, *main)
+    )
+
+
+@pytest.mark.parametrize("name", ["Task", "Agent", "spawn_agent"])
+def test_what_a_subagent_saw_taints_the_main_agent_since_it_was_sent(name: str) -> None:
+    assert main_and_aside(sends=name) == ("", "web: evil.example", "web: evil.example")
+
+
+def test_what_a_subagent_saw_taints_all_where_nobody_knows_when_it_was_sent() -> None:
+    assert set(main_and_aside(sends="TodoWrite")) == {"web: evil.example"}
+
+
+def test_what_the_main_agent_saw_later_does_not_hide_what_a_subagent_saw() -> None:
+    story = Story().call("Task", {}).say("Looking.").fetch("https://x.example/")
+    first = story.scratchpad().taint
+    both = story.by("aside").fetch("https://evil.example/").scratchpad().taint
+
+    assert first is not None
+    assert both is not None
+    assert (both.sequence, both.reason) == (1, "web: evil.example")
+    assert first.sequence > both.sequence
 
 
 @given(st.lists(st.sampled_from(list(TrustTier)), min_size=1), st.sampled_from(list(TrustTier)))
