@@ -22,7 +22,10 @@ class Session(models.Model):
     `cwd` is the folder of its repository, `plan` the steps that were planned. `events` counts what
     the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
     came to, and `finalized_at` when that was decided last. `briefed_at`, `prefetched_at`: when
-    it was told its one brief, and its one plan of files with what was left unfinished.
+    it was told its one brief, and its one plan of files with what was left unfinished. A brief was
+    looked for with its prompts up to the turn `brief_through`; `brief_tries` found nothing.
+    `heading_tokens` were told it beside memories. `compacted_at`: when its agent last forgot what
+    it was told.
     `experiment_group` says what it may be given, fixed at the first moment at which it could be;
     `figures` are the few numbers by which groups are compared.
     """
@@ -64,6 +67,10 @@ class Session(models.Model):
     finalized_at = models.DateTimeField(null=True)
     briefed_at = models.DateTimeField(null=True)
     prefetched_at = models.DateTimeField(null=True)
+    brief_tries = models.PositiveSmallIntegerField(default=0, db_default=0)
+    brief_through = models.PositiveIntegerField(default=0, db_default=0)
+    heading_tokens = models.PositiveIntegerField(default=0, db_default=0)
+    compacted_at = models.DateTimeField(null=True)
     experiment_group = models.CharField(max_length=8, blank=True, default="", db_default="")
     figures = models.JSONField(null=True)
 
@@ -189,7 +196,9 @@ class GivenOut(models.Model):
     tokens, and what came of it. `after_row` is the highest id of a turn that was stored then: a
     turn of the session with a higher one came later, whatever number or clock its client gave it.
     Rows of before have none, and stay as they were judged. `after_event` is the highest sequence of
-    what the agent had done: the place where it is shown. One that was `withheld` would have been
+    what the agent had done: the place where it is shown. `agent` is which of several in a session
+    was told, empty for the first of them, and `compacted_at` that of the session then: who has
+    forgotten what it was told may be told once more. One that was `withheld` would have been
     given but for a test of what it is worth (spec 11.6): nobody was told, so it names nobody.
     Without foreign keys: the guard against loops reads all of it.
     """
@@ -205,6 +214,8 @@ class GivenOut(models.Model):
     outcome = models.CharField(max_length=12, blank=True, default="", db_default="")
     after_event = models.PositiveIntegerField(null=True)
     after_row = models.BigIntegerField(null=True)
+    agent = models.CharField(max_length=80, blank=True, default="", db_default="")
+    compacted_at = models.DateTimeField(null=True)
 
     objects = GivenRows()
     all_rows = models.Manager["GivenOut"]()
@@ -212,7 +223,14 @@ class GivenOut(models.Model):
     class Meta:
         constraints = (
             models.UniqueConstraint(
-                fields=("memory_id", "person", "token", "session_id"),
+                fields=(
+                    "memory_id",
+                    "person",
+                    "token",
+                    "session_id",
+                    "agent",
+                    "compacted_at",
+                ),
                 nulls_distinct=False,
                 name="memory_given_out_once",
             ),

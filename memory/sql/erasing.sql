@@ -3,7 +3,8 @@
 INSERT INTO memory_givenout AS g (memory_id, person, token, at)
 SELECT memory_id, person, token, max(at) FROM memory_givenout
 WHERE session_id = %(session)s AND NOT withheld GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-ON CONFLICT (memory_id, person, token, session_id) DO UPDATE SET at = greatest(g.at, excluded.at)
+ON CONFLICT (memory_id, person, token, session_id, agent, compacted_at)
+DO UPDATE SET at = greatest(g.at, excluded.at)
 
 -- name: drop_sums
 -- Sums that this session alone has made: those of its place that nobody has added to since.

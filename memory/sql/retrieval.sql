@@ -105,7 +105,8 @@ told AS (
     INSERT INTO memory_givenout AS g (memory_id, person, token, at)
     SELECT memory_id, person, token, max(at) FROM taken, unnest(memories) AS memory_id
     WHERE person IS NOT NULL OR token IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-    ON CONFLICT (memory_id, person, token, session_id) DO UPDATE SET at = greatest(g.at, excluded.at)),
+    ON CONFLICT (memory_id, person, token, session_id, agent, compacted_at)
+    DO UPDATE SET at = greatest(g.at, excluded.at)),
 counted AS (
     SELECT memory_id, count(*)::int AS accesses, max(at) AS last_at
     FROM taken, unnest(memories) AS memory_id GROUP BY memory_id)
