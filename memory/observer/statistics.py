@@ -242,8 +242,12 @@ def _error(one: Sighting) -> ErrorRow:
 
 
 def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
-    """Return the modules of a session; plan and steps count for the main one if it ended well."""
+    """Return the modules that a session touched, as many as its files lie in.
+
+    Plan and steps count for the main one if it ended well.
+    """
     tokens = _tokens(scratchpad)
+    touched = {places.module(path=row.path) for row in _files(scratchpad)}
     main = sightings.main_module(scratchpad=scratchpad)
     planned = scratchpad.setting.planned_steps
     actual = scratchpad.steps_done or scratchpad.current_step
@@ -255,15 +259,15 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
             planned=planned if is_sample and module == main else 0,
             actual=actual if is_sample and module == main else 0,
             samples=int(is_sample and module == main),
-            tokens=cost,
-            costed=int(cost > 0),
+            tokens=tokens.get(module, 0),
+            costed=int(tokens.get(module, 0) > 0),
         )
-        for module, cost in sorted(tokens.items())
+        for module in sorted({*touched, *tokens})
     )
 
 
 def _tokens(scratchpad: Scratchpad) -> dict[str, int]:
-    """Return the tokens of the steps that touched each module; a step's go to its last touch."""
+    """Return the tokens of the steps that touched modules; a step's go to its last touch."""
     last: dict[int, Deed] = {}
     for deed in sightings.touches(scratchpad=scratchpad):
         last[deed.step] = deed

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.observer import statistics
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
-from tests.support.stories import Story
+from tests.support.stories import ROOT, Story
 
 counts = st.integers(0, 20)
 edges = st.builds(
@@ -67,6 +67,28 @@ def test_steps_and_tokens_count_for_the_module_they_were_spent_on() -> None:
         ModuleRow(module="a/b", sessions=1, planned=2, actual=3, samples=1, tokens=1200, costed=1),
         ModuleRow(module="c/d", sessions=1, tokens=300, costed=1),
     )
+
+
+def test_what_is_touched_in_one_step_lies_in_as_many_modules_as_its_files() -> None:
+    story = Story()
+    for path in ("src/auth/a.py", "src/pay/b.py"):
+        story.event("tool_call", name="Read", args={"file_path": f"{ROOT}/{path}"})
+
+    told = facts(story.ends(tokens=400))
+
+    assert told.modules == (
+        ModuleRow(module="src/auth", sessions=1),
+        ModuleRow(module="src/pay", sessions=1, tokens=400, costed=1),
+    )
+
+
+def test_a_session_that_counts_no_steps_has_all_its_modules() -> None:
+    story = Story()
+    story.step = 0
+    for path in ("src/auth/a.py", "src/pay/b.py", "lib/c.py"):
+        story.event("tool_call", name="Edit", args={"file_path": f"{ROOT}/{path}"})
+
+    assert [row.module for row in facts(story).modules] == ["lib", "src/auth", "src/pay"]
 
 
 def test_a_session_that_failed_is_no_sample_of_a_plan() -> None:
