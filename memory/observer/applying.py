@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from memory.observer import fingerprints, places, reading, remarks, runs, tools
-from memory.observer.events import Event, EventKind
+from memory.observer.events import Event, EventKind, Outcome
 from memory.observer.remarks import Remark, RemarkKind
 from memory.observer.scratchpad import (
     COMMITS_MOST,
@@ -100,15 +100,16 @@ def _on_call(state: Scratchpad, event: Event) -> None:
 def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
     """Note the earliest moment from which on outside content may be in view.
 
-    A subagent's numbers lie behind all of the main agent's, who learns what it saw at some moment
-    after sending it: all since the first one was sent counts, or all of the session if none was.
+    Numbers of one run follow time. Those of a transcript's subagents lie behind all of the main
+    agent's, who learns what one saw at some moment after sending it: all since the first one was
+    sent counts, or all of the session if nobody knows when.
     """
-    is_main = not event.agent and not runs.begin(sequence=event.sequence)
-    if is_main and not state.sent and tools.is_sending(name=event.name):
+    is_beside = runs.begin(sequence=event.sequence) > 0
+    if not (is_beside or event.agent or state.sent) and tools.is_sending(name=event.name):
         state.sent = event.sequence
     if not reading.taint:
         return
-    sequence = event.sequence if is_main else state.sent
+    sequence = state.sent if is_beside else event.sequence
     if state.taint is None or sequence < state.taint.sequence:
         state.taint = Taint(sequence=sequence, step=event.step, reason=reading.taint)
 
@@ -237,8 +238,12 @@ def _on_step(state: Scratchpad, event: Event) -> None:
 
 
 def _on_end(state: Scratchpad, event: Event) -> None:
-    state.outcome = event.outcome
-    state.steps_done = event.steps
+    """Note how the session ended; a subagent's end is none, and what says nothing takes nothing."""
+    if event.agent:
+        return
+    if state.outcome is None or event.outcome is not Outcome.UNKNOWN:
+        state.outcome = event.outcome
+    state.steps_done = event.steps or state.steps_done
 
 
 def _on_commit(state: Scratchpad, event: Event) -> None:

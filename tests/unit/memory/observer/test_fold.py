@@ -149,6 +149,22 @@ def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
     assert state.clock == pytest.approx(5 + 0 + 5 + 600)
 
 
+def test_the_end_of_a_subagent_is_not_that_of_the_session() -> None:
+    told = Story().event("session_complete", outcome="success", steps=5)
+    told.by("sub").event("session_complete").event("session_complete", outcome="failed", steps=9)
+
+    state = told.scratchpad()
+
+    assert (state.outcome, state.steps_done) == (Outcome.SUCCESS, 5)
+
+
+def test_an_end_that_says_nothing_takes_nothing_of_what_is_known() -> None:
+    told = Story().event("session_complete", outcome="success", steps=5).event("session_complete")
+
+    assert (told.scratchpad().outcome, told.scratchpad().steps_done) == (Outcome.SUCCESS, 5)
+    assert Story().event("session_complete").scratchpad().outcome is Outcome.UNKNOWN
+
+
 def many(*, count: int, files: int) -> tuple[Event, ...]:
     """Return a long session of reads and edits."""
     chance, told = random.Random(7), Story()
