@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memory.intake import text as texts
+
 LONGEST: Final = 160  # characters of a clause, ours
 SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little, ours
 _END: Final = r"[^.;:,()\n\u2014\u2013!?]"
@@ -125,8 +127,9 @@ def approach(*, content: str) -> str:
 
 
 def _tight(text: str) -> str:
-    """Return a text whose runs of spaces are one: expressions would look at long ones too often."""
-    return "\n".join(" ".join(line.split()) for line in text.split("\n") if line.strip())
+    """Return a text with straight apostrophes whose runs of spaces are one, as expressions want."""
+    plain = texts.straight(text=text)
+    return "\n".join(" ".join(line.split()) for line in plain.split("\n") if line.strip())
 
 
 def _spans(text: str, *patterns: re.Pattern[str]) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ _SEPARATORS = re.compile(r"[./@-]+|_+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _SIMPLE = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|\d+)\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
 
 
 class TextFaultKind(StrEnum):
@@ -55,6 +56,14 @@ def check_text(*, text: str) -> tuple[TextFault, ...]:
 def visible_text(*, text: str) -> str:
     """Drop bidirectional controls and invisible characters, which make a text read as another."""
     return _INVISIBLE.sub("", text)
+
+
+def straight(*, text: str) -> str:
+    """Return a text with straight apostrophes, each in its place, for patterns that know no other.
+
+    What an agent or an editor sets typographically says the same.
+    """
+    return text if text.isascii() else text.translate(_APOSTROPHES)
 
 
 def normalized(*, text: str) -> str:

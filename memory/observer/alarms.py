@@ -63,7 +63,7 @@ class Written:
 
 def of_content(*, content: str) -> tuple[Alarm, ...]:
     """Return what a content rings; invisible characters hide nothing."""
-    seen = texts.visible_text(text=content)
+    seen = texts.straight(text=texts.visible_text(text=content))
     return tuple(alarm for alarm, pattern in _CONTENT if pattern.search(seen))
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from memory.intake import text as texts
+
 SENTENCE_MOST: Final = 300  # characters of a sentence kept, ours
 
 
@@ -97,7 +99,7 @@ def _found(
         )
         for place, sentence in enumerate(sentences)
         for kind, pattern in tables
-        if pattern.search(sentence[:SENTENCE_MOST])
+        if pattern.search(texts.straight(text=sentence[:SENTENCE_MOST]))
     )
 
 

@@ -7,6 +7,7 @@ person refused is no error of the code.
 import re
 from typing import Final
 
+from memory.intake import text as texts
 from memory.observer import sightings, tools
 from memory.observer.scratchpad import Deed, Scratchpad, in_order
 from memory.observer.sightings import Sighting
@@ -31,7 +32,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
 
 
 def _is_error(deed: Deed) -> bool:
-    return deed.is_error and _REFUSED.search(deed.message) is None
+    return deed.is_error and _REFUSED.search(texts.straight(text=deed.message)) is None
 
 
 def _again(deeds: tuple[Deed, ...], place: int) -> int | None:

@@ -120,3 +120,7 @@ def test_a_citation_is_the_first_sentence_cut_at_a_word(content: str, citation: 
 @given(content=STORABLE)
 def test_a_citation_never_exceeds_40_characters(content: str) -> None:
     assert len(texts.citation_text(content=content)) <= 40
+
+
+def test_typographic_apostrophes_are_read_as_straight_ones_in_their_places() -> None:
+    assert texts.straight(text="It won\u2019t \u2018work\u2019") == "It won't 'work'"

@@ -21,6 +21,7 @@ def kinds(text: str) -> list[RemarkKind]:
         "Actually, the limit is per tenant instead of per user.",
         "Wait, that's wrong: the queue is drained twice.",
         "My earlier assumption was wrong.",
+        "Wait, that isn\u2019t where the queue is drained.",
     ],
 )
 def test_a_correction_of_itself_is_found(text: str) -> None:
@@ -35,6 +36,7 @@ def test_a_correction_of_itself_is_found(text: str) -> None:
         "Docker is not available in this environment.",
         "I need to abandon this.",
         "Redis is unavailable in CI.",
+        "This approach won\u2019t work, the driver has no savepoints.",
     ],
 )
 def test_a_dead_end_is_found(text: str) -> None:
@@ -73,6 +75,7 @@ def test_what_is_true_instead_is_kept_with_it() -> None:
     [
         ("No, that is wrong", True),
         ("Don't use mocks here", True),
+        ("Don\u2019t use mocks here", True),
         ("Non, ce n'est pas ça", True),
         ("Now add the tests", False),
         ("Is there no cache?", False),
