@@ -39,7 +39,8 @@ class Text:
     """Text of so many characters; `choices` when only some are right.
 
     `form` is a regular expression of whole texts for the document, where an action behind refuses
-    what does not have it, in better words than this could.
+    what does not have it, in better words than this could. With choices, it is what others than
+    those look like: which of them are known, only the action can say.
     """
 
     largest: int
@@ -53,7 +54,7 @@ class Text:
             return _wrong(faults, at, "type", f"This must be text, not {_kind(value)}.")
         if UNSTORABLE.search(value):
             return _wrong(faults, at, "unstorable_text", "The text holds NUL or half a character.")
-        if self.choices and value not in self.choices:
+        if self.choices and value not in self.choices and not self._is_other(value):
             listed = ", ".join(self.choices)
             return _wrong(faults, at, "choice", f"{_echo(value)} is not one of: {listed}.")
         if self.smallest and value.isspace():
@@ -69,10 +70,15 @@ class Text:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema."""
-        if self.choices:
-            return {"type": "string", "enum": list(self.choices)}
         bounds = {"minLength": self.smallest, "maxLength": self.largest}
-        return {"type": "string", **bounds, **({"pattern": f"^{self.form}$"} if self.form else {})}
+        formed = {**bounds, **({"pattern": f"^{self.form}$"} if self.form else {})}
+        if not self.choices:
+            return {"type": "string", **formed}
+        chosen = {"enum": list(self.choices)}
+        return {"type": "string", **({"anyOf": [chosen, formed]} if self.form else chosen)}
+
+    def _is_other(self, value: str) -> bool:
+        return bool(self.form) and re.fullmatch(self.form, value) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,9 @@ from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
 from memory.actions.embedding import Embedded
+from memory.intake import own_types
 from memory.intake.text import check_text
+from memory.queries import own_types as added
 from memory.queries import topics
 from memory.retrieval import paths, scoring
 from memory.retrieval.candidates import Path
@@ -60,7 +62,8 @@ class Rerank(StrEnum):
 class SearchRequest:
     """What someone asks; empty filters let everything through.
 
-    `tags`: all of them; `files`: any of these paths, suffixes or globs; `projects`: any of these;
+    `types`: any of ours, or one that a methodology adds; `tags`: all of them; `files`: any of these
+    paths, suffixes or globs; `projects`: any of these;
     `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `modules`:
     any of these; `topics`: any of these, by id or by words of the name;
     `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
@@ -122,7 +125,11 @@ def check(*, request: SearchRequest) -> None:
 
 
 def place(*, caller: Caller, request: SearchRequest) -> Place:
-    """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see."""
+    """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see.
+
+    Raises InvalidInput for a type that nobody knows.
+    """
+    added.check(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     found = tuple(_project(caller, ref) for ref in named)
     set_ = tuple(threshold for _, threshold in found)
@@ -175,7 +182,7 @@ def question(
         moment=request.as_of,
         dense_limit=max(DENSE_LIMIT, request.limit),
         keyword_limit=max(KEYWORD_LIMIT, request.limit),
-        tags=request.tags,
+        tags=(*request.tags, *map(_mark, _own(request))),
         files=request.files,
         since=request.since,
         until=request.until,
@@ -198,8 +205,16 @@ def _is_by_topics(request: SearchRequest) -> bool:
     return bool(profile.paths.get(Path.COMMUNITIES))
 
 
+def _own(request: SearchRequest) -> tuple[str, ...]:
+    return tuple(name for name in request.types if own_types.is_own(name=name))
+
+
+def _mark(name: str) -> str:
+    return own_types.mark(name=name)
+
+
 def _codes(request: SearchRequest) -> tuple[int, ...] | None:
-    if not request.types:
+    if not request.types or _own(request):
         return None
     return tuple(type_row(type=MemoryType(name)).code for name in request.types)
 
@@ -225,12 +240,15 @@ def _one_of(names: Iterable[str]) -> str:
 
 
 def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
-    known = {item.value for item in MemoryType}
+    own = _own(request)
+    known = {*(item.value for item in MemoryType), *own}
     wrong_type = next((name for name in request.types if name not in known), None)
+    alone = sentence("A search looks for one type of a methodology's own, or for types of ours.")
     no_type = sentence("{name!r} is not a type of memory.", name=wrong_type or "")
     too_many = sentence("Name at most {most} of them.", most=LARGEST_FILTER)
     globbed = sentence("Use at most {most} of them with * or ?.", most=paths.MOST_GLOBS)
     yield "/types", wrong_type is not None, no_type
+    yield "/types", bool(own) and len(request.types) > 1, alone
     for name in ("tags", "files", "modules", "projects", "topics"):
         values = getattr(request, name)
         wrong = any(not value.strip() or check_text(text=value) for value in values)

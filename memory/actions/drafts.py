@@ -10,6 +10,7 @@ from accounts.caller import Caller, Role, is_person
 from accounts.errors import Forbidden, InvalidInput, NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.sentences import sentence
+from memory.actions import calling
 from memory.actions.fields import NewMemory, check_fields, fitting
 from memory.errors import GovernanceDenied
 from memory.intake import classify
@@ -48,10 +49,11 @@ class Place:
 
 
 def draft(*, caller: Caller, new: NewMemory) -> Draft:
-    """Check, scan and classify a candidate, without the store.
+    """Check, scan and classify a candidate, without the store but for a type that is none of ours.
 
     Raises InvalidInput naming each wrong field, GovernanceDenied for layer 1 from an agent.
     """
+    new = calling.of_new(caller=caller, new=new)
     check_fields(new=new)
     classification = _classified(caller, new)
     _check_governance(caller, classification)

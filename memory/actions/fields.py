@@ -16,7 +16,7 @@ from uuid import UUID
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
 from memory.intake import attributes as payloads
-from memory.intake import moments, secrets
+from memory.intake import moments, own_types, secrets
 from memory.intake import text as texts
 from memory.providers import secret_catalog
 from memory.taxonomy import MemoryType, Reach, Scope, Source
@@ -183,7 +183,7 @@ def _length_errors(new: NewMemory) -> Iterator[FieldError]:
             yield _fault(f"/{name}", detail, "length")
     for name, (most, longest) in LISTS.items():
         entries = getattr(new, name)
-        if len(entries) > most:
+        if len(own_types.plain(tags=entries)) > most:
             detail = sentence("At most {most} are allowed.", most=most)
             yield _fault(f"/{name}", detail, "too_many")
         for position, entry in enumerate(entries):

@@ -16,6 +16,7 @@ from accounts.sentences import sentence
 from memory.actions import confirm, deciding, revise, store
 from memory.actions.deciding import Decided, Traces
 from memory.actions.fields import LISTS
+from memory.intake import own_types
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink
@@ -90,9 +91,11 @@ def _check_place(row: Memory, other: Memory) -> None:
 
 
 def _gain(other: Memory, row: Memory, now: datetime) -> None:
+    own_type = own_types.named(tags=other.tags)
     for name, (most, _longest) in LISTS.items():
-        both = (*getattr(other, name), *getattr(row, name))
+        both = own_types.plain(tags=(*getattr(other, name), *getattr(row, name)))
         setattr(other, name, list(dict.fromkeys(both))[:most])
+    other.tags = list(own_types.marked(tags=other.tags, name=own_type))
     sessions = (*other.provenance_sessions, row.session_id, *row.provenance_sessions)
     other.provenance_sessions = [one for one in dict.fromkeys(sessions) if one is not None]
     other.confirmations += 1

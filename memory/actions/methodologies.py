@@ -12,13 +12,17 @@ from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.sentences import sentence
+from memory.intake import own_types
+from memory.intake.own_types import OwnType
 from memory.intake.text import check_text
 from memory.models import Definition
 from memory.observer.completing import OnComplete
 from memory.observer.injection.relays import Transition
 from memory.queries.definitions import Kind
 from memory.queries.methodologies import ON_COMPLETE, RELAYS, MethodologyView, to_body
+from memory.queries.own_types import TYPES
 from memory.retrieval import methodology
+from memory.retrieval.methodology import Methodology
 from teams import audit
 from teams.errors import NotBoundToProject
 from teams.permissions import require
@@ -29,10 +33,14 @@ MOST: Final = 50  # of an organization, ours
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How work goes on: transitions between stages, without any ours hold; what an end brings."""
+    """How work goes on: transitions between stages, without any ours hold; what an end brings.
+
+    And what memories of it are called beside our types.
+    """
 
     relays: tuple[Transition, ...] = ()
     on_complete: tuple[OnComplete, ...] = ()
+    types: tuple[OwnType, ...] = ()
 
 
 USUAL: Final = Course()
@@ -52,23 +60,18 @@ def define(
     """
     _check_manages(caller)
     checked = methodology.checked(name=name, phases=phases)
-    written = {key: phase.value for key, phase in checked.items()}
-    relays = course.relays
-    stages = "\n".join(f"{one.before}\n{one.after}" for one in relays)
-    free_texts.check(texts={"/name": name, "/phases": "\n".join(written), "/relays": stages})
-    _check_relays(relays)
+    free_texts.check(texts=_texts(name, checked, course))
+    _check_relays(course.relays, own_types.checked(types=course.types))
     with tenancy.unit():
-        _check_room(caller, name)
+        others = tuple(_own(caller).exclude(name=name).select_for_update())
+        _check_room(others)
+        _check_free(course.types, others)
         Definition.objects.update_or_create(
             audience=caller.organization_id,
             kind=Kind.METHODOLOGY,
             name=name,
             defaults={
-                "body": {
-                    "phases": written,
-                    RELAYS: [to_body(transition=one) for one in relays],
-                    ON_COMPLETE: [one.value for one in course.on_complete],
-                },
+                "body": _body(checked, course),
                 "defined_by": caller.user_id,
                 "defined_at": now,
             },
@@ -78,8 +81,9 @@ def define(
         name=name,
         phases=checked,
         is_own=True,
-        relays=relays,
+        relays=course.relays,
         on_complete=course.on_complete,
+        types=course.types,
     )
 
 
@@ -108,8 +112,27 @@ def _check_manages(caller: Caller) -> None:
         )
 
 
-def _check_relays(relays: tuple[Transition, ...]) -> None:
-    """Check that stages are told apart and each transition is named once."""
+def _texts(name: str, phases: Methodology, course: Course) -> dict[str, str]:
+    """Return all that somebody wrote, by what names it in a refusal."""
+    stages = (text for one in course.relays for text in (one.before, one.after))
+    said = {f"/types/{place}/name": one.name for place, one in enumerate(course.types)}
+    says = {f"/types/{place}/says": one.says for place, one in enumerate(course.types)}
+    written = {"/name": name, "/phases": "\n".join(phases), "/relays": "\n".join(stages)}
+    return {**written, **said, **says}
+
+
+def _body(phases: Methodology, course: Course) -> dict[str, Any]:
+    return {
+        "phases": {key: phase.value for key, phase in phases.items()},
+        RELAYS: [to_body(transition=one) for one in course.relays],
+        ON_COMPLETE: [one.value for one in course.on_complete],
+        TYPES: [own_types.to_body(own=one) for one in course.types],
+    }
+
+
+def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) -> None:
+    """Check that stages are told apart, each transition is named once, and its types are known."""
+    known = own_types.OURS.union(one.name for one in types)
     seen: set[tuple[str, str]] = set()
     for place, one in enumerate(relays):
         pair = (one.before, one.after)
@@ -121,6 +144,13 @@ def _check_relays(relays: tuple[Transition, ...]) -> None:
                 code="relay",
             )
         seen.add(pair)
+        if not one.types <= known:
+            raise wrong_field(
+                pointer=f"/relays/{place}/types",
+                detail="A relay passes on types of ours and of the methodology itself.",
+                hint=sentence("Use one of: {names}.", names=tuple(sorted(known))),
+                code="choice",
+            )
 
 
 def _is_unfit(stage: str) -> bool:
@@ -131,8 +161,23 @@ def _own(caller: Caller) -> QuerySet[Definition]:
     return Definition.objects.filter(audience=caller.organization_id, kind=Kind.METHODOLOGY)
 
 
-def _check_room(caller: Caller, name: str) -> None:
-    if _own(caller).exclude(name=name).count() < MOST:
+def _check_free(types: tuple[OwnType, ...], others: tuple[Definition, ...]) -> None:
+    """Check that no other methodology has a type of that name: one word, one thing."""
+    taken = {kept["name"]: row.name for row in others for kept in row.body.get(TYPES, ())}
+    for place, one in enumerate(types):
+        if one.name in taken:
+            raise wrong_field(
+                pointer=f"/types/{place}/name",
+                detail=sentence(
+                    "The methodology {name} has a type of that name.", name=taken[one.name]
+                ),
+                hint="Give this one another name.",
+                code="taken",
+            )
+
+
+def _check_room(others: tuple[Definition, ...]) -> None:
+    if len(others) < MOST:
         return
     raise wrong_field(
         pointer="/name",

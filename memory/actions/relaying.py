@@ -42,6 +42,7 @@ def passed_on(*, caller: Caller, row: Session, now: datetime) -> Found:
             type=MemoryType(view.type),
             content=view.content,
             confidence=view.effective_confidence,
+            own_type=view.own_type,
         )
         for view in views.values()
     )

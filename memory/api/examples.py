@@ -16,6 +16,7 @@ MEMORY: Final[dict[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
     "external_id": "cart-cache",
     "type": "gotcha",
+    "own_type": "",
     "content": "The cart service caches prices for 60 s; tests must clear it first.",
     "citation": "The cart service caches prices for 60…",
     "tags": ["cart", "cache"],

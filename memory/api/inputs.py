@@ -38,6 +38,7 @@ from memory.actions.give_at_point import AtPoint
 from memory.actions.narrowing import Narrowing
 from memory.actions.recall import Closeness
 from memory.actions.remember import NewMemory
+from memory.intake.own_types import FORM, LONGEST
 from memory.observer.injection.planner import STEPS_MOST as MOST_STEPS
 from memory.observer.injection.points import Point
 from memory.retrieval import states
@@ -46,7 +47,12 @@ from memory.retrieval.phases import Phase
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 
 CONTENT: Final = Text(largest=100_000)
-TYPE: Final = Text(largest=24, choices=tuple(item.value for item in MemoryType))
+TYPE: Final = Text(  # ours, or one that a methodology adds
+    largest=LONGEST,
+    smallest=1,
+    choices=tuple(item.value for item in MemoryType),
+    form=FORM,
+)
 STATUS: Final = Text(
     largest=12, choices=tuple(item.value for item in Status if item is not Status.DELETED)
 )

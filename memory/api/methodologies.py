@@ -7,13 +7,13 @@ from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
 from memory.actions import methodologies as actions
 from memory.api import inputs
+from memory.intake import own_types
 from memory.observer.completing import OnComplete
 from memory.observer.injection.relays import Transition
 from memory.queries import methodologies as queries
 from memory.queries.methodologies import MethodologyView
 from memory.retrieval.methodology import LONGEST_NAME, MOST_PHASES, NAME
 from memory.retrieval.phases import Phase
-from memory.taxonomy import MemoryType
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
@@ -21,6 +21,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "is_own": True,
     "relays": [{"from": "doing", "to": "review", "types": ["gotcha", "decision"]}],
     "on_complete": ["record_outcome"],
+    "types": [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}],
 }
 STAGE: Final = Text(largest=20, smallest=1)  # as a session's phase
 RELAY: Final = Record(
@@ -30,9 +31,32 @@ RELAY: Final = Record(
         Field(name="to", shape=STAGE, says="The stage that begins.", required=True),
         Field(
             name="types",
-            shape=Several(of=inputs.TYPE, largest=len(MemoryType)),
-            says="The types that pass on; all when left out.",
+            shape=Several(of=inputs.TYPE, largest=len(own_types.OURS) + own_types.MOST),
+            says="The types that pass on, its own ones too; all when left out.",
             default=(),
+        ),
+    ),
+)
+OWN_TYPE: Final = Record(
+    name="OwnType",
+    fields=(
+        Field(
+            name="name",
+            shape=Text(largest=own_types.LONGEST, smallest=1, form=own_types.FORM),
+            says="How memories of it are called: small letters, digits, hyphens, underscores.",
+            required=True,
+        ),
+        Field(
+            name="base",
+            shape=Text(largest=24, choices=own_types.BASES),
+            says="Which of our types it is: as that one it fades and is searched.",
+            required=True,
+        ),
+        Field(
+            name="says",
+            shape=Text(largest=own_types.LONGEST_SAYS, smallest=1),
+            says="One sentence for those who choose a type.",
+            required=True,
         ),
     ),
 )
@@ -69,6 +93,12 @@ METHODOLOGY: Final = Record(
             says="What is remembered when a session with a unit of work ends; nothing as usual.",
             default=(),
         ),
+        Field(
+            name="types",
+            shape=Several(of=OWN_TYPE, largest=own_types.MOST),
+            says="Types of memories that it adds to ours.",
+            default=(),
+        ),
     ),
 )
 
@@ -82,17 +112,18 @@ def index(ask: Ask) -> Answer:
 def define(ask: Ask) -> Answer:
     """Define a methodology of the organization's own."""
     relays = tuple(
-        Transition(
-            before=one["from"], after=one["to"], types=frozenset(map(MemoryType, one["types"]))
-        )
+        Transition(before=one["from"], after=one["to"], types=frozenset(one["types"]))
         for one in ask.body["relays"]
     )
+    types = tuple(own_types.of_body(kept=one) for one in ask.body["types"])
     made = actions.define(
         caller=ask.caller,
         name=ask.body["name"],
         phases=ask.body["phases"],
         course=actions.Course(
-            relays=relays, on_complete=tuple(map(OnComplete, ask.body["on_complete"]))
+            relays=relays,
+            on_complete=tuple(map(OnComplete, ask.body["on_complete"])),
+            types=types,
         ),
         now=ask.now,
     )
@@ -112,6 +143,7 @@ def _shown(view: MethodologyView) -> dict[str, Any]:
         "is_own": view.is_own,
         "relays": [queries.to_body(transition=one) for one in view.relays],
         "on_complete": list(view.on_complete),
+        "types": [own_types.to_body(own=one) for one in view.types],
     }
 
 
@@ -141,7 +173,7 @@ ENDPOINTS: Final = (
         scope=TokenScope.WRITE,
         run=define,
         body=METHODOLOGY,
-        example={name: EXAMPLE[name] for name in ("name", "phases", "relays", "on_complete")},
+        example={name: EXAMPLE[name] for name in EXAMPLE if name != "is_own"},
         idempotent=True,
         replies=(
             Reply(status=201, says="The methodology.", schema="Methodology", example=EXAMPLE),

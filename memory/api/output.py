@@ -39,6 +39,7 @@ _SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "id": ID,
     "external_id": TEXT,
     "type": TEXT,
+    "own_type": TEXT,
     "content": TEXT,
     "citation": TEXT,
     "tags": several(TEXT),
@@ -188,6 +189,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         is_own=TRUTH,
         relays=several(record(**{"from": TEXT, "to": TEXT, "types": several(TEXT)})),
         on_complete=several({"type": "string", "enum": [*OnComplete]}),
+        types=several(record(name=TEXT, base=TEXT, says=TEXT)),
     ),
     "Methodologies": record(items=several(ref("Methodology"))),
     "Similar": record(

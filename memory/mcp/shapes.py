@@ -14,6 +14,7 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record,
 from accounts.api.shapes import Field, Moment, Record, Several, Shape, Text, Whole
 from accounts.caller import Caller, TokenScope
 from memory.actions.narrowing import Narrowing
+from memory.intake.own_types import FORM, LONGEST
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
 from memory.retrieval.packing_text import NOTICE
@@ -21,7 +22,12 @@ from memory.taxonomy import MemoryType
 
 BANNER: Final = NOTICE
 MOST: Final = 50  # memories an answer; more would crowd out the agent's own work
-TYPE: Final = Text(largest=24, choices=tuple(item.value for item in MemoryType))
+TYPE: Final = Text(  # ours, or one that a methodology adds
+    largest=LONGEST,
+    smallest=1,
+    choices=tuple(item.value for item in MemoryType),
+    form=FORM,
+)
 WORDS: Final = Several(of=Text(largest=400, smallest=1), largest=64)
 PROJECT: Final = Field(
     name="project",
@@ -48,9 +54,9 @@ _ALONE: Final = record(
     created_at=MOMENT,
     updated_at=MOMENT,
 )
-MEMORY: Final = {  # what contradicts it is there only where something does
+MEMORY: Final = {  # what contradicts it, and a methodology's name of its type, only where there is
     **_ALONE,
-    "properties": {**_ALONE["properties"], "contradictions": SIDES},
+    "properties": {**_ALONE["properties"], "own_type": TEXT, "contradictions": SIDES},
 }
 
 
@@ -87,6 +93,7 @@ def shown(*, view: MemoryView, sides: tuple[Contradiction, ...] = ()) -> dict[st
     given = {
         "project": view.project_slug or None,
         **{name: getattr(view, name) for name in _SHOWN},
+        **({"own_type": view.own_type} if view.own_type else {}),
     }
     if not sides:
         return given

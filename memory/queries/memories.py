@@ -11,8 +11,10 @@ from django.db.models import Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
+from memory.intake import own_types
 from memory.intake.text import check_text
 from memory.models import Memory, MemoryLink, MemoryVersion
+from memory.queries import own_types as added
 from memory.queries import relations, topics
 from memory.queries.relations import Contradiction, Sides
 from memory.queries.views import MemoryView, to_view, views_of, visible
@@ -199,6 +201,7 @@ def _found(rows: QuerySet[Memory]) -> Memory:
 def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
     if not _can_be_stored(filters):
         return Memory.objects.none()
+    added.check(caller=caller, names=filters.types)
     rows = visible(caller=caller).filter(_condition(filters))
     project = None
     if filters.project is not None:
@@ -215,14 +218,19 @@ def _filtered(caller: Caller, filters: Filters) -> QuerySet[Memory]:
     return rows
 
 
+def _marks(filters: Filters) -> list[str]:
+    return [own_types.mark(name=name) for name in filters.types if own_types.is_own(name=name)]
+
+
 def _few(caller: Caller, filters: Filters, project: UUID | None) -> tuple[UUID, ...] | None:
     """Return the memories that a rare tag, module or state leaves, None where they are many.
 
     Without, Postgres goes through all memories from the newest on until it has a page of them.
     """
     modules = filters.modules if len(filters.modules) == 1 else ()
+    marks = _marks(filters) if len(filters.types) == 1 else []
     facets = (
-        *(("tag", tag) for tag in filters.tags),
+        *(("tag", tag) for tag in (*filters.tags, *marks)),
         *(("module", module) for module in modules),
         *(("is", state) for state in states_of(filters=filters).all_of),
     )
@@ -242,7 +250,7 @@ def _can_be_stored(filters: Filters) -> bool:
 def _condition(filters: Filters) -> Q:
     wanted = Q(status__in=filters.status) & ~Q(status="deleted")
     if filters.types:
-        wanted &= Q(type__in=filters.types)
+        wanted &= Q(type__in=filters.types) | Q(tags__overlap=_marks(filters))
     if filters.tags:
         wanted &= Q(tags__contains=list(filters.tags))
     if filters.modules:

@@ -6,14 +6,16 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.intake import own_types
+from memory.intake.own_types import OwnType
 from memory.observer.completing import OnComplete
 from memory.observer.injection import relays
 from memory.observer.injection.relays import Transition
 from memory.queries import definitions
 from memory.queries.definitions import Kind
+from memory.queries.own_types import TYPES
 from memory.retrieval.methodology import NATIVE, Methodology
 from memory.retrieval.phases import METHODOLOGIES, Phase
-from memory.taxonomy import MemoryType
 
 RELAYS: Final = "relays"  # of a methodology's body
 ON_COMPLETE: Final = "on_complete"  # likewise
@@ -24,7 +26,7 @@ class MethodologyView:
     """A methodology, which of the six phases each of its own is, and whether it is shipped.
 
     `relays` are the transitions it names; where it names none, ours hold. `on_complete` is what it
-    does when a unit of work ends.
+    does when a unit of work ends, `types` what it adds to those of memories.
     """
 
     name: str
@@ -32,6 +34,7 @@ class MethodologyView:
     is_own: bool
     relays: tuple[Transition, ...] = ()
     on_complete: tuple[OnComplete, ...] = ()
+    types: tuple[OwnType, ...] = ()
 
 
 def own(*, caller: Caller) -> dict[str, Methodology]:
@@ -58,7 +61,7 @@ def to_body(*, transition: Transition) -> dict[str, Any]:
     return {
         "from": transition.before,
         "to": transition.after,
-        "types": sorted(type.value for type in transition.types),
+        "types": sorted(map(str, transition.types)),
     }
 
 
@@ -79,6 +82,7 @@ def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
             is_own=True,
             relays=_transitions(body),
             on_complete=_acts(body),
+            types=_types(body),
         )
         for name, body in mine.items()
     )
@@ -93,13 +97,16 @@ def _acts(body: Mapping[str, Any]) -> tuple[OnComplete, ...]:
     return tuple(map(OnComplete, body.get(ON_COMPLETE, ())))
 
 
+def _types(body: Mapping[str, Any]) -> tuple[OwnType, ...]:
+    return tuple(own_types.of_body(kept=kept) for kept in body.get(TYPES, ()))
+
+
 def _transitions(body: Mapping[str, Any]) -> tuple[Transition, ...]:
     return tuple(map(_transition, body.get(RELAYS, ())))
 
 
 def _transition(kept: Mapping[str, Any]) -> Transition:
-    types = frozenset(MemoryType(one) for one in kept["types"])
-    return Transition(before=kept["from"], after=kept["to"], types=types)
+    return Transition(before=kept["from"], after=kept["to"], types=frozenset(kept["types"]))
 
 
 def _phases(kept: Mapping[str, str]) -> Methodology:

@@ -12,6 +12,7 @@ from django.db.models.lookups import IsNull
 
 from accounts.caller import Caller
 from memory.formulas import confidence
+from memory.intake import own_types
 from memory.models import Memory, MemoryVector
 from memory.retrieval.graph_part import GraphPart
 from memory.sql import named
@@ -33,13 +34,17 @@ PARTS = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryView:
-    """One memory; times are UTC, confidences and importance 0..1."""
+    """One memory; times are UTC, confidences and importance 0..1.
+
+    `own_type` is what a methodology of the organization calls its type, empty where none does.
+    """
 
     id: UUID
     project_id: UUID | None
     project_slug: str
     external_id: str
     type: str
+    own_type: str
     content: str
     citation: str
     tags: tuple[str, ...]
@@ -197,8 +202,9 @@ def _view(
     tags, files, modules = (tuple(items) for items in lists)
     return MemoryView(
         **same,
+        own_type=own_types.named(tags=tags),
         project_slug=project_slug,
-        tags=tags,
+        tags=own_types.plain(tags=tags),
         related_files=files,
         related_modules=modules,
         superseded_by=superseded_by,

@@ -1,7 +1,8 @@
 """The query box: `is:stale type:gotcha,decision file:middleware/* conf:>0.7 redis` (spec 9.2).
 
 Pure. Text becomes Filters, Filters become the same text again, and chips for the page. Words
-without a key are what to search for. An unknown key or a wrong value says where and what would do.
+without a key are what to search for. An unknown key or a wrong value says where and what would do;
+whether a methodology adds a type of that name, only the store knows.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 from accounts.errors import FieldError, InvalidInput
 from accounts.sentences import sentence
+from memory.intake import own_types
 from memory.taxonomy import MemoryType, Status
 
 STATES = ("active", "stale", "pinned", "review", "superseded", "archived", "any")
@@ -122,7 +124,7 @@ def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
 def _types(values: tuple[str, ...]) -> tuple[str, ...]:
     known = {item.value for item in MemoryType}
     for value in values:
-        if value not in known:
+        if value not in known and not own_types.is_own(name=value):
             raise _wrong("type", value, "Use a type such as gotcha, decision or fact.")
     return values
 

@@ -35,13 +35,17 @@ CHECKED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A memory about the modules of a task; `ratio` only of calibrations, 0 otherwise."""
+    """A memory about the modules of a task; `ratio` only of calibrations, 0 otherwise.
+
+    `own_type` is what a methodology calls its type, empty where none does.
+    """
 
     id: UUID
     type: MemoryType
     content: str
     confidence: float
     files: tuple[str, ...] = ()
+    own_type: str = ""
     ratio: float = 0.0
     samples: int = 1
 

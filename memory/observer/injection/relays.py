@@ -20,11 +20,11 @@ PASSED_MOST: Final = 20  # memories of a transition, ours
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transition:
-    """From stage to stage; `types` empty: all pass."""
+    """From stage to stage; `types`, of ours or the methodology's own, empty: all pass."""
 
     before: str
     after: str
-    types: frozenset[MemoryType] = frozenset()
+    types: frozenset[str] = frozenset()
 
 
 NATIVE: Final = (  # spec 4.6; the types of the last: seed 001
@@ -55,7 +55,9 @@ def passed_on(
     way = next((one for one in transitions if (one.before, one.after) == (before, after)), None)
     if way is None:
         return ()
-    fitting = (one for one in recorded if not way.types or one.type in way.types)
+    fitting = (
+        one for one in recorded if not way.types or way.types & {one.type.value, one.own_type}
+    )
     return tuple(sorted(fitting, key=lambda one: (-one.confidence, one.id)))[:PASSED_MOST]
 
 

@@ -52,7 +52,7 @@ def test_states_given_one_by_one_add_up() -> None:
     ("text", "part"),
     [
         ("is:lost", "is:lost"),
-        ("type:nonsense", "type:nonsense"),
+        ("type:no!", "type:no!"),
         ("conf:high", "conf:high"),
         ("conf:>2", "conf:>2"),
         ("conf:nan", "conf:nan"),

@@ -31,6 +31,17 @@ def test_transitions_pass_the_types_they_name() -> None:
     }
 
 
+def test_a_transition_names_types_of_the_methodologys_own() -> None:
+    story = Known(
+        id=UUID(int=9), type=MemoryType.REQUIREMENT, content="x", confidence=0.5, own_type="story"
+    )
+    way = relays.Transition(before="a", after="b", types=frozenset({"story"}))
+
+    found = relays.passed_on(transitions=(way,), before="a", after="b", recorded=(*RECORDED, story))
+
+    assert found == (story,)
+
+
 def test_stages_without_a_transition_pass_nothing() -> None:
     assert passed("coder", "planner") == set()
 

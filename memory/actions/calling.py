@@ -1,0 +1,45 @@
+"""Call a memory by a type of a methodology's own: find its base and mark it (spec 4.6)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from accounts.caller import Caller
+from memory.actions.fields import NewMemory
+from memory.intake import own_types
+from memory.models import Memory
+from memory.queries import own_types as queries
+
+
+def of_new(*, caller: Caller, new: NewMemory) -> NewMemory:
+    """Return a candidate under one of our types, marked where it named one that is none.
+
+    It is then of the methodology that adds the type, unless it names another. Raises InvalidInput
+    for a type that nobody knows.
+    """
+    if not new.type or not own_types.is_own(name=new.type):
+        return new
+    found = queries.named(caller=caller, name=new.type, pointer="/type")
+    return replace(
+        new,
+        type=found.type.base.value,
+        tags=own_types.marked(tags=new.tags, name=found.type.name),
+        methodology=new.methodology or found.methodology,
+    )
+
+
+def of_changes(*, caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the changes of a memory with the mark it has from then on.
+
+    Other tags leave its type as it is; a type takes the place of the one before. Raises
+    InvalidInput for a type that nobody knows.
+    """
+    tags, type = changes.get("tags", row.tags), changes.get("type")
+    if type is None:
+        name = own_types.named(tags=row.tags)
+        return {**changes, "tags": own_types.marked(tags=tags, name=name)} if name else changes
+    if not own_types.is_own(name=type):
+        return {**changes, "tags": own_types.plain(tags=tags)}
+    found = queries.named(caller=caller, name=type, pointer="/type").type
+    called = own_types.marked(tags=tags, name=found.name)
+    return {**changes, "type": found.base.value, "tags": called}
