@@ -22,14 +22,15 @@ def queue(*, caller: Caller, row: Memory, project: Project | None) -> None:
     is_off = project is None or not extraction_of(row=project).adds_per_day
     if is_off or row.source not in EXPLICIT or is_passing(type=MemoryType(row.type)):
         return
-    enqueue(memory_id=row.id, created_by=principal(caller=caller))
+    enqueue(row=row, created_by=principal(caller=caller))
 
 
-def enqueue(*, memory_id: UUID, created_by: UUID | None) -> None:
-    """Write the job that looks at one memory. In a unit."""
+def enqueue(*, row: Memory, created_by: UUID | None) -> None:
+    """Write the job that looks at one memory, as urgent as its layer. In a unit."""
     jobs.enqueue(
         "memory.judge_added",
-        payload={"ids": [str(memory_id)]},
-        key=memory_id.hex,
+        payload={"ids": [str(row.id)]},
+        key=row.id.hex,
+        priority=row.governance,
         created_by=created_by,
     )

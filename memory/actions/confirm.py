@@ -1,6 +1,8 @@
 """Confirm a memory: someone met it again, or says that it is right (spec 2.4)."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from accounts import tenancy
@@ -17,6 +19,7 @@ from teams.permissions import require
 from teams.roles import Act
 
 IMPORTANCE_BOOST = 0.02  # ours; a re-statement matters a little
+MOST_SESSIONS: Final = 50  # that said a memory and are told with it, the newest; ours
 
 
 def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
@@ -31,14 +34,13 @@ def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         return view
 
 
-def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
-    """Confirm a memory inside the current unit."""
+def apply(
+    *, caller: Caller, memory_id: UUID, now: datetime, session_id: UUID | None = None
+) -> MemoryView:
+    """Confirm a memory inside the current unit; `session_id` is the session that met it again."""
     row = lock_memory(caller=caller, memory_id=memory_id)
     check_active(row=row)
-    row.confirmations += 1
-    row.last_confirmed_at = now
-    row.importance = min(1.0, row.importance + IMPORTANCE_BOOST)
-    fields = ["confirmations", "last_confirmed_at", "importance"]
+    fields = list(count(row=row, sessions=(session_id,), now=now))
     if is_person(caller=caller):
         row.verification, row.verified_at = Verification.VERIFIED.value, now
         row.user_verified, row.needs_review = True, False
@@ -47,6 +49,22 @@ def apply(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     store.save(row=row, fields=tuple(fields), now=now)
     store.announce(caller=caller, kind="memory.confirmed", rows=(row,))
     return to_view(row, now=now)
+
+
+def count(*, row: Memory, sessions: Iterable[UUID | None], now: datetime) -> tuple[str, ...]:
+    """Count that a locked memory was stated again, in these sessions; return what has changed."""
+    row.confirmations += 1
+    row.last_confirmed_at = now
+    row.importance = min(1.0, row.importance + IMPORTANCE_BOOST)
+    row.provenance_sessions = met_in(known=row.provenance_sessions, sessions=sessions)
+    return ("confirmations", "last_confirmed_at", "importance", "provenance_sessions")
+
+
+def met_in(*, known: Iterable[UUID], sessions: Iterable[UUID | None]) -> list[UUID]:
+    """Return the sessions of a memory with further ones, each once and the newest last."""
+    kept = dict.fromkeys(known)
+    added = [one for one in dict.fromkeys(sessions) if one is not None and one not in kept]
+    return [*kept, *added][-MOST_SESSIONS:]
 
 
 def check_active(*, row: Memory) -> None:

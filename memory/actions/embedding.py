@@ -14,6 +14,7 @@ a second embedding, never a wrong comparison.
 
 import hashlib
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -161,22 +162,27 @@ def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
     )
     topics.follow(memory_ids=(row.id,))
     if not is_active:
-        enqueue(memory_ids=(row.id,))
+        enqueue(rows=(row,))
 
 
 def enqueue(
     *,
-    memory_ids: tuple[UUID, ...],
+    rows: Sequence[Memory],
     name: str = "memory.embed",
     created_by: UUID | None = None,
 ) -> UUID | None:
     """Queue the embedding of memories in the current unit; return the job's id if it is new.
 
-    `created_by` may look at the job; without, only managers may.
+    The firmest layer among them says how urgent it is (spec 2.5). `created_by` may look at the job;
+    without, only managers may.
     """
-    key = memory_ids[0].hex if len(memory_ids) == 1 else ""
-    payload = {"ids": [str(item) for item in memory_ids]}
-    return jobs.enqueue(name, payload=payload, key=key, created_by=created_by)
+    return jobs.enqueue(
+        name,
+        payload={"ids": [str(row.id) for row in rows]},
+        key=rows[0].id.hex if len(rows) == 1 else "",
+        priority=min(row.governance for row in rows),
+        created_by=created_by,
+    )
 
 
 def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:

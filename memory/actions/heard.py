@@ -13,6 +13,7 @@ from uuid import UUID
 
 from accounts.caller import Caller, is_person
 from accounts.sentences import sentence
+from memory.actions import confirm
 from memory.actions.drafts import Draft
 from memory.actions.embedding import Embedded
 from memory.intake import echoes
@@ -26,7 +27,6 @@ from teams import visibility
 JUST_HOURS: Final = 24  # within which an agent was “just” told, ours
 LONG_DAYS: Final = 30  # within which a conversation repeats what was told, ours
 MOST: Final = 300  # memories that are compared, the newest given out; ours
-MOST_SESSIONS: Final = 50  # that said a memory and are told with it, the newest; ours
 SAYS_AGAIN: Final = frozenset({  # what agents say; imports and commits have another origin
     Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
 })  # fmt: skip
@@ -124,7 +124,8 @@ def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
         without = mine.exclude(provenance_sessions__contains=[session_id]).select_for_update()
         known = without.values_list("provenance_sessions", flat=True).first()
         if known is not None:
-            mine.update(provenance_sessions=[*known, session_id][-MOST_SESSIONS:])
+            sessions = confirm.met_in(known=known, sessions=(session_id,))
+            mine.update(provenance_sessions=sessions)
     return Heard(
         memory_id=memory_id,
         reason=sentence("It is known already; a conversation alone confirms nothing."),

@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
-from memory.actions import action_log, integrating, neighbors, store
+from memory.actions import action_log, confirm, integrating, neighbors, store
 from memory.actions.action_log import Entry
 from memory.actions.drafts import Place
 from memory.actions.heard import merely_repeated
@@ -275,8 +275,9 @@ def _merge(caller: Caller, row: Memory, twin_id: UUID, now: datetime) -> list[_D
     integrating.link(source=twin, target=row, decision=decision, before=before)
     is_repeated = merely_repeated(row=row, told_id=twin.id)
     if not is_repeated:
-        twin.confirmations, twin.last_confirmed_at = twin.confirmations + 1, now
-        store.save(row=twin, fields=("confirmations", "last_confirmed_at"), now=now)
+        sessions = (row.session_id, *row.provenance_sessions)
+        changed = confirm.count(row=twin, sessions=sessions, now=now)
+        store.save(row=twin, fields=changed, now=now)
         store.announce(caller=caller, kind="memory.confirmed", rows=(twin,))
     ended = "known" if is_repeated else "confirmed"
     entry = _entry(row, ended, memory_id=twin.id, other_id=row.id)

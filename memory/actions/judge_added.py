@@ -61,7 +61,7 @@ def _take(found: Judgment, row: Memory, now: datetime) -> Mapping[str, Any]:
     held = Memory.objects.select_for_update(of=("self",)).filter(pk=row.pk).first()
     judged = found.judged.get(0, ())
     if held is not None and held.content_hash != row.content_hash:
-        adds.enqueue(memory_id=row.id, created_by=None)
+        adds.enqueue(row=held, created_by=None)
         return {**_told(found, len(judged), 0), "changed": 1}
     changed = 0
     if judged:

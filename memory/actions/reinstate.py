@@ -233,7 +233,7 @@ def _insert(caller: Caller, new: tuple[_Checked, ...]) -> None:
         store.insert(caller=caller, rows=rows)
         ids = tuple(row.id for row in rows)
         retrieval.sync_filters(memory_ids=ids)
-        embedding.enqueue(memory_ids=ids, name="memory.embed_bulk", created_by=caller.user_id)
+        embedding.enqueue(rows=rows, name="memory.embed_bulk", created_by=caller.user_id)
 
 
 def _point(checked: tuple[_Checked, ...], ids: Mapping[str, UUID]) -> None:

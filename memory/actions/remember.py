@@ -263,7 +263,7 @@ def _decided(case: _Case) -> Outcome:
     if heard is not None:
         return known_before(caller=case.caller, heard=heard, now=case.now)
     if result.confirmed_id is not None:
-        return _confirmed(case.caller, result, case.now)
+        return _confirmed(case, result)
     decision = integrate.decide(
         candidate=replace(around.statement, trusts_judgments=False),
         known=integrate.with_judgments(known=around.known, judged=case.judged),
@@ -309,11 +309,16 @@ def _embedded(drafted: Draft) -> Embedded | None:
     )
 
 
-def _confirmed(caller: Caller, result: GateResult, now: datetime) -> Outcome:
+def _confirmed(case: _Case, result: GateResult) -> Outcome:
     memory_id = result.confirmed_id
     if memory_id is None:
         raise ValueError("A confirmation names the memory it confirms.")
-    view = confirm.apply(caller=caller, memory_id=memory_id, now=now)
+    view = confirm.apply(
+        caller=case.caller,
+        memory_id=memory_id,
+        now=case.now,
+        session_id=case.drafted.new.session_id,
+    )
     gate = result.gate.value if result.gate else ""
     return Outcome(
         outcome="confirmed", memory=view, gate=gate, reason=result.reason, done="confirmed"
@@ -330,7 +335,7 @@ def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
     schedule_recount()
     job_id = None
     if embedded is None:
-        job_id = embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
+        job_id = embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
     else:
         text = embedding.memory_text(row=row)
         embedding.store_vector(row=row, text=text, embedded=embedded)

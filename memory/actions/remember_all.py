@@ -206,7 +206,7 @@ class _Batch:
         if heard is not None and twin is None:
             return known_before(caller=self.caller, heard=heard, now=self.now)
         if result.confirmed_id is not None:
-            return self._confirmed(result.confirmed_id, twin, result.reason)
+            return self._confirmed(item, result.confirmed_id, twin, result.reason)
         earlier = self._said_before(item)
         if earlier is None:
             return self._add(item, result.surprise)
@@ -231,9 +231,8 @@ class _Batch:
             return None
         store.insert(caller=self.caller, rows=tuple(self.rows))
         schedule_recount()
-        ids = tuple(row.id for row in self.rows)
         return embedding.enqueue(
-            memory_ids=ids, name="memory.embed_bulk", created_by=principal(caller=self.caller)
+            rows=self.rows, name="memory.embed_bulk", created_by=principal(caller=self.caller)
         )
 
     def _said_twice(self, item: Placed, earlier: Memory) -> Outcome:
@@ -276,10 +275,17 @@ class _Batch:
             row.content_hash = item.drafted.content_hash
         return outcome
 
-    def _confirmed(self, memory_id: UUID, twin: Memory | None, reason: str) -> Outcome:
+    def _confirmed(
+        self, item: Placed, memory_id: UUID, twin: Memory | None, reason: str
+    ) -> Outcome:
         if twin is not None:
             return Outcome(outcome="confirmed", memory=to_view(twin, now=self.now), reason=reason)
-        view = confirm.apply(caller=self.caller, memory_id=memory_id, now=self.now)
+        view = confirm.apply(
+            caller=self.caller,
+            memory_id=memory_id,
+            now=self.now,
+            session_id=item.drafted.new.session_id,
+        )
         return Outcome(
             outcome="confirmed",
             memory=view,

@@ -36,7 +36,7 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None
         store.save_unique(row=row, fields=("status", "archived_reason", "valid_until"), now=now)
         if not getattr(row, "is_embedded", False):
-            embedding.enqueue(memory_ids=(row.id,), created_by=principal(caller=caller))
+            embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
         store.announce(caller=caller, kind="memory.restored", rows=(row,))
         store.record(caller=caller, act="memory.restored", memory_id=memory_id)
         return to_view(row, now=now)

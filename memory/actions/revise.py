@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from accounts.sentences import sentence
-from memory.actions import calling, drafts, embedding, pairs, store
+from memory.actions import drafts, embedding, pairs, store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
@@ -77,7 +77,7 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
             detail=sentence("{name} cannot be changed.", name=unknown[0]),
             hint=sentence("Possible: {names}.", names=tuple(CHANGEABLE)),
         )
-    drafted = _redraft(caller, row, calling.of_changes(caller=caller, row=row, changes=changes))
+    drafted = _redraft(caller, row, changes)
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
     keep_version(caller=caller, row=row, reason=reason, now=now)

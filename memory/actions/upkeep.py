@@ -4,6 +4,7 @@ from typing import Final
 
 from accounts import jobs, tenancy
 from memory.actions import embedding, indexing, switching
+from memory.models import Memory
 from memory.sql import retrieval
 
 DRIFT: Final = 0.10  # share by which the collection must have changed before words are recounted
@@ -42,7 +43,7 @@ def embed_missing() -> int:
         missing = retrieval.unembedded(limit=MOST_MISSING)
         known = jobs.known_keys(names=EMBED_NAMES, keys=tuple(item.hex for item in missing))
         left = tuple(item for item in missing if item.hex not in known)
-        for item in left:
-            embedding.enqueue(memory_ids=(item,), name=BULK_NAME)
+        for row in Memory.objects.filter(pk__in=left).only("id", "governance").order_by("id"):
+            embedding.enqueue(rows=(row,), name=BULK_NAME)
         again = jobs.retry_refused(names=REFUSED_NAMES, limit=MOST_MISSING)
     return len(left) + again

@@ -11,9 +11,9 @@ from accounts.caller import Caller
 from memory import tasks
 from memory.actions import upkeep
 from memory.actions.append_turns import NewTurn, append_turns
+from memory.actions.confirm import MOST_SESSIONS
 from memory.actions.consolidate import consolidate
 from memory.actions.end_session import end_session
-from memory.actions.heard import MOST_SESSIONS
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import Outcome, remember
 from memory.actions.remember_all import remember_all

@@ -1,7 +1,7 @@
 """What the background does with memories that a bulk call has stored, or somebody edited (2.4)."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -204,3 +204,24 @@ def test_a_sound_memory_does_not_vanish_into_a_doubtful_one(
     with tenancy.unit():
         assert Memory.objects.filter(status="active").count() == 2
         assert Memory.objects.get(pk=old.id).confirmations == 0
+
+
+def test_a_repeated_memory_leaves_its_sessions_and_some_weight_to_its_twin(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    first, later = uuid4(), uuid4()
+    old = _agents(agent, now, OLD, store, session_id=first)
+
+    again = new(
+        OLD.replace("a payment", "the payment"),
+        project=store,
+        source="agent_explicit",
+        session_id=later,
+    )
+    (outcome,) = remember_all(caller=agent, new=(again,), now=now)
+    assert outcome.job_id is not None
+    tasks.embed(taken(outcome.job_id))
+
+    kept = _row(old.id)
+    assert kept.provenance_sessions == [first, later]
+    assert kept.importance > old.importance

@@ -2,6 +2,7 @@
 
 import logging
 from datetime import datetime
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -11,6 +12,8 @@ from accounts.caller import Caller, Role
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.models import Job
 from memory.actions.archive import archive
+from memory.actions.remember import remember
+from memory.actions.remember_all import remember_all
 from memory.errors import GovernanceDenied, ProtectedMemory
 from memory.intake.gates import Gate
 from memory.models import Memory, MemoryKeyword, MemoryUsage, MemoryVector
@@ -90,6 +93,25 @@ def test_a_near_duplicate_confirms_what_is_there(caller: Caller, store: str, now
     assert (outcome.outcome, outcome.gate) == ("confirmed", "near_duplicate")
     assert outcome.memory is not None
     assert outcome.memory.id == first.id
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_session_that_confirms_a_memory_stands_in_its_provenance_once(
+    caller: Caller, store: str, now: datetime, at_once: bool
+) -> None:
+    session = uuid4()
+    known = memories.stored(caller, now, project=store)
+    again = memories.new(project=store, source="qa_auto", session_id=session)
+
+    for _ in range(2):
+        if at_once:
+            remember_all(caller=caller, new=(again,), now=now)
+        else:
+            remember(caller=caller, new=again, now=now)
+
+    with tenancy.unit():
+        row = Memory.objects.get(pk=known.id)
+    assert (row.confirmations, row.provenance_sessions) == (2, [session])
 
 
 def test_a_near_duplicate_that_says_the_opposite_is_added(
