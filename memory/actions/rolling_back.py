@@ -16,12 +16,12 @@ from django.db.models import QuerySet
 
 from accounts.caller import Caller
 from accounts.errors import CairnError
-from memory.actions import bring_back, deciding, revise
+from memory.actions import bring_back, deciding, reopening, revise
 from memory.actions.deciding import Traces
 from memory.actions.unlink import TAKEN
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN, Left
-from memory.models import Memory, MemoryVersion
+from memory.models import Conflict, Memory, MemoryVersion
 from memory.queries import rollback_changes, rollback_stands, rollbacks
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollbacks import REASON
@@ -42,10 +42,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """Memories held for a part: those that go, and by whom each of the others was replaced."""
+    """Memories held for a part: those that go, and by whom each of the others was replaced.
+
+    `settled` are the conflicts of which one that goes took the place of both sides.
+    """
 
     going: tuple[Memory, ...]
     behind: tuple[Memory, ...]
+    settled: tuple[Conflict, ...]
 
 
 def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
@@ -65,7 +69,9 @@ def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
     for row in free:
         traces[_successor(row)].keep(row)
     edges = bring_back.bring_back(caller=caller, rows=free, now=now)
-    made = _note(caller, held.going, traces, edges, now)
+    opened = reopening.open_again(caller=caller, held=held.settled, rows=free)
+    beside = {row.id: _beside(row, edges, opened) for row in held.going}
+    made = _note(caller, held.going, traces, beside, now)
     return Part(
         after=ids[-1],
         archived=len(held.going),
@@ -98,6 +104,7 @@ def lock_all(*, caller: Caller, what: Chosen) -> None:
     roots = frozenset(_going(caller, what).values_list("id", flat=True))
     going, behind = rollbacks.closure(caller=caller, what=what, ids=roots)
     changed = rollbacks.rewritten(caller=caller, what=what).values_list("id", flat=True)
+    reopening.hold(ids=going)
     lock(ids={*going, *behind, *changed})
 
 
@@ -116,6 +123,7 @@ def _going(caller: Caller, what: Chosen) -> QuerySet[Memory]:
 def _hold(caller: Caller, what: Chosen, ids: frozenset[UUID]) -> _Held:
     """Lock what a part writes, and look again: what has come to stay meanwhile stays. In a unit."""
     going, behind = rollbacks.closure(caller=caller, what=what, ids=ids)
+    settled = reopening.hold(ids=going)
     held = lock(ids=going | behind)
     still = frozenset(_going(caller, what).filter(pk__in=ids).values_list("id", flat=True))
     going, behind = rollbacks.closure(caller=caller, what=what, ids=still)
@@ -129,6 +137,7 @@ def _hold(caller: Caller, what: Chosen, ids: frozenset[UUID]) -> _Held:
             for id, row in held.items()
             if id in behind and row.status == Status.SUPERSEDED and row.superseded_by_id in names
         ),
+        settled=settled,
     )
 
 
@@ -138,27 +147,34 @@ def _successor(row: Memory) -> UUID:
     return row.superseded_by_id
 
 
+def _beside(
+    row: Memory, edges: tuple[Mapping[str, Any], ...], opened: tuple[Mapping[str, Any], ...]
+) -> Mapping[str, Any]:
+    """Return what went and what opened with a memory beside its fields, to be undone."""
+    own = [edge for edge in edges if edge["source_id"] == str(row.id)]
+    again = reopening.of_text(opened=opened, successor=row.id)
+    return {TAKEN: own, reopening.REOPENED: again} if again else {TAKEN: own}
+
+
 def _note(
     caller: Caller,
     rows: tuple[Memory, ...],
     traces: Mapping[UUID, Traces],
-    edges: tuple[Mapping[str, Any], ...],
+    beside: Mapping[UUID, Mapping[str, Any]],
     now: datetime,
 ) -> UUID | None:
-    """Write down a verdict a memory that went, with the edges that went with it."""
-    made: list[UUID] = []
-    for row in rows:
-        own = [edge for edge in edges if edge["source_id"] == str(row.id)]
-        made.append(
-            deciding.note(
-                caller=caller,
-                row=row,
-                verdict=Verdict.ROLL_BACK,
-                traces=traces[row.id],
-                now=now,
-                extra={TAKEN: own},
-            )
+    """Write down a verdict a memory that went; return the first."""
+    made = [
+        deciding.note(
+            caller=caller,
+            row=row,
+            verdict=Verdict.ROLL_BACK,
+            traces=traces[row.id],
+            now=now,
+            extra=beside[row.id],
         )
+        for row in rows
+    ]
     return made[0] if made else None
 
 

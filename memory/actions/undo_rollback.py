@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
-from memory.actions import bring_back, deciding, store, undo, unlink
+from memory.actions import bring_back, deciding, reopening, store, undo, unlink
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import REWRITTEN
 from memory.models import Memory, ReviewVerdict
@@ -38,12 +38,15 @@ def undo_rollback(*, caller: Caller, review_id: UUID, now: datetime) -> int:
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         several = _of_one_call(caller, review_id)
+        conflicts = reopening.hold_opened(befores=tuple(one.before for one in several))
         held = _held(caller, several)
         _check_untouched(held, several)
         for made in several:  # the last thing that was done goes first
             if REWRITTEN in made.before:
                 undo.say_again(caller=caller, made=made, row=held[undo.about(made=made)], now=now)
         _restore(caller, held, tuple(one for one in several if REWRITTEN not in one.before))
+        for made in several:
+            reopening.settle_again(caller=caller, before=made.before, held=conflicts, rows=held)
         ReviewVerdict.objects.filter(pk__in=[one.pk for one in several]).update(undone_at=now)
         by_verb = {"undone": tuple(undo.about(made=one) for one in several)}
         store.record_together(caller=caller, act="memory.bulk_review_undone", memory_ids=by_verb)

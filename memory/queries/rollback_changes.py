@@ -34,7 +34,7 @@ def others_changes(*, what: Chosen) -> QuerySet[MemoryVersion]:
     """Return what somebody else has changed of a memory, and it still stands."""
     rows = _standing().filter(memory=OuterRef("pk"), changed_by__isnull=False)
     rows = rows.exclude(changed_by__in=what.mine)
-    if _is_of_times_alone(what):  # whoever wrote within the time is rolled back
+    if is_of_times_alone(what=what):  # whoever wrote within the time is rolled back
         return rows.exclude(_changes(what)).order_by()
     return rows.exclude(changed_by=F("memory__author_user")).order_by()
 
@@ -62,6 +62,13 @@ def is_known(*, what: Chosen) -> bool:
     """
     choice = what.choice
     return not choice.session and not choice.token and what.derived is None
+
+
+def is_of_times_alone(*, what: Chosen) -> bool:
+    """Say whether whoever wrote within a time is rolled back."""
+    choice = what.choice
+    named = (what.person, choice.token, choice.session, what.derived)
+    return all(one is None for one in named)
 
 
 def within(*, name: str, choice: Choice) -> Q:
@@ -122,9 +129,3 @@ def _changes(what: Chosen) -> Q:
     if what.person is not None:
         made &= Q(changed_by=what.person)
     return made & within(name="changed_at", choice=what.choice)
-
-
-def _is_of_times_alone(what: Chosen) -> bool:
-    choice = what.choice
-    named = (what.person, choice.token, choice.session, what.derived)
-    return all(one is None for one in named)

@@ -22,10 +22,11 @@ from teams.models import AuditEntry
 STANDS: Final = (Verdict.KEEP.value, Verdict.EDIT.value, Verdict.MERGE.value)
 CONFIRMED: Final = "memory.confirmed"
 CONFIRMED_TOGETHER: Final = ("memory.bulk_confirmed", "memory.bulk_written")
+SETTLED_BY: Final = "older__superseded_by"  # the text that took the place of both
 HOLDING: Final[Mapping[str, tuple[str, ...]]] = {  # which memory of a conflict, by which verdicts
     "older": (settling.Verdict.KEEP_OLDER.value, settling.Verdict.BOTH.value),
     "newer": (settling.Verdict.KEEP_NEWER.value, settling.Verdict.BOTH.value),
-    "older__superseded_by": (settling.Verdict.EDIT.value,),  # what took the place of both
+    SETTLED_BY: (settling.Verdict.EDIT.value,),
 }
 _Said = Iterable[tuple[UUID, UUID, datetime]]  # of which memory, who, when
 

@@ -9,12 +9,13 @@ from django.db.models import Exists, F, Func, OuterRef, Q, QuerySet, UUIDField
 from django.db.models.functions import Cast
 
 from memory.models import ActionLog, Memory, ReviewVerdict, Session
-from memory.queries.rollback_changes import is_known, others_changes, within
+from memory.queries.rollback_changes import is_known, is_of_times_alone, others_changes, within
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollback_judged import (
     CONFIRMED,
     CONFIRMED_TOGETHER,
     HOLDING,
+    SETTLED_BY,
     confirmations,
     settlements,
     verdicts,
@@ -72,11 +73,16 @@ def _verdicts(what: Chosen) -> QuerySet[ReviewVerdict]:
 
 
 def _settled(what: Chosen) -> Q:
-    """Return the condition that somebody else has settled a conflict so that a memory holds."""
+    """Return the condition that somebody else has settled a conflict so that a memory holds.
+
+    Who settles by a text of their own stands for it, unless they are rolled back by name.
+    """
     held = Q()
     for name, holds in HOLDING.items():
         rows = settlements(what=what).filter(**{name: OuterRef("pk")}, verdict__in=holds)
-        held |= Q(Exists(rows.exclude(settled_by=F(f"{name}__author_user"))))
+        if name != SETTLED_BY or not is_of_times_alone(what=what):
+            rows = rows.exclude(settled_by=F(f"{name}__author_user"))
+        held |= Q(Exists(rows))
     return held
 
 
