@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.observer import places, trust_gate
+from memory.observer import places
 from memory.observer.events import Outcome
 from memory.observer.scratchpad import Scratchpad
 from memory.observer.sightings import FILES_MOST
@@ -78,7 +78,6 @@ def drafts(
         return ()
     figures = _figures(scratchpad)
     reason = scratchpad.taint.reason if scratchpad.taint else ""
-    judged = trust_gate.gated(confidence=CONFIDENCE, reason=reason)
     made = []
     for act in dict.fromkeys(acts):
         said = _MAKERS[act](unit, figures)
@@ -92,8 +91,8 @@ def drafts(
                 content=content,
                 files=figures.files[:FILES_MOST],
                 attributes=attributes,
-                confidence=judged.confidence,
-                reason=judged.reason,
+                confidence=CONFIDENCE,
+                reason=reason,
             )
         )
     return tuple(made)

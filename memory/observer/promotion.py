@@ -45,7 +45,10 @@ SeenBefore = Mapping[tuple[SignalKind, str], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """What may become a memory; `key` tells it apart, `reason` says why it is tainted."""
+    """What may become a memory; `key` tells it apart, `reason` says why it is tainted.
+
+    `confidence` is the base that is stored: what a taint leaves of it is computed on reading.
+    """
 
     key: str
     type: MemoryType
@@ -64,6 +67,11 @@ class Candidate:
     def needs_review(self) -> bool:
         """Whether a person must look first, however far they trust memory."""
         return bool(self.reason) or self.is_unsure
+
+    @property
+    def surety(self) -> float:
+        """How sure it is by now, a taint included."""
+        return trust_gate.gated(confidence=self.confidence, reason=self.reason).confidence
 
 
 def confidence(*, value: float, sessions: int, needed: int, trust: float) -> float:
@@ -105,7 +113,7 @@ def propose(
     fitting = {
         draft.key: _candidate(draft) for draft in found if not allowed or draft.type in allowed
     }
-    return tuple(sorted(fitting.values(), key=lambda one: (-one.confidence, one.key)))
+    return tuple(sorted(fitting.values(), key=lambda one: (-one.surety, one.key)))
 
 
 def choose(
@@ -274,7 +282,7 @@ def _candidate(draft: _Draft) -> Candidate:
         type=draft.type,
         content=draft.content,
         files=draft.files,
-        confidence=judged.confidence,
+        confidence=sure,
         source=draft.source,
         tier=judged.tier,
         reason=judged.reason,

@@ -148,8 +148,8 @@ class Scratchpad:
 
     `applied` to `dropped` count events: applied, come twice, come after their gap was passed over,
     never come, of unknown kinds, results without a call, deeds that the full log let go. `by_lines`
-    tells how the writer of the last event counts, `sent` which call of the main agent sent a subagent
-    first; 0 when none did.
+    tells how the writer of the last event counts, `sent` which call of the main agent was the first
+    to send a subagent; 0 when none did.
     """
 
     setting: Setting
@@ -168,7 +168,7 @@ class Scratchpad:
     open_calls: dict[str, int] = field(default_factory=dict)
     files: dict[str, FileUse] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
-    steps: dict[int, StepCost] = field(default_factory=dict)
+    steps: dict[str, StepCost] = field(default_factory=dict)
     recorded: tuple[Recorded, ...] = ()
     commits: tuple[Commit, ...] = ()
     reports: tuple[Report, ...] = ()
@@ -182,6 +182,11 @@ class Scratchpad:
     last_at_seconds: float | None = None
     outcome: Outcome | None = None
     steps_done: int = 0
+
+
+def step_key(*, agent: str, step: int) -> str:
+    """Return by what a step's cost is known: each agent of a session counts its own."""
+    return f"{agent}\0{step}"
 
 
 def begin(*, setting: Setting) -> Scratchpad:

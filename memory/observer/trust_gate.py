@@ -31,6 +31,7 @@ LEAST_TRUSTED: Final = TrustTier.IMPORTED
 class Gated:
     """What the gate says: the confidence left, the tier, and why it is tainted (empty: it is not).
 
+    What is left orders candidates; stored is the base, of which every reading leaves as much again.
     What is tainted needs review and stays in quarantine: its author sees it, nobody is given it,
     and nothing is made of it.
     """

@@ -16,10 +16,12 @@ from memory.actions import session_upkeep
 from memory.actions.append_events import append_events
 from memory.actions.end_session import end_session
 from memory.actions.finalize import finalize
+from memory.actions.keep import keep
 from memory.actions.open_session import NewSession, open_session
 from memory.models import Memory, Session, Statistic
 from memory.observer.tables import Kind
 from memory.queries.sessions import SessionView
+from memory.queries.views import to_view
 from teams.actions.projects import change_project
 from tests.support import memories, work
 
@@ -236,6 +238,23 @@ def test_what_came_after_outside_content_is_tainted(
     assert row.observed is not None
     assert row.observed["tainted_by"] == "web: evil.example"
     assert counted(Kind.SIGNAL) == {}
+
+
+def test_a_taint_lowers_what_is_read_once_and_nothing_once_a_person_has_kept_it(
+    agent: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    fetch = {"sequence": 1, "kind": "tool_call", "name": "WebFetch", "args": {"url": "http://x.y"}}
+    later = tuple({**event, "sequence": event["sequence"] + 1} for event in STREAM)
+    ran(agent, now, (fetch, *later), project=store)
+    found = observed()[0]
+    with tenancy.unit():
+        before = to_view(found, now=now)
+
+    kept = keep(caller=member_caller, memory_id=found.id, now=now).memory
+
+    assert before.effective_confidence == pytest.approx(found.confidence * 0.7)
+    assert kept.confidence >= found.confidence > before.effective_confidence
+    assert kept.effective_confidence == pytest.approx(kept.confidence)
 
 
 def test_a_checkpoint_changes_nothing_of_what_is_decided(

@@ -130,7 +130,8 @@ def test_what_follows_outside_content_waits_for_a_person() -> None:
 
     assert not clean.needs_review
     assert tainted.needs_review
-    assert tainted.confidence == pytest.approx(clean.confidence * 0.7)
+    assert tainted.confidence == clean.confidence
+    assert tainted.surety == pytest.approx(clean.surety * 0.7)
 
 
 def beside(agent: str, story: Story) -> Seen:

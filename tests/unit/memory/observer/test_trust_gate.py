@@ -52,7 +52,7 @@ def main_and_aside(*, sends: str, main: tuple[int, ...] = (256, 384)) -> tuple[s
     """Return by what the main agent's words are tainted; its subagent read a page meanwhile."""
     said = "I was wrong about the installer. Always run it from the folder of the release."
     rows: list[dict[str, object]] = [
-        {"sequence": 128, "kind": "tool_call", "name": sends, "args": {}},
+        {"sequence": 128, "kind": "tool_call", "name": sends},
         *({"sequence": one, "kind": "reasoning", "text": said} for one in main),
         {
             "sequence": runs.FIRST_BLOCK + 1, "kind": "tool_call", "agent": "aside",
@@ -78,13 +78,27 @@ def test_what_a_subagent_saw_taints_all_where_nobody_knows_when_it_was_sent() ->
 
 def test_what_the_main_agent_saw_later_does_not_hide_what_a_subagent_saw() -> None:
     story = Story().call("Task", {}).say("Looking.").fetch("https://x.example/")
-    first = story.scratchpad().taint
-    both = story.by("aside").fetch("https://evil.example/").scratchpad().taint
+    alone = story.scratchpad().taint
+    story.event(
+        "tool_call",
+        sequence=runs.FIRST_BLOCK + 1,
+        agent="aside",
+        name="WebFetch",
+        args={"url": "https://evil.example/"},
+    )
+    both = story.scratchpad().taint
 
-    assert first is not None
+    assert alone is not None
     assert both is not None
     assert (both.sequence, both.reason) == (1, "web: evil.example")
-    assert first.sequence > both.sequence
+    assert alone.sequence > both.sequence
+
+
+def test_a_subagent_that_is_told_of_as_it_works_taints_what_comes_after_it() -> None:
+    story = Story().edit("a").edit("b").by("aside").fetch("https://evil.example/").by("")
+
+    assert gated(story).reason == ""
+    assert gated(story.edit("b")).reason == "web: evil.example"
 
 
 @given(st.lists(st.sampled_from(list(TrustTier)), min_size=1), st.sampled_from(list(TrustTier)))
