@@ -37,6 +37,7 @@ from memory.actions import (
 )
 from memory.actions.consolidate import consolidate
 from memory.actions.finalize import finalize
+from memory.actions.forget_counted import forget_counted
 from memory.actions.integrate_stored import integrate_stored, share_of
 from memory.actions.judge_added import judge_added
 from memory.actions.observe import observe
@@ -252,8 +253,13 @@ def queue_joining(interval_seconds: int) -> None:
 
 @shared_task(name="cairn.forget_actions", ignore_result=True)  # type: ignore[untyped-decorator]
 def forget_actions(interval_seconds: int) -> None:
-    """Forget what became of candidates long ago, in every organization, once a night."""
-    work = partial(action_log.forget, now=timezone.now(), days=settings.KEEP_ACTIONS_DAYS)
+    """Forget what became of candidates and searches long ago, once a night and organization."""
+    now = timezone.now()
+
+    def work() -> int:
+        forgotten = forget_counted(now=now)
+        return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
+
     _in_each("forget-actions", interval_seconds, work)
 
 

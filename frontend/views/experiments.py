@@ -14,6 +14,7 @@ from frontend.comparisons import Line
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.evaluation.differences import LEAST_SESSIONS
+from memory.evaluation.shares import Share
 from memory.observer.injection.points import Group
 from memory.queries import experiments
 from memory.queries.experiments import USUAL_DAYS, Proof, Report
@@ -74,6 +75,7 @@ def _context(frame: Frame, days: str) -> dict[str, Any]:
             (one.group.value, comparisons.lines(measures=one.measures)) for one in found.compared
         ),
         "tested": tuple(_tested(one) for one in asked(experiments.proofs)),
+        "percents": _percents(found.graph.share),
         "least": LEAST_SESSIONS,
         "days": shown,
         "days_offered": DAYS,
@@ -93,6 +95,11 @@ def _state(found: Report) -> str:
         return "off"
     control, full = found.sessions[Group.CONTROL], found.sessions[Group.FULL]
     return "running" if min(control, full) >= LEAST_SESSIONS else "too_few"
+
+
+def _percents(share: Share | None) -> tuple[float, ...]:
+    """Return a share and the ends of its interval in percent."""
+    return () if share is None else (100 * share.value, 100 * share.low, 100 * share.high)
 
 
 def _tested(proof: Proof) -> Tested:

@@ -36,7 +36,7 @@ def brief(
         limit=FOUND_MOST,
         is_noted=False,
     )
-    hits = search(caller=caller, request=request, now=now).hits
+    answer = search(caller=caller, request=request, now=now)
     with tenancy.unit():
         held = sessions.hold(caller=caller, session_id=row.id)
         if held.briefed_at is not None:  # its other event was faster
@@ -46,7 +46,7 @@ def brief(
         found = giving_back.together(
             found=(
                 relaying.passed_on(caller=caller, row=held, now=now),
-                giving_back.of_hits(hits=hits, working=working),
+                giving_back.of_search(answer=answer, working=working),
             )
         )
         return giving_back.give_back(

@@ -16,7 +16,7 @@ from accounts.caller import Caller
 from memory.actions import allowing, withholding
 from memory.actions import narrowing as narrowings
 from memory.actions.narrowing import Narrowing
-from memory.actions.search import Hit
+from memory.actions.search import SearchAnswer
 from memory.models import GivenOut, Session
 from memory.observer.injection import choosing
 from memory.observer.injection.choosing import Moment, Offer
@@ -25,6 +25,7 @@ from memory.queries import injections, relations
 from memory.queries.views import MemoryView, give_out, views_of
 from memory.retrieval import packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
+from memory.retrieval.graph_part import GraphPart
 from memory.retrieval.packing_text import NOTICE, Block, Entry
 from memory.sql import ways
 from memory.taxonomy import MemoryType
@@ -68,7 +69,8 @@ class Found:
     """What may be given: memories by id, how relevant each is, and for which file.
 
     `working` are files that are worked on: what is about them comes first. `heading` is a text that
-    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere.
+    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere. `graph`
+    is what the graph did to the ranking, where a search found them.
     """
 
     views: Mapping[UUID, MemoryView]
@@ -77,16 +79,25 @@ class Found:
     working: frozenset[str] = frozenset()
     heading: str = ""
     reserved: int = 0
+    graph: GraphPart | None = None
 
 
-def of_hits(*, hits: Iterable[Hit], working: Iterable[str] = ()) -> Found:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """The blocks that are given, and what the graph did to the ranking that they come of."""
+
+    blocks: tuple[Block, ...]
+    graph: GraphPart | None
+
+
+def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Found:
     """Return what a search found, as what may be given."""
-    found = tuple(hits)
     return Found(
-        views={hit.memory.id: hit.memory for hit in found},
-        relevance={hit.memory.id: hit.relevance for hit in found},
+        views={hit.memory.id: hit.memory for hit in answer.hits},
+        relevance={hit.memory.id: hit.relevance for hit in answer.hits},
         files={},
         working=frozenset(working),
+        graph=answer.graph,
     )
 
 
@@ -103,6 +114,7 @@ def together(*, found: Iterable[Found]) -> Found:
         working=frozenset(path for one in every for path in one.working),
         heading="".join(one.heading for one in every),
         reserved=sum(one.reserved for one in every),
+        graph=next((one.graph for one in every if one.graph), None),
     )
 
 
@@ -153,7 +165,8 @@ def give_back(
     if without:
         rest = tuple(view.id for view in views if view.id not in without)
         blocks = _within(_blocks(caller, rest, found), most=most)
-    return _headed(heading, _recorded(caller, row, point, blocks, now) if blocks else SILENCE)
+    given = _Chosen(blocks=blocks, graph=found.graph)
+    return _headed(heading, _recorded(caller, row, point, given, now) if blocks else SILENCE)
 
 
 def _heading(found: Found, most: int) -> str:
@@ -237,14 +250,14 @@ def _within(blocks: tuple[Block, ...], *, most: int) -> tuple[Block, ...]:
 
 
 def _recorded(
-    caller: Caller, row: Session, point: Point, blocks: tuple[Block, ...], now: datetime
+    caller: Caller, row: Session, point: Point, chosen: _Chosen, now: datetime
 ) -> GivenBack:
-    costs = _costs(blocks)
+    costs = _costs(chosen.blocks)
     sight = visibility.sight_of(caller=caller)
-    views = give_out(memory_ids=tuple(costs), sight=sight, now=now)
+    views = give_out(memory_ids=tuple(costs), sight=sight, now=now, graph=chosen.graph)
     _put_down(caller, row, point, costs, now)
     return GivenBack(
-        text=packing_text.write(blocks=blocks),
+        text=packing_text.write(blocks=chosen.blocks),
         given=tuple(Given(memory=views[one], tokens=cost) for one, cost in costs.items()),
     )
 

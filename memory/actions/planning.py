@@ -88,9 +88,9 @@ def plan(*, caller: Caller, session_id: UUID, task: Task, now: datetime) -> Plan
         limit=OF_TASK,
         is_noted=False,
     )
-    hits = search(caller=caller, request=request, now=now).hits
+    answer = search(caller=caller, request=request, now=now)
     found = giving_back.together(
-        found=(of_modules, giving_back.of_hits(hits=hits, working=task.files))
+        found=(of_modules, giving_back.of_search(answer=answer, working=task.files))
     )
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=session_id)

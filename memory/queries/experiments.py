@@ -15,8 +15,9 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.rights import manages
-from memory.evaluation import uplift
+from memory.evaluation import shares, uplift
 from memory.evaluation.differences import LEAST_SESSIONS, Side
+from memory.evaluation.shares import Share
 from memory.evaluation.uplift import Measured, Saved, Sums
 from memory.observer.figures import Figure
 from memory.observer.injection.points import Group
@@ -48,6 +49,19 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GraphChanges:
+    """Of rankings that gave something: in how many the graph took part, or changed the first eight.
+
+    `share` is that of the changed ones, None without any; `is_whole` says whether of everybody's.
+    """
+
+    searches: int
+    took_part: int
+    share: Share | None
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """What a project's groups came to; `is_whole` says whether of all sessions of the project."""
 
@@ -57,6 +71,7 @@ class Report:
     sessions: Mapping[Group, int]
     compared: tuple[Compared, ...]
     saved: Saved | None
+    graph: GraphChanges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +103,7 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
         place = places.find_project(caller=caller, ref=project)
         asked = _asked(caller, place, now - timedelta(days=days))
         by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
+        graph = _graph(asked)
         found = experiments.groups(asked=asked)
         for one in filter(_may_tell, found):
             sides = by_group[Group(one.group)]
@@ -104,6 +120,7 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
             for group in (Group.FULL, Group.PASSIVE)
         ),
         saved=uplift.tokens_saved(given=sums[Group.FULL], without=control),
+        graph=graph,
     )
 
 
@@ -151,10 +168,26 @@ def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
     return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
 
 
+def _graph(asked: Asked) -> GraphChanges:
+    found = experiments.searches(asked=asked)
+    told = tuple(one for one in found if one.is_seen or _are_many(one.searches, one.people))
+    searches = sum(one.searches for one in told)
+    changed = sum(one.changed for one in told)
+    return GraphChanges(
+        searches=searches,
+        took_part=sum(one.took_part for one in told),
+        share=shares.share(successes=changed, trials=searches) if searches else None,
+        is_whole=asked.everyone and len(told) == len(found),
+    )
+
+
 def _may_tell(one: GroupSum | MemorySum) -> bool:
     """Say whether sums may be told: of sessions of others only where they show nobody's alone."""
-    are_many = one.side.count >= LEAST_SESSIONS and one.openers >= LEAST_PEOPLE
-    return one.is_seen or are_many
+    return one.is_seen or _are_many(one.side.count, one.openers)
+
+
+def _are_many(count: int, people: int) -> bool:
+    return count >= LEAST_SESSIONS and people >= LEAST_PEOPLE
 
 
 def _both(first: Side | None, second: Side) -> Side:

@@ -11,6 +11,7 @@ from teams import visibility
 from teams.visibility import Sight
 
 FILE: Final = "experiments.sql"
+GRAPH_PART: Final = "graph_part"  # of statistics; written by the merge of the access log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,27 @@ class MemorySum:
     side: Side
     openers: int
     is_seen: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSum:
+    """How many rankings gave something, and what the graph did to them; of how many people."""
+
+    searches: int
+    took_part: int
+    changed: int
+    people: int
+    is_seen: bool
+
+
+def searches(*, asked: Asked) -> tuple[SearchSum, ...]:
+    """Return the sums of the reader's searches and, apart from them, of others. In a unit."""
+    return tuple(
+        SearchSum(
+            searches=ranked, took_part=took_part, changed=changed, people=people, is_seen=is_seen
+        )
+        for is_seen, ranked, took_part, changed, people in _rows("searches", asked)
+    )
 
 
 def groups(*, asked: Asked) -> tuple[GroupSum, ...]:

@@ -13,6 +13,19 @@ WHERE s.project_id = %(project)s AND s.experiment_group IN ('control', 'passive'
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3
 
+-- name: searches
+-- How many rankings of a project gave something since a day, in how many the graph took part, and in
+-- how many it changed the first eight; of those of the reader and, apart from them, of others: by the
+-- index memory_statistic_kind, a row a person and day; two rows. The last column counts people.
+SELECT {visible}, sum((s.counts ->> 'searches')::bigint)::bigint,
+       sum((s.counts ->> 'took_part')::bigint)::bigint, sum((s.counts ->> 'changed')::bigint)::bigint,
+       count(DISTINCT s.audience)
+FROM memory_statistic AS s
+WHERE s.kind = 'graph_part' AND s.project_id = %(project)s AND s.day >= %(since)s::date
+  AND (%(everyone)s OR {visible})
+GROUP BY 1
+ORDER BY 1
+
 -- name: memories
 -- The sums of each figure of the sessions that were given a memory and of those from which it was
 -- withheld, since it was withheld first, of sessions as above: by memory_session_compared and

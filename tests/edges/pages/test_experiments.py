@@ -92,7 +92,7 @@ def test_a_running_comparison_shows_intervals_and_tokens_saved(
     assert "tokens saved" in page
     assert "40 sessions" in page
     assert "QA passed at first" in page
-    assert "not measured yet" in page
+    assert "What the graph changes in searches" in page
     assert "All sessions of this project" in page
 
 
