@@ -16,15 +16,19 @@ from memory.queries import sessions
 from teams import queries as places
 
 SALT: Final = "cairn.sessions.of.programs"
+DETACHED: Final = "HEAD"  # what git calls the branch of whoever is on none
+COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
 NOT_OF_SLUGS: Final = re.compile(r"[^a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """Where an agent works, as it says: a project of ours, or the address of its repository."""
+    """Where an agent works, as it says: a project of ours, or its repository and where there."""
 
     project: str = ""
     repository: str = ""
+    branch: str = ""
+    commit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,9 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
         project=project,
         external_id=_name(hearing),
         agent=hearing.harness,
-        cwd=secret_catalog.without_secrets(text=hearing.folder)[: LONGEST["cwd"]],
+        cwd=_clean(hearing.folder, "cwd"),
+        branch=_clean("" if whereabouts.branch == DETACHED else whereabouts.branch, "branch"),
+        commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
     )
     placed = place_session(caller=caller, new=new, now=now, ends_others=False)
@@ -75,6 +81,10 @@ def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str 
     if named is not None or caller.bound_projects is None or len(seen) != 1:
         return named
     return next(iter(seen))
+
+
+def _clean(text: str, field: str) -> str:
+    return secret_catalog.without_secrets(text=text)[: LONGEST[field]]
 
 
 def _name(hearing: Hearing) -> str:

@@ -18,6 +18,8 @@ OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"
 PROJECT: Final = "X-Cairn-Project"
 REPOSITORY: Final = "X-Cairn-Repository"
+BRANCH: Final = "X-Cairn-Branch"
+COMMIT: Final = "X-Cairn-Commit"
 NOT_OFF: Final = frozenset({"", "0", "false", "no"})
 PAYLOAD: Final = Record(name="HookPayload", fields=(), open=True)
 HEADERS: Final = (
@@ -34,6 +36,8 @@ HEADERS: Final = (
         shape=Text(largest=1_000),
         says="The address of the repository; its last part may name the project. It is not kept.",
     ),
+    Field(name=BRANCH, shape=Text(largest=1_000), says="The branch, in UTF-8."),
+    Field(name=COMMIT, shape=Text(largest=100), says="The commit, in hexadecimal digits."),
 )
 SCHEMAS: Final = {"HookAnswer": FREE}
 
@@ -45,13 +49,21 @@ def take(ask: Ask) -> Answer:
     text = ""
     if ask.headers[OFF].strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
-            project=ask.headers[PROJECT].strip(), repository=ask.headers[REPOSITORY]
+            project=ask.headers[PROJECT].strip(),
+            repository=ask.headers[REPOSITORY],
+            branch=_decoded(ask.headers[BRANCH]),
+            commit=ask.headers[COMMIT].strip(),
         )
         followed = follow_agent(
             caller=ask.caller, hearing=heard, whereabouts=whereabouts, now=ask.now
         )
         text = followed.back.text
     return Answer(body=answering.answer(adapter=adapter, event=heard.event, text=text))
+
+
+def _decoded(value: str) -> str:
+    """Return a header that git wrote in UTF-8; WSGI and ASGI hand each byte on as a letter."""
+    return value.strip().encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def _adapter(name: str) -> Adapter:

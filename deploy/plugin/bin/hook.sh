@@ -18,16 +18,25 @@ if [ -z "$host$token" ] && [ -r "$kept" ]; then # what `cairn login` keeps; a to
     done <"$kept"
 fi
 [ -n "$1" ] && [ -n "$host" ] && [ -n "$token" ] || exit 0
-origin=$(git -C "${CLAUDE_PROJECT_DIR:-.}" remote get-url origin 2>/dev/null)
-answer=$(curl -qfsS --max-time "${3:-3}" -H @/dev/fd/3 --data-binary @- \
+folder=${CLAUDE_PROJECT_DIR:-.}
+origin=$(git -C "$folder" remote get-url origin 2>/dev/null)
+{ read -r root; read -r head; read -r branch; } <<END
+$(git -C "$folder" rev-parse --show-toplevel HEAD --abbrev-ref HEAD 2>/dev/null)
+END
+answer=$(curl -qfsS --max-time "${3:-3}" -w '%{http_code}' -H @/dev/fd/3 --data-binary @- \
     "${host%/}/api/v1/hooks/$1" 2>/dev/null 3<<END
 Authorization: Bearer $token
 Content-Type: application/json
 X-Cairn-Agent: $1
 X-Cairn-Event: ${2:-}
-X-Cairn-Hook: 2
+X-Cairn-Hook: 3
 X-Cairn-Project: $project
 X-Cairn-Repository: ${origin##*[:/]}
+X-Cairn-Root: ${root:-}
+X-Cairn-Branch: ${branch:-}
+X-Cairn-Commit: ${head:-}
 END
 ) || exit 0
-printf '%s\n' "$answer"
+case $answer in # a page of a proxy, or a redirection, is nothing that a model should read
+    '{'*'}200' | '{'*'}'?200) printf '%s\n' "${answer%200}" ;;
+esac

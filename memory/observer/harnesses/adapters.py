@@ -49,7 +49,8 @@ class Adapter:
     """One program. `tells_at` are the events whose answer its model is given.
 
     `tools` names the tool of events that are about one without saying so; `batch` is where a list
-    of calls stands, each with the fields of a single one; `outcome` says whether a call failed.
+    of calls stands, each with the fields of a single one; `outcome` says whether a call failed;
+    `agent` names the subagent whose doing it is.
     """
 
     harness: Harness
@@ -66,6 +67,7 @@ class Adapter:
     meanings: Mapping[str, Meaning]
     tells_at: frozenset[str]
     call: tuple[str, ...] = ()
+    agent: tuple[str, ...] = ()
     outcome: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     batch: str = ""
@@ -80,6 +82,7 @@ _CLAUDE: Final = Adapter(
     folder=("cwd",),
     tool=("tool_name",),
     arguments=("tool_input",),
+    agent=("agent_id",),
     call=("tool_use_id",),
     result=("tool_response",),
     error=("error",),
@@ -98,7 +101,14 @@ _CLAUDE: Final = Adapter(
         "sessionend": Meaning.ENDED,
     },
     tells_at=frozenset(
-        {"sessionstart", "userpromptsubmit", "pretooluse", "posttooluse", "posttoolbatch"}
+        {
+            "sessionstart",
+            "userpromptsubmit",
+            "pretooluse",
+            "posttooluse",
+            "posttoolusefailure",
+            "posttoolbatch",
+        }
     ),
 )
 _CURSOR: Final = Adapter(
@@ -137,6 +147,7 @@ _CODEX: Final = Adapter(
     folder=("cwd",),
     tool=("tool_name",),
     arguments=("tool_input",),
+    agent=("agent_id",),
     call=("tool_use_id",),
     result=("tool_response",),
     error=("error",),

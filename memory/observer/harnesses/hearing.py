@@ -5,7 +5,7 @@ event that nobody knows means nothing. Nothing is raised, whatever a program sen
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,10 +21,23 @@ PROJECT_MOST: Final = 64  # characters, a slug's
 FOLDER_MOST: Final = 400  # characters; ours
 FILES_MOST: Final = 12  # of one payload; ours
 CALLS_MOST: Final = 64  # of one batch; ours
+NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; ours
 SELF: Final = "."
 FAILED: Final = ("failure", "error", "denied")
 _TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_SAID: Final = (
+    "stdout",
+    "stderr",
+    "filenames",
+    "text",
+    "content",
+    "file",
+    "output",
+    "error",
+    "result",
+)
+_OF_AN_EDIT: Final = "structuredPatch"  # beside the whole file before and behind it
 _PATH_NAMES: Final = ("file_path", "path", "filePath", "notebook_path", "target_file")
 
 
@@ -44,7 +57,8 @@ class Hearing:
     """What a payload says; `is_told` when the program hands the answer on to its model.
 
     `files` are those that were read or edited, as paths within `folder` where they lie there;
-    `project` is one of ours, where the payload names any.
+    `project` is one of ours, where the payload names any; `agent` a subagent, with a context of its
+    own.
     """
 
     harness: str
@@ -54,6 +68,7 @@ class Hearing:
     meaning: Meaning
     is_told: bool
     project: str = ""
+    agent: str = ""
     prompt: str = ""
     message: str = ""
     calls: tuple[Call, ...] = ()
@@ -75,6 +90,7 @@ def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") ->
         meaning=meaning,
         is_told=plain in adapter.tells_at,
         project=_text(_found(payload, adapter.project)).strip()[:PROJECT_MOST],
+        agent=_text(_found(payload, adapter.agent)).strip()[:SESSION_MOST],
         prompt=_text(_found(payload, adapter.prompt)),
         message=_text(_found(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
         calls=calls,
@@ -173,12 +189,16 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _written(value: object) -> str:
-    """Return a text as it is, of an object or a list the texts that stand in it."""
+def _written(value: object, depth: int = NESTED_MOST) -> str:
+    """Return a text as it is, of an object or a list the texts that it says.
+
+    Of an edit nothing: what it holds is the file, which nobody asks for.
+    """
     if isinstance(value, str):
         return value
-    inner = value.values() if isinstance(value, Mapping) else value
-    if isinstance(inner, Iterable):
-        texts = (one.get("text") if isinstance(one, Mapping) else one for one in inner)
-        return "\n".join(one for one in texts if isinstance(one, str) and one)
-    return ""
+    if depth == 0 or (isinstance(value, Mapping) and _OF_AN_EDIT in value):
+        return ""
+    if isinstance(value, Mapping):
+        value = [value[name] for name in _SAID if name in value]
+    parts = (_written(one, depth - 1) for one in value) if isinstance(value, list) else ()
+    return "\n".join(one for one in parts if one)

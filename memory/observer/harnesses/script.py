@@ -2,4 +2,4 @@
 
 from typing import Final
 
-VERSION: Final = 2  # of `deploy/plugin/bin/hook.sh`; raised with every change of what it does
+VERSION: Final = 3  # of `deploy/plugin/bin/hook.sh`; raised with every change of what it does

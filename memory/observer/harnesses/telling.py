@@ -17,7 +17,10 @@ Row = dict[str, object]
 
 def rows_of(*, hearing: Hearing) -> tuple[Row, ...]:
     """Return rows of events numbered from 1; a call is told with its result."""
-    return tuple({"sequence": place, **row} for place, row in enumerate(_rows(hearing), start=1))
+    who: Row = {"agent": hearing.agent} if hearing.agent else {}
+    return tuple(
+        {"sequence": place, **who, **row} for place, row in enumerate(_rows(hearing), start=1)
+    )
 
 
 def _rows(hearing: Hearing) -> list[Row]:

@@ -128,6 +128,24 @@ def test_the_last_part_of_a_repository_names_the_project_and_the_rest_is_not_kep
     assert "code.test" not in json.dumps(vars(row), default=str)
 
 
+def test_where_in_its_repository_an_agent_began_is_kept(api: Api, in_organization: object) -> None:
+    for session, branch, commit in (
+        ("a", "größe/fix".encode().decode("latin-1"), "0f" * 20),
+        ("b", "HEAD", "HEAD; rm"),
+        ("c", "fix password=Tr0ub4dor&3xyz", ""),
+    ):
+        body = {"session": session, "event": "start", "cwd": "/home/ada/shop"}
+        where = {"X-Cairn-Branch": branch, "X-Cairn-Commit": commit}
+        assert api.post("hooks/generic", body, **where).status_code == 200
+
+    with tenancy.unit():
+        rows = Session.objects.order_by("opened_at").values_list("branch", "commit")
+        (named, detached, secret) = rows
+    assert named == ("größe/fix", "0f" * 20)
+    assert detached == ("", "")
+    assert "Tr0ub4dor" not in secret[0]
+
+
 def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
     api: Api, in_organization: object
 ) -> None:

@@ -25,7 +25,18 @@ CASES: Final = [
     for event in EVENTS[harness.value]
     if event != "fields"
 ]
-ORDER: Final = ("open", "prompt", "read", "reply", "unknown", "end")
+ORDER: Final = (
+    "open",
+    "prompt",
+    "read",
+    "search",
+    "edit",
+    "fail",
+    "helped",
+    "reply",
+    "unknown",
+    "end",
+)
 
 
 def _run(

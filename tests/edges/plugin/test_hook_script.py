@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ SCRIPT = PLUGIN / "bin/hook.sh"
 TOKEN = "crn_pat_of_nobody"
 PAYLOAD = json.dumps({"session_id": "r", "hook_event_name": "UserPromptSubmit", "prompt": "Größe?"})
 ANSWER = '{"hookSpecificOutput": {"additionalContext": "Know this.\\n%s"}}'
+OF_OLDER = {"afterfileedit", "aftershellexecution", "aftermcpexecution"}  # what is heard already
+OTHER_SPELLINGS = {"userpromptsubmit", "stop"}
 PATIENCE = "0.4"  # seconds that the script waits for a server that says nothing
 
 
@@ -29,6 +32,7 @@ class Server:
 
     url: str = ""
     status: int = 200
+    answer: str = ANSWER
     is_cut_off: bool = False
     is_slow: bool = False
     bodies: list[str] = field(default_factory=list)
@@ -46,7 +50,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.told.is_slow:
             self.told.closing.wait(20)
             return
-        content = ANSWER.encode()
+        content = self.told.answer.encode()
         self.send_response(self.told.status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -84,6 +88,16 @@ def run(url: str, *args: str, **environment: str) -> subprocess.CompletedProcess
     )
 
 
+def _commands(value: Any) -> Iterator[str]:
+    """Yield every command that a file of hooks names."""
+    if isinstance(value, dict):
+        named = [value[name] for name in ("command", "bash") if isinstance(value.get(name), str)]
+        yield from named
+        value = list(value.values())
+    for one in value if isinstance(value, list) else ():
+        yield from _commands(one)
+
+
 def is_silent(done: subprocess.CompletedProcess[str]) -> bool:
     """Say whether a run said nothing and harmed nothing."""
     return (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -102,6 +116,23 @@ def test_what_the_server_gives_is_printed_as_it_is() -> None:
 def test_a_refusal_is_silence(status: int) -> None:
     with serving(status=status) as server:
         assert is_silent(run(server.url))
+
+
+@pytest.mark.parametrize("status", [200, 301, 302, 308])
+def test_a_page_that_somebody_else_answers_is_silence(status: int) -> None:
+    with serving(status=status, answer="<html>{Sign in}</html>") as server:
+        assert is_silent(run(server.url))
+
+
+@pytest.mark.parametrize("status", [202, 301])
+def test_an_object_of_another_status_is_silence(status: int) -> None:
+    with serving(status=status) as server:
+        assert is_silent(run(server.url))
+
+
+def test_an_answer_that_ends_in_a_line_is_printed() -> None:
+    with serving(answer="{}\n") as server:
+        assert run(server.url).stdout.strip() == "{}"
 
 
 def test_a_server_that_is_slow_is_silence() -> None:
@@ -157,6 +188,25 @@ def test_of_a_repository_only_its_name_is_told(tmp_path: Path) -> None:
     assert told["X-Cairn-Repository"] == "shop.git"
     assert told["X-Cairn-Project"] == "depot"
     assert "word" not in json.dumps(told).replace("X-Cairn", "")
+
+
+def test_where_in_its_repository_an_agent_works_is_told(tmp_path: Path) -> None:
+    for command in (
+        ["init", "-q", "-b", "größe"],
+        ["-c", "user.name=a", "-c", "user.email=a@a", "commit", "-q", "--allow-empty", "-m", "a"],
+    ):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    (tmp_path / "below").mkdir()
+
+    with serving() as server:
+        run(server.url, CLAUDE_PROJECT_DIR=str(tmp_path / "below"))
+        run(server.url, CLAUDE_PROJECT_DIR="/")
+
+    inside, outside = server.headers
+    assert inside["X-Cairn-Root"] == str(tmp_path)
+    assert inside["X-Cairn-Branch"].encode("latin-1").decode() == "größe"
+    assert re.fullmatch("[0-9a-f]{40}", inside["X-Cairn-Commit"])
+    assert "X-Cairn-Branch" not in outside
 
 
 def _kept(folder: Path, url: str) -> None:
@@ -226,9 +276,44 @@ def test_hooks_call_the_script_for_events_that_mean_something(file: str, harness
     hooks = json.loads(text)["hooks"]
 
     assert all(known.get(event.lower(), Meaning.OTHER) is not Meaning.OTHER for event in hooks)
-    commands = [line for line in text.splitlines() if "hook.sh" in line]
-    assert commands
-    assert all(f'hook.sh\\" {harness.value}' in line for line in commands)
+    commands = tuple(_commands(json.loads(text)))
+    assert len(commands) >= len(hooks)
+    assert all(f'sh "$f" {harness.value}' in command for command in commands)
+
+
+@pytest.mark.parametrize("file", ["hooks.json", "cursor.json", "codex.json", "copilot.json"])
+def test_a_hook_whose_script_is_gone_harms_nobody(file: str, tmp_path: Path) -> None:
+    for command in _commands(json.loads((PLUGIN / "hooks" / file).read_text())):
+        done = subprocess.run(
+            ["dash", "-c", command],
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert is_silent(done)
+
+
+@pytest.mark.parametrize(
+    ("file", "harness", "unheard"),
+    [
+        ("hooks.json", Harness.CLAUDE_CODE, {"posttoolbatch"}),  # the same calls, once more
+        ("cursor.json", Harness.CURSOR, OF_OLDER),
+        ("codex.json", Harness.CODEX, set[str]()),
+        ("copilot.json", Harness.COPILOT, OTHER_SPELLINGS),
+    ],
+)
+def test_everything_that_says_what_came_of_it_is_hooked(
+    file: str, harness: Harness, unheard: set[str]
+) -> None:
+    hooks = json.loads((PLUGIN / "hooks" / file).read_text())["hooks"]
+    heard = {
+        event
+        for event, meaning in ADAPTERS[harness].meanings.items()
+        if meaning not in {Meaning.CALLED, Meaning.OTHER}
+    }
+
+    assert heard - {event.lower() for event in hooks} == unheard
 
 
 def test_the_marketplace_names_the_plugin_beside_it() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer.harnesses import answering, hearing
+from memory.observer import fingerprints
+from memory.observer.harnesses import answering, hearing, telling
 from memory.observer.harnesses.adapters import ADAPTERS, Harness, Meaning
 from memory.observer.harnesses.hearing import Hearing
 
@@ -17,6 +18,10 @@ MEANINGS = {
     "open": Meaning.OPENED,
     "prompt": Meaning.PROMPTED,
     "read": Meaning.ANSWERED,
+    "search": Meaning.ANSWERED,
+    "edit": Meaning.ANSWERED,
+    "helped": Meaning.ANSWERED,
+    "fail": Meaning.ANSWERED,
     "reply": Meaning.REPLIED,
     "end": Meaning.ENDED,
     "unknown": Meaning.OTHER,
@@ -63,6 +68,44 @@ def test_what_was_asked_and_answered_is_heard(harness: str) -> None:
     assert heard(harness, "prompt").prompt == "Clear the price cache."
     replies = [heard(harness, "reply").message] if "reply" in PAYLOADS[harness] else ["Done."]
     assert replies == ["Done."]
+
+
+@pytest.mark.parametrize("harness", sorted(set(PAYLOADS) - {"codex"}))
+def test_a_call_that_failed_is_heard_as_failed(harness: str) -> None:
+    (call,) = heard(harness, "fail").calls
+
+    assert call.is_error
+    assert "assert 1 == 2" in call.result
+    assert call.arguments["command"] == "pytest -q"
+
+
+def test_a_program_that_tells_no_failure_tells_its_text() -> None:
+    (call,) = heard("codex", "fail").calls
+
+    assert not call.is_error
+    assert fingerprints.says_failure(text=call.result, is_test=True)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ("read", "from cart import store\n"),
+        ("search", "src/cart/prices.py\nsrc/cart/till.py"),
+        ("helped", "cart"),
+        ("edit", ""),
+    ],
+)
+def test_of_a_result_its_text_is_heard_and_of_an_edit_no_source(event: str, said: str) -> None:
+    (call,) = heard("claude-code", event).calls
+
+    assert call.result == said
+
+
+def test_what_a_subagent_does_is_its_own() -> None:
+    rows = telling.rows_of(hearing=heard("claude-code", "helped"))
+
+    assert {row["agent"] for row in rows} == {"ad43e5bde5c1024f8"}
+    assert all("agent" not in row for row in telling.rows_of(hearing=heard("claude-code", "edit")))
 
 
 def test_a_batch_names_every_file_that_it_touched() -> None:
