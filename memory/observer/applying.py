@@ -31,6 +31,7 @@ from memory.observer.scratchpad import (
     Scratchpad,
     StepCost,
     Taint,
+    step_key,
 )
 from memory.observer.tools import Act
 
@@ -212,7 +213,9 @@ def _found(deed: Deed, text: str, root: str) -> tuple[str, ...]:
 
 
 def _on_reasoning(state: Scratchpad, event: Event) -> None:
-    said = remarks.of_agent(sequence=event.sequence, step=event.step, text=event.text)
+    said = remarks.of_agent(
+        sequence=event.sequence, step=event.step, agent=event.agent, text=event.text
+    )
     _remark(state, said)
 
 
@@ -232,7 +235,8 @@ def _remark(state: Scratchpad, said: tuple[Remark, ...]) -> None:
 
 
 def _on_step(state: Scratchpad, event: Event) -> None:
-    state.steps[event.step] = StepCost(tokens=event.tokens, sequence=event.sequence)
+    key = step_key(agent=event.agent, step=event.step)
+    state.steps[key] = StepCost(tokens=event.tokens, sequence=event.sequence)
     if len(state.steps) > STEPS_MOST:
         del state.steps[next(iter(state.steps))]
 

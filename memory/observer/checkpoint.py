@@ -25,7 +25,7 @@ from memory.observer.scratchpad import (
 )
 from memory.observer.tools import Act
 
-VERSION: Final = 1
+VERSION: Final = 2  # 1 knew steps without their agents
 BYTES_MOST: Final = 50 * 1024 * 1024  # spec 4.1
 
 
@@ -56,7 +56,7 @@ def _scratchpad(row: dict[str, Any]) -> Scratchpad:
         "pending": {int(key): _event(value) for key, value in row.pop("pending").items()},
         "deeds": {int(key): _deed(value) for key, value in row.pop("deeds").items()},
         "files": {path: FileUse(**use) for path, use in row.pop("files").items()},
-        "steps": {int(key): StepCost(**cost) for key, cost in row.pop("steps").items()},
+        "steps": {key: StepCost(**cost) for key, cost in row.pop("steps").items()},
         "outcome": _optional(Outcome, row.pop("outcome")),
         "taint": _optional(lambda taint: Taint(**taint), row.pop("taint")),
         "remarks": tuple(_remark(each) for each in row.pop("remarks")),

@@ -44,6 +44,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[DeadEnd, ...]:
 
 
 def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | None:
+    deeds = tuple(deed for deed in deeds if deed.agent == remark.agent)
     before = [deed for deed in deeds if deed.sequence < remark.sequence][-CALLS_APART:]
     after = [deed for deed in deeds if deed.sequence > remark.sequence][:CALLS_APART]
     tried = [deed for deed in before if deed.act in _TRIES]

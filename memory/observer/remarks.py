@@ -6,7 +6,7 @@ and “actually” alone are no correction: agents say them while they think.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -31,6 +31,7 @@ class Remark:
     step: int
     kind: RemarkKind
     text: str
+    agent: str = ""
 
 
 _SELF_CORRECTION: Final = re.compile(  # spec 4.2, seed 001
@@ -72,9 +73,9 @@ _BY_AGENT: Final = (
 _BY_USER: Final = ((RemarkKind.USER_CORRECTION, _USER_CORRECTION),)
 
 
-def of_agent(*, sequence: int, step: int, text: str) -> tuple[Remark, ...]:
+def of_agent(*, sequence: int, step: int, text: str, agent: str = "") -> tuple[Remark, ...]:
     """Find what an agent says of its own work; code and quoted lines are not its words."""
-    return _found(sequence, step, text, _BY_AGENT)
+    return tuple(replace(one, agent=agent) for one in _found(sequence, step, text, _BY_AGENT))
 
 
 def of_user(*, sequence: int, step: int, text: str) -> tuple[Remark, ...]:

@@ -16,9 +16,10 @@ from typing import Final
 from memory.observer import places, sightings
 from memory.observer.events import Outcome
 from memory.observer.finding import FINDERS, Known
-from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.scratchpad import Deed, FileUse, Scratchpad, step_key
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
+from memory.observer.tools import Act
 
 COUNTED: Final = (SignalKind.CO_ACCESS, SignalKind.ERROR_RETRY)
 HOWS_MOST: Final = 5  # ways in which an error was resolved, ours
@@ -97,8 +98,8 @@ def found(*, scratchpad: Scratchpad) -> Known:
 def of_session(*, scratchpad: Scratchpad, found: Known, task_type: str) -> SessionFacts:
     """Take from a session what the tables count; each row stands for one session.
 
-    What rests on events after outside content is not counted as an edge or an error, because
-    syntheses are made of these and nothing tainted is their source (spec 4.3).
+    What was done after outside content is not counted, and such a session is no sample of a plan:
+    syntheses are made of these sums and nothing tainted is their source (spec 4.3).
     """
     pairs = _clean(scratchpad, found[SignalKind.CO_ACCESS])
     retried = _clean(scratchpad, found[SignalKind.ERROR_RETRY])
@@ -208,9 +209,31 @@ def _files(scratchpad: Scratchpad) -> tuple[FileRow, ...]:
             tokens=use.tokens,
             sized=int(use.tokens > 0),
         )
-        for path, use in sorted(scratchpad.files.items())
+        for path, use in sorted(_clean_uses(scratchpad).items())
         if path and not places.is_outside(path=path)
     )
+
+
+def _clean_uses(scratchpad: Scratchpad) -> Mapping[str, FileUse]:
+    """Return how files were used before outside content came into view.
+
+    Of one that was used before and after, the calls before count; what reading it takes is unknown.
+    """
+    taint = scratchpad.taint
+    if taint is None:
+        return scratchpad.files
+    uses = {
+        path: use for path, use in scratchpad.files.items() if use.last_sequence <= taint.sequence
+    }
+    for deed in scratchpad.deeds.values():
+        use = scratchpad.files.get(deed.target) if deed.act in {Act.READ, Act.EDIT} else None
+        if use is not None and deed.sequence <= taint.sequence < use.last_sequence:
+            known = uses.get(deed.target) or replace(use, reads=0, edits=0, tokens=0)
+            is_edit = deed.act is Act.EDIT
+            uses[deed.target] = replace(
+                known, reads=known.reads + (not is_edit), edits=known.edits + is_edit
+            )
+    return uses
 
 
 def _edge(pair: Sighting, task_type: str) -> EdgeRow:
@@ -251,7 +274,8 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
     main = sightings.main_module(scratchpad=scratchpad)
     planned = scratchpad.setting.planned_steps
     actual = scratchpad.steps_done or scratchpad.current_step
-    is_sample = planned > 0 and scratchpad.outcome is Outcome.SUCCESS
+    is_clean = scratchpad.taint is None
+    is_sample = planned > 0 and is_clean and scratchpad.outcome is Outcome.SUCCESS
     return tuple(
         ModuleRow(
             module=module,
@@ -268,9 +292,11 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
 
 def _tokens(scratchpad: Scratchpad) -> dict[str, int]:
     """Return the tokens of the steps that touched modules; a step's go to its last touch."""
-    last: dict[int, Deed] = {}
+    last: dict[str, Deed] = {}
     for deed in sightings.touches(scratchpad=scratchpad):
-        last[deed.step] = deed
+        if scratchpad.taint is not None and deed.sequence > scratchpad.taint.sequence:
+            continue
+        last[step_key(agent=deed.agent, step=deed.step)] = deed
     tokens: dict[str, int] = {}
     for step, deed in last.items():
         module = places.module(path=deed.target)

@@ -96,6 +96,11 @@ class Story:
         self.agent = agent
         return self
 
+    def counting(self, step: int) -> "Story":
+        """Go on at another step, as agents do that count steps of their own."""
+        self.step = step
+        return self
+
     def done(self, outcome: str = "success") -> "Story":
         """End the session."""
         return self.event("session_complete", outcome=outcome, steps=self.step - 1)

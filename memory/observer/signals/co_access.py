@@ -43,13 +43,18 @@ def _meetings(
         seen: set[str] = {later.target}
         for before in range(place - 1, max(-1, place - TOUCHES_APART - 1), -1):
             earlier = touches[before]
-            is_near = later.step - earlier.step <= STEPS_APART and works[before] == works[place]
+            is_near = _is_near(earlier, later) and works[before] == works[place]
             if not is_near or earlier.target in seen or not (edits[before] or edits[place]):
                 continue
             seen.add(earlier.target)
             pair = (min(earlier.target, later.target), max(earlier.target, later.target))
             met.setdefault(pair, []).append((earlier, later))
     return met
+
+
+def _is_near(earlier: Deed, later: Deed) -> bool:
+    """Say whether one agent touched both within few steps; another counts steps of its own."""
+    return earlier.agent == later.agent and later.step - earlier.step <= STEPS_APART
 
 
 def _commits(scratchpad: Scratchpad) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Final
 
 from memory.observer import places, sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.scratchpad import Deed, Scratchpad, step_key
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
@@ -20,16 +20,20 @@ STEPS_LEAST: Final = 5  # ours
 
 def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find what made steps costly, one sighting a file or program."""
-    tokens = {step: cost.tokens for step, cost in scratchpad.steps.items() if cost.tokens}
+    tokens = {key: cost.tokens for key, cost in scratchpad.steps.items() if cost.tokens}
     if len(tokens) < STEPS_LEAST:
         return ()
     least = max(TOKENS_LEAST, TIMES_MEDIAN * median(tokens.values()))
     by_what: dict[str, list[Deed]] = {}
     for deed in scratchpad.deeds.values():
-        if tokens.get(deed.step, 0) >= least:
+        if tokens.get(_step(deed), 0) >= least:
             by_what.setdefault(_what(deed), []).append(deed)
     found = (_sighting(what, deeds, tokens) for what, deeds in by_what.items() if what)
     return sightings.strongest(sightings=found)
+
+
+def _step(deed: Deed) -> str:
+    return step_key(agent=deed.agent, step=deed.step)
 
 
 def _what(deed: Deed) -> str:
@@ -39,7 +43,7 @@ def _what(deed: Deed) -> str:
     return "" if places.is_outside(path=deed.target) else deed.target
 
 
-def _sighting(what: str, deeds: list[Deed], tokens: dict[int, int]) -> Sighting:
+def _sighting(what: str, deeds: list[Deed], tokens: dict[str, int]) -> Sighting:
     is_file = deeds[0].act in {Act.READ, Act.EDIT}
     return Sighting(
         kind=SignalKind.CONTEXT_SPIKE,
@@ -49,7 +53,7 @@ def _sighting(what: str, deeds: list[Deed], tokens: dict[int, int]) -> Sighting:
         times=len(deeds),
         details=(
             ("what", what),
-            ("tokens", str(max(tokens[deed.step] for deed in deeds))),
+            ("tokens", str(max(tokens[_step(deed)] for deed in deeds))),
             ("module", places.module(path=what) if is_file else ""),
         ),
     )

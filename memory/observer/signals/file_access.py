@@ -35,7 +35,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
 
 
 def _is_again(deeds: list[Deed]) -> bool:
-    if len({deed.step for deed in deeds}) < TOUCHES_LEAST:
+    if len({(deed.agent, deed.step) for deed in deeds}) < TOUCHES_LEAST:
         return False
     is_edited = any(deed.act is Act.EDIT for deed in deeds)
     return is_edited or any(later.step - earlier.step > 1 for earlier, later in pairwise(deeds))

@@ -27,7 +27,9 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
 
 
 def _sighting(remark: Remark, touches: tuple[Deed, ...]) -> Sighting:
-    before = [deed for deed in touches if deed.sequence < remark.sequence]
+    before = [
+        deed for deed in touches if deed.sequence < remark.sequence and deed.agent == remark.agent
+    ]
     said = Evidence(sequence=remark.sequence, step=remark.step)
     return Sighting(
         kind=SignalKind.SELF_CORRECTION,

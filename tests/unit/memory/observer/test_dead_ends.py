@@ -47,6 +47,7 @@ def test_who_gives_up_and_says_what_comes_instead_gave_up_once() -> None:
         Story().say(WONT),
         Story().read("a").say(WONT).edit("a"),
         Story().edit("a").say("This approach works."),
+        Story().edit("a").by("sub").say(WONT),
     ],
 )
 def test_words_alone_are_none(story: Story) -> None:

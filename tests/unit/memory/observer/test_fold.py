@@ -190,3 +190,18 @@ def test_a_long_session_stays_within_its_bounds() -> None:
 def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
         checkpoint.load(data=data)
+
+
+def test_each_agent_counts_steps_of_its_own() -> None:
+    told = Story().counting(3).read("a.py", tokens=500).by("sub").counting(3).read("b.py", tokens=7)
+
+    costs = [cost.tokens for cost in told.scratchpad().steps.values()]
+
+    assert costs == [500, 7]
+
+
+def test_a_checkpoint_that_knew_steps_without_their_agents_is_read_anew() -> None:
+    data = checkpoint.dump(scratchpad=WHOLE).replace(b'"version":2', b'"version":1')
+
+    with pytest.raises(ValueError, match="version 1"):
+        checkpoint.load(data=data)

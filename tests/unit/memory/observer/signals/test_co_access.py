@@ -26,6 +26,7 @@ def test_it_is_seen(story: Story, seen: list[str]) -> None:
         Story().edit("a.py").run("x").run("x").run("x").run("x").run("x").edit("b.py"),
         Story().edit("a.py").edit("a.py"),
         Story().edit("a.py").edit("b.py", is_error=True),
+        Story().counting(50).edit("a.py").by("sub").counting(3).edit("b.py"),
     ],
 )
 def test_it_is_not_seen(story: Story) -> None:

@@ -24,6 +24,18 @@ from tests.support.stories import Story, keys
             .read("x", tokens=9_000),
             ["x"],
         ),
+        (
+            Story()
+            .read("a")
+            .read("b")
+            .read("big", tokens=30_000)
+            .read("d")
+            .read("e")
+            .by("sub")
+            .counting(3)
+            .read("small", tokens=10),
+            ["big"],
+        ),
     ],
 )
 def test_it_is_seen(story: Story, seen: list[str]) -> None:

@@ -15,6 +15,8 @@ WRONG = "I was wrong about the cache. The store is actually Postgres."
         (Story().say("Correction: the flag is read at start."), ()),
         (Story().read("a.py").edit("b.py").say("Let me reconsider: it is lazy."), ("b.py",)),
         (Story().read("a.py").say(WRONG).read("c.py").say(WRONG), ("a.py",)),
+        (Story().read("a.py").by("sub").read("c.py").by("").say(WRONG), ("a.py",)),
+        (Story().read("a.py").by("sub").say(WRONG), ()),
     ],
 )
 def test_it_is_seen_once_with_its_file(story: Story, files: tuple[str, ...]) -> None:
