@@ -1,8 +1,9 @@
 """Whether an agent says what it was just told: that confirms nothing (spec 11.2).
 
 The one door asks before it confirms or adds. A person's word always counts. An agent's does not
-where the memory was given out to its credential within a day; what is taken from a conversation
-does not where it was given to the person in any way, and it never confirms what is known already.
+where the memory was given out within a day to any agent of its person, or ever to one of that
+person's sessions that still run; what is taken from a conversation does not where it was given to
+the person in any way, and it never confirms what is known already.
 """
 
 from collections.abc import Mapping
@@ -59,9 +60,10 @@ def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: dat
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
     rows = told.told_to(
         hearer=Hearer(
-            person=caller.user_id if is_extracted else None,
+            person=caller.user_id,
             token=caller.token_id,
             since=now - lasting,
+            in_any_way=is_extracted,
         ),
         sight=visibility.sight_of(caller=caller),
         model=None if embedded is None else embedded.key,

@@ -14,11 +14,32 @@ FILE = "told.sql"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hearer:
-    """To whom it was given: a token, or all that a person uses; and since when it counts."""
+    """To whom it was given: a token, any token of a person; and since when it counts.
+
+    `in_any_way`: also what the person was shown without a token. What stands in the ledgers of
+    their open sessions counts since ever.
+    """
 
     person: UUID | None
     token: UUID | None
     since: datetime
+    in_any_way: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ear:
+    """An agent of a session, what it may have been told since when, and when it last forgot.
+
+    `is_anew`: what its ledger says of before does not count. Without a token nothing counts that it
+    asked for.
+    """
+
+    session: UUID
+    agent: str
+    token: UUID | None
+    since: datetime
+    compacted_at: datetime | None
+    is_anew: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +71,7 @@ def told_to(
         person=hearer.person,
         token=hearer.token,
         since=hearer.since,
+        in_any_way=hearer.in_any_way,
         most=most,
         model=model,
         query=query,
@@ -59,3 +81,21 @@ def told_to(
         ToldRow(memory_id=id, content=content, cosine=None if cosine is None else float(cosine))
         for id, content, cosine in rows
     )
+
+
+def told_here(*, ear: Ear, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
+    """Return which of some memories an agent need not be told. In a unit."""
+    if not memory_ids:
+        return frozenset()
+    rows = named.rows(
+        "told_here",
+        file=FILE,
+        session=ear.session,
+        agent=ear.agent,
+        token=ear.token,
+        since=ear.since,
+        compacted=ear.compacted_at,
+        is_anew=ear.is_anew,
+        ids=list(memory_ids),
+    )
+    return frozenset(memory_id for (memory_id,) in rows)

@@ -1,13 +1,23 @@
 -- name: told
--- The newest memories given out to a token or a person since a moment, with their cosine to a text: by
--- the indexes memory_given_token and memory_given_person, and from the log that was not merged yet;
--- at most `most` rows. What was put right since counts too: who was told the old may quote it still.
+-- The newest memories given out to a token since a moment, to any token of a person or, where asked, to
+-- that person in any way, and those in the ledgers of their open sessions since ever; with their cosine
+-- to a text: by the indexes memory_given_token, memory_given_person and memory_given_session, and from
+-- the log that was not merged yet; at most `most` rows. What was put right since counts too: who was
+-- told the old may quote it still.
 WITH given AS (
     SELECT g.memory_id, g.at FROM memory_givenout AS g
-    WHERE g.at > %(since)s AND NOT g.withheld AND (g.token = %(token)s::uuid OR g.person = %(person)s::uuid)
+    WHERE g.at > %(since)s AND NOT g.withheld
+      AND (g.token = %(token)s::uuid
+           OR g.person = %(person)s::uuid AND (%(in_any_way)s OR g.token IS NOT NULL))
+    UNION ALL
+    SELECT g.memory_id, g.at FROM memory_agentsession AS s JOIN memory_givenout AS g ON g.session_id = s.id
+    WHERE s.state = 'open' AND NOT g.withheld
+      AND (s.token_id = %(token)s::uuid OR s.opened_by = %(person)s::uuid)
     UNION ALL
     SELECT memory_id, a.at FROM memory_accesslog AS a, unnest(a.memories) AS memory_id
-    WHERE a.at > %(since)s AND (a.token = %(token)s::uuid OR a.person = %(person)s::uuid)),
+    WHERE a.at > %(since)s
+      AND (a.token = %(token)s::uuid
+           OR a.person = %(person)s::uuid AND (%(in_any_way)s OR a.token IS NOT NULL))),
 newest AS (
     SELECT memory_id, max(at) AS at FROM given GROUP BY memory_id ORDER BY 2 DESC, 1
     LIMIT %(most)s)
@@ -18,3 +28,20 @@ LEFT JOIN memory_embeddingmodel AS e ON e.key = %(model)s
 LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = e.id AND v.live
 WHERE m.status <> 'deleted' AND {visible}
 ORDER BY m.id
+
+-- name: told_here
+-- Which of some memories an agent of a session need not be told: those of its ledger, or withheld from
+-- the session; and those that its token was given in answer to a question since a moment, merged or
+-- not: by memory_given_session, memory_given_out_once and memory_given_token. A file's warnings count
+-- from when the agent last forgot (`is_anew`), everything else from the beginning.
+SELECT memory_id FROM memory_givenout
+WHERE session_id = %(session)s AND memory_id = ANY (%(ids)s::uuid[])
+  AND (withheld OR agent = %(agent)s
+       AND (NOT %(is_anew)s OR compacted_at IS NOT DISTINCT FROM %(compacted)s::timestamptz))
+UNION
+SELECT memory_id FROM memory_givenout
+WHERE token = %(token)s::uuid AND at >= %(since)s AND session_id IS NULL
+  AND memory_id = ANY (%(ids)s::uuid[])
+UNION
+SELECT memory_id FROM memory_accesslog AS a, unnest(a.memories) AS memory_id
+WHERE a.token = %(token)s::uuid AND a.at >= %(since)s AND memory_id = ANY (%(ids)s::uuid[])

@@ -18,7 +18,7 @@ from memory.actions.open_session import NewSession, open_session
 from memory.actions.remember import Outcome, remember
 from memory.actions.remember_all import remember_all
 from memory.actions.search import SearchRequest, search
-from memory.models import ActionLog, Memory
+from memory.models import ActionLog, GivenOut, Memory
 from tests.support import memories
 from tests.support.work import taken as taken_job
 
@@ -84,12 +84,44 @@ def test_it_is_known_after_the_log_was_merged_too(
 
 
 def test_an_agent_that_was_not_told_confirms(
-    caller: Caller, agent: Caller, store: str, now: datetime
+    caller: Caller, member_caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project=store)
+    recalled(member_caller, now)  # its person, who is no agent
+    recalled(replace(caller, token_id=uuid4()), now)
+
+    assert said(agent, now).outcome == "confirmed"
+
+
+@pytest.mark.parametrize("is_merged", [False, True])
+def test_what_another_agent_of_the_person_was_told_confirms_nothing(
+    caller: Caller, agent: Caller, store: str, now: datetime, is_merged: bool
 ) -> None:
     memories.stored(caller, now, KNOWN, project=store)
     recalled(replace(agent, token_id=uuid4()), now)
+    if is_merged:
+        upkeep.merge_access()
 
-    assert said(agent, now).outcome == "confirmed"
+    assert said(agent, now).outcome == "known"
+    assert only_one().confirmations == 0
+
+
+@pytest.mark.parametrize(("is_open", "outcome"), [(True, "known"), (False, "confirmed")])
+def test_what_a_session_that_still_runs_was_told_is_remembered_for_longer_than_a_day(
+    caller: Caller, agent: Caller, store: str, now: datetime, is_open: bool, outcome: str
+) -> None:
+    known = memories.stored(caller, now, KNOWN, project=store)
+    other = replace(agent, token_id=uuid4())
+    session = open_session(caller=other, new=NewSession(project=store), now=now).session.id
+    with tenancy.unit():
+        GivenOut.objects.create(
+            memory_id=known.id, person=other.user_id, token=other.token_id, at=now,
+            session_id=session, point="tool_result",
+        )  # fmt: skip
+    if not is_open:
+        end_session(caller=other, session_id=session, now=now)
+
+    assert said(agent, now + timedelta(hours=30)).outcome == outcome
 
 
 def test_a_day_later_it_confirms_again(
