@@ -23,6 +23,7 @@ FILES_MOST: Final = 12  # of one payload; ours
 CALLS_MOST: Final = 64  # of one batch; ours
 NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; ours
 SELF: Final = "."
+COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
 FAILED: Final = ("failure", "error", "denied")
 _TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
@@ -58,7 +59,8 @@ class Hearing:
 
     `files` are those that were read or edited, as paths within `folder` where they lie there;
     `project` is one of ours, where the payload names any; `agent` a subagent, with a context of its
-    own.
+    own; `waits` says whether the program waits for the answer, `is_compacted` that what its model
+    knew was just cut down to a summary.
     """
 
     harness: str
@@ -73,6 +75,8 @@ class Hearing:
     message: str = ""
     calls: tuple[Call, ...] = ()
     files: tuple[str, ...] = ()
+    waits: bool = True
+    is_compacted: bool = False
 
 
 def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> Hearing:
@@ -95,6 +99,7 @@ def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") ->
         message=_text(_found(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
         calls=calls,
         files=_files(calls, folder),
+        is_compacted=meaning is Meaning.OPENED and payload.get("source") == COMPACTED,
     )
 
 
