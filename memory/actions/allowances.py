@@ -24,6 +24,7 @@ def of_session(*, row: Session, now: datetime) -> Allowance:
         calls=max(0, calls) if wish.calls_per_turn else 0,
         tokens=_tokens(wish, row.project_id, now),
         may_leave=row.models_agreed or row.audience != row.opened_by,
+        per_turn=wish.calls_per_turn,
     )
 
 

@@ -80,7 +80,8 @@ def consolidate(
     while turns := _next(run.session):
         for batch in transcripts.batches(turns=turns):
             tenant = tenancy.current().schema_name
-            _take(run, extract_part(turns=batch, allowance=run.allowance, tenant=tenant))
+            found = extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
+            _take(run, found, turns=len(batch))
             run.counts["turns"] += len(batch)
             _advance(run, batch[-1].sequence)
             tell(run.counts["turns"], total)
@@ -140,8 +141,11 @@ def _next(row: Session) -> tuple[Turn, ...]:
         return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
 
 
-def _take(run: _Run, found: Extracted) -> None:
-    """Send the candidates of a part through the door, within what a session may add."""
+def _take(run: _Run, found: Extracted, *, turns: int) -> None:
+    """Send the candidates of a part through the door, within what a session may add.
+
+    What they are to what is known is asked where its turns may cost another call (spec 2.3).
+    """
     run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
     run.dropped.update(found.dropped)
     run.counts.update({"candidates": len(found.candidates)})
@@ -156,7 +160,8 @@ def _take(run: _Run, found: Extracted) -> None:
     _look_again(run, row)
     ordered = sorted(found.candidates, key=lambda one: -one.importance)
     news = tuple(_new(run, candidate, found.method) for candidate in ordered)
-    judged = _judged(run, news)
+    left = turns * run.allowance.per_turn - found.spent.calls
+    judged = _judged(run, news, left)
     for number, new in enumerate(news):
         if _added(run) >= MOST_MEMORIES:
             run.dropped["over_bound"] += 1
@@ -164,10 +169,13 @@ def _take(run: _Run, found: Extracted) -> None:
         _count(run, _sent(run, new, judged.get(number, ())))
 
 
-def _judged(run: _Run, news: tuple[NewMemory, ...]) -> Mapping[int, tuple[Judged, ...]]:
-    """Ask what the candidates are to what is known; what only the opener sees leaves nowhere."""
+def _judged(run: _Run, news: tuple[NewMemory, ...], left: int) -> Mapping[int, tuple[Judged, ...]]:
+    """Ask what the candidates are to what is known, with a call of those that are left.
+
+    What only the opener sees leaves nowhere.
+    """
     is_shared = run.session.audience != run.session.opened_by
-    allowance = replace(run.allowance, may_leave=is_shared)
+    allowance = replace(run.allowance, may_leave=is_shared, of_turns=left)
     found = judging.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
     run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
     run.dropped.update(found.dropped)

@@ -9,7 +9,7 @@ import logging
 import secrets
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -42,6 +42,7 @@ class Degraded(StrEnum):
     NOT_AGREED = "models_not_agreed"
     MODEL_FAILED = "model_failed"
     SESSION_CAP = "session_calls_spent"
+    TURN_CAP = "turn_calls_spent"
     MONTH_CAP = "month_tokens_spent"
 
 
@@ -49,13 +50,16 @@ class Degraded(StrEnum):
 class Allowance:
     """What may still be spent: calls of this session, tokens of this month (None: no bound).
 
-    `may_leave` says whether the turns may be sent to a model that is not on this machine.
+    `may_leave` says whether the turns may be sent to a model that is not on this machine. A turn
+    may cost `per_turn` calls; `of_turns` are left of those of a part (None: not counted).
     """
 
     mode: Mode
     calls: int
     tokens: int | None
     may_leave: bool
+    per_turn: int = 1
+    of_turns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +124,7 @@ def extract_text(*, text: str, allowance: Allowance, tenant: str) -> tuple[Extra
 def after(*, allowance: Allowance, spent: Spent) -> Allowance:
     """Return what is left of an allowance."""
     tokens = None if allowance.tokens is None else max(0, allowance.tokens - spent.tokens)
-    return Allowance(
-        mode=allowance.mode,
-        calls=max(0, allowance.calls - spent.calls),
-        tokens=tokens,
-        may_leave=allowance.may_leave,
-    )
+    return replace(allowance, calls=max(0, allowance.calls - spent.calls), tokens=tokens)
 
 
 def model_for(*, allowance: Allowance, tenant: str) -> tuple[Degraded | None, ChatModel | None]:
@@ -140,6 +139,7 @@ def model_for(*, allowance: Allowance, tenant: str) -> tuple[Degraded | None, Ch
     hindrances = (
         (Degraded.NOT_AGREED, not (model.is_local or allowance.may_leave)),
         (Degraded.SESSION_CAP, allowance.calls < 1),
+        (Degraded.TURN_CAP, allowance.of_turns is not None and allowance.of_turns < 1),
         (Degraded.MONTH_CAP, allowance.tokens is not None and allowance.tokens < 1),
     )
     missing = next((reason for reason, holds in hindrances if holds), None)

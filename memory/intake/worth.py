@@ -7,11 +7,14 @@ where the extractor by words is strict, because what it lets through is read onc
 import re
 from enum import StrEnum
 
-from memory.intake import chatter, cues
+from memory.intake import chatter, cues, entities
 from memory.intake import turns as spoken
+from memory.intake.entities import EntityKind
 from memory.intake.turns import Speaker, Turn
 
 LEAST_WORDS = 6  # of a turn that is worth a call, ours
+CODE_KINDS = frozenset({EntityKind.CODE, EntityKind.VERSION})  # of what a turn names
+_FENCE = re.compile(r"^\s*(?:`{3}|~{3})", re.MULTILINE)
 
 
 class Sign(StrEnum):
@@ -72,9 +75,16 @@ def signs(*, turn: Turn) -> frozenset[Sign]:
     found = {sign for sign, pattern in _SIGNS if pattern.search(said)}
     if turn.speaker is Speaker.USER and cues.REJECTION.match(said):
         found.add(Sign.CORRECTION)
-    if "`" in said and found:
+    if _speaks_of_code(turn.text, said):
         found.add(Sign.CODE)
     return frozenset(found)
+
+
+def _speaks_of_code(text: str, said: str) -> bool:
+    """Say whether a turn shows code, or names some of it or a version in its own words."""
+    if "`" in said or _FENCE.search(text):
+        return True
+    return any(one.kind in CODE_KINDS for one in entities.find_entities(text=said))
 
 
 def worth_asking(*, turns: tuple[Turn, ...]) -> tuple[Turn, ...]:

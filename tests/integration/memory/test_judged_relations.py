@@ -44,12 +44,15 @@ def _says(vendor: Vendor, text: str, relation: str, certainty: float = 0.9) -> N
     vendor.answers["relations"] = json.dumps({"relations": [judged]})
 
 
-def _taken(caller: Caller, now: datetime, text: str, *, shared: bool = True) -> dict[str, Any]:
-    """Hand in a conversation of one turn, and take what is worth keeping."""
+def _taken(
+    caller: Caller, now: datetime, text: str, *, shared: bool = True, turns: int = 2
+) -> dict[str, Any]:
+    """Hand in a conversation of so many turns, and take what is worth keeping of the first."""
     new = NewSession(project="store", shared=shared, models_agreed=True)
     session = open_session(caller=caller, new=new, now=now).session
-    turns = (NewTurn(role="user", text=f"We fixed a bug: remember this. {text}"),)
-    append_turns(caller=caller, session_id=session.id, turns=turns, now=now)
+    said = (f"We fixed a bug: remember this. {text}", "Noted.")
+    told = tuple(NewTurn(role="user", text=one) for one in said[:turns])
+    append_turns(caller=caller, session_id=session.id, turns=told, now=now)
     end_session(caller=caller, session_id=session.id, now=now)
     return dict(consolidate(session_id=session.id, now=now, tell=lambda done, total: None))
 
@@ -159,6 +162,35 @@ def test_the_cap_of_a_session_holds_for_both_calls(
     assert _asked_for(vendor) == ["memories"]
     assert counts["degraded"] == {"session_calls_spent": 1}
     assert [kind for kind, _, _ in _links()] == ["contradicts"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "turns", "asked", "degraded"),
+    [
+        (1, 1, ["memories"], {"turn_calls_spent": 1}),
+        (1, 2, ["memories", "relations"], None),
+        (2, 1, ["memories", "relations"], None),
+    ],
+)
+def test_a_turn_costs_no_more_calls_than_its_project_says(
+    vendor: Vendor,
+    caller: Caller,
+    store: str,
+    now: datetime,
+    limit: int,
+    turns: int,
+    asked: list[str],
+    degraded: dict[str, int] | None,
+) -> None:
+    one = {"max_llm_calls_per_turn": limit}
+    change_project(caller=caller, ref=store, changes=one, if_version=None)
+    stored(caller, now, OLD, project=store)
+    _says(vendor, FIVE, "none")
+
+    counts = _taken(caller, now, FIVE, turns=turns)
+
+    assert _asked_for(vendor) == asked
+    assert counts.get("degraded") == degraded
 
 
 def test_what_only_its_author_sees_is_shown_to_no_model_elsewhere(

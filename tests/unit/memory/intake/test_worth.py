@@ -1,10 +1,18 @@
 """Which turns are worth a call of a model, and how they are written for it."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
 import pytest
 
+from memory.evaluation import conversations, shares
+from memory.evaluation.judged import Split
 from memory.intake import transcripts, worth
 from memory.intake.turns import Speaker, Turn
 from memory.intake.worth import Sign
+
+SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
 
 
 def turn(text: str, speaker: Speaker = Speaker.USER, sequence: int = 1) -> Turn:
@@ -21,6 +29,10 @@ def turn(text: str, speaker: Speaker = Speaker.USER, sequence: int = 1) -> Turn:
         ("Please always write the tests before the code here.", Sign.PREFERENCE),
         ("No, that is the wrong table for these rows.", Sign.CORRECTION),
         ("The error comes from `parse_line` when a field is empty.", Sign.CODE),
+        ("The rows of a page are what `take_page` gives back here.", Sign.CODE),
+        ("The rows of a page are what take_page gives back here.", Sign.CODE),
+        ("This is how a page of them is read here:\n```py\nread(page)\n```", Sign.CODE),
+        ("The client of the shop speaks version v2.14.0 of it.", Sign.CODE),
     ],
 )
 def test_signs_of_value_are_seen(text: str, sign: Sign) -> None:
@@ -32,6 +44,26 @@ def test_signs_of_value_are_seen(text: str, sign: Sign) -> None:
 )
 def test_a_turn_without_a_sign_is_not_worth_a_call(text: str) -> None:
     assert worth.signs(turn=turn(text)) == frozenset()
+
+
+@pytest.mark.parametrize(("half", "least"), [(Split.TRAIN, 0.55), (Split.HELD, 0.7)])
+def test_what_is_worth_keeping_is_mostly_asked_about(
+    half: Split, least: float, figure: Callable[[str], None]
+) -> None:
+    told = [one for one in conversations.parse(text=SHIPPED.read_text()) if one.split is half]
+    asked = [{each.sequence for each in worth.worth_asking(turns=one.turns)} for one in told]
+    kept = [
+        wanted.turn in turns for one, turns in zip(told, asked, strict=True) for wanted in one.keep
+    ]
+    turns, calls = sum(map(len, asked)), sum(map(bool, asked))
+    spoken = sum(len(one.turns) for one in told)
+
+    found = shares.share(successes=sum(kept), trials=len(kept))
+
+    figure(
+        f"{half}: {found.value:.2f} of {len(kept)} kept, {calls} calls, {turns} of {spoken} turns"
+    )
+    assert found.value >= least
 
 
 def test_a_marked_turn_is_asked_about_with_the_one_before() -> None:
