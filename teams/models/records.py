@@ -2,6 +2,13 @@
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
+
+CONFIRMATIONS = (  # acts by which somebody says that memories are right
+    "memory.confirmed",
+    "memory.bulk_confirmed",
+    "memory.bulk_written",
+)
 
 
 class Change(models.Model):
@@ -44,6 +51,14 @@ class AuditEntry(models.Model):
     hash = models.CharField(max_length=64)
 
     class Meta:
+        indexes = (
+            models.Index(fields=("object_id", "number"), name="teams_audit_object"),
+            models.Index(
+                fields=("act", "object_id"),
+                condition=Q(act__in=CONFIRMATIONS, token_id__isnull=True, agent=""),
+                name="teams_audit_confirmed",
+            ),
+        )
         ordering = ("number",)
 
 
