@@ -40,6 +40,8 @@ TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
 MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
 CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens), ours
 LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
+STEPS_AN_EVENT: Final = 4  # more than that nobody is believed; ours
+TOKENS_A_STEP: Final = 10_000_000  # more than that nobody is believed; ours
 TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
@@ -64,12 +66,17 @@ def apply(*, state: Scratchpad, event: Event) -> None:
 
 def _advance(state: Scratchpad, event: Event) -> None:
     """Move the session's clock and step on, never back."""
-    state.current_step = max(state.current_step, event.step)
+    state.current_step = max(state.current_step, _believed(state, event.step))
     if event.at_seconds is None:
         return
     if state.last_at_seconds is not None:
         state.clock += min(max(event.at_seconds - state.last_at_seconds, 0.0), PAUSE_MOST)
     state.last_at_seconds = event.at_seconds
+
+
+def _believed(state: Scratchpad, steps: int) -> int:
+    """Return a number of steps, 0 for one that is too large for the events there were."""
+    return steps if steps <= STEPS_AN_EVENT * state.applied else 0
 
 
 def _on_call(state: Scratchpad, event: Event) -> None:
@@ -236,7 +243,9 @@ def _remark(state: Scratchpad, said: tuple[Remark, ...]) -> None:
 
 def _on_step(state: Scratchpad, event: Event) -> None:
     key = step_key(agent=event.agent, step=event.step)
-    state.steps[key] = StepCost(tokens=event.tokens, sequence=event.sequence)
+    state.steps[key] = StepCost(
+        tokens=event.tokens if event.tokens <= TOKENS_A_STEP else 0, sequence=event.sequence
+    )
     if len(state.steps) > STEPS_MOST:
         del state.steps[next(iter(state.steps))]
 
@@ -247,7 +256,7 @@ def _on_end(state: Scratchpad, event: Event) -> None:
         return
     if state.outcome is None or event.outcome is not Outcome.UNKNOWN:
         state.outcome = event.outcome
-    state.steps_done = event.steps or state.steps_done
+    state.steps_done = _believed(state, event.steps) or state.steps_done
 
 
 def _on_commit(state: Scratchpad, event: Event) -> None:

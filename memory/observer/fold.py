@@ -8,7 +8,8 @@ stored are all there, and `rebuild` puts it in its place.
 
 Time is only a hint. A session's clock adds up the pauses between events, each from 0 to ten
 minutes, so a clock that jumps or runs back neither orders anything nor makes an hour out of a
-second.
+second. A number of steps beyond four for each event applied so far is not believed: it goes into
+sums over sessions, and one that a program made up would outweigh all the others.
 """
 
 from collections.abc import Iterable

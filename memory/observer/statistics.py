@@ -275,7 +275,7 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
     planned = scratchpad.setting.planned_steps
     actual = scratchpad.steps_done or scratchpad.current_step
     is_clean = scratchpad.taint is None
-    is_sample = planned > 0 and is_clean and scratchpad.outcome is Outcome.SUCCESS
+    is_sample = min(planned, actual) > 0 and is_clean and scratchpad.outcome is Outcome.SUCCESS
     return tuple(
         ModuleRow(
             module=module,

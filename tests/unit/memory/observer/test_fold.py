@@ -150,18 +150,18 @@ def test_a_clock_that_jumps_or_runs_back_makes_no_hours() -> None:
 
 
 def test_the_end_of_a_subagent_is_not_that_of_the_session() -> None:
-    told = Story().event("session_complete", outcome="success", steps=5)
+    told = Story().event("session_complete", outcome="success", steps=4)
     told.by("sub").event("session_complete").event("session_complete", outcome="failed", steps=9)
 
     state = told.scratchpad()
 
-    assert (state.outcome, state.steps_done) == (Outcome.SUCCESS, 5)
+    assert (state.outcome, state.steps_done) == (Outcome.SUCCESS, 4)
 
 
 def test_an_end_that_says_nothing_takes_nothing_of_what_is_known() -> None:
-    told = Story().event("session_complete", outcome="success", steps=5).event("session_complete")
+    told = Story().event("session_complete", outcome="success", steps=4).event("session_complete")
 
-    assert (told.scratchpad().outcome, told.scratchpad().steps_done) == (Outcome.SUCCESS, 5)
+    assert (told.scratchpad().outcome, told.scratchpad().steps_done) == (Outcome.SUCCESS, 4)
     assert Story().event("session_complete").scratchpad().outcome is Outcome.UNKNOWN
 
 
@@ -205,3 +205,19 @@ def test_a_checkpoint_that_knew_steps_without_their_agents_is_read_anew() -> Non
 
     with pytest.raises(ValueError, match="version 1"):
         checkpoint.load(data=data)
+
+
+def test_more_steps_than_four_an_event_are_not_believed() -> None:
+    told = Story(planned=5).edit("a.py").counting(10**9).edit("b.py", tokens=10**9)
+    told.event("session_complete", outcome="success", steps=10**9)
+
+    state = told.scratchpad()
+
+    assert (state.current_step, state.steps_done) == (1, 0)
+    assert sum(cost.tokens for cost in state.steps.values()) == 1_000
+
+
+def test_four_steps_an_event_are_believed() -> None:
+    told = Story().event("session_complete", outcome="success", steps=4)
+
+    assert told.scratchpad().steps_done == 4

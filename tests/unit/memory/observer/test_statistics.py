@@ -91,10 +91,34 @@ def test_a_session_that_counts_no_steps_has_all_its_modules() -> None:
     assert [row.module for row in facts(story).modules] == ["lib", "src/auth", "src/pay"]
 
 
+def test_what_is_done_after_outside_content_counts_for_no_file_and_no_module() -> None:
+    story = Story(planned=4).read("src/auth/a.py").edit("src/auth/a.py").read("src/pay/b.py")
+    story.fetch("https://x.example/").edit("src/auth/a.py").edit("src/pay/c.py").read("lib/d.py")
+
+    told = facts(story.done())
+
+    assert told.files == (
+        FileRow(path="src/auth/a.py", sessions=1, reads=1, edits=1),
+        FileRow(path="src/pay/b.py", sessions=1, reads=1, tokens=1, sized=1),
+    )
+    assert told.modules == (
+        ModuleRow(module="src/auth", sessions=1, tokens=2_000, costed=1),
+        ModuleRow(module="src/pay", sessions=1, tokens=1_000, costed=1),
+    )
+
+
 def test_a_session_that_failed_is_no_sample_of_a_plan() -> None:
     told = facts(Story(planned=2).edit("a/b/x.py").done("failure"))
 
     assert statistics.ratio(module=told.modules[0]) is None
+
+
+def test_a_session_whose_steps_nobody_knows_is_no_sample_of_a_plan() -> None:
+    story = Story(planned=5).counting(10**9).edit("a/b/x.py")
+
+    (told,) = facts(story.event("session_complete", outcome="success")).modules
+
+    assert (told.planned, told.actual, told.samples) == (0, 0, 0)
 
 
 @given(st.lists(edges, min_size=1, max_size=6), st.data())

@@ -29,3 +29,9 @@ def test_it_is_not_seen(planned: int, steps: int) -> None:
     story = worked(planned=planned, steps=steps)
 
     assert step_overrun.find(scratchpad=story.scratchpad()) == ()
+
+
+def test_a_step_that_nobody_can_have_reached_is_no_overrun() -> None:
+    story = Story(planned=5).edit("a.py").counting(10**9).edit("a.py")
+
+    assert step_overrun.find(scratchpad=story.scratchpad()) == ()
