@@ -77,10 +77,14 @@ def is_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
     }[gate]
 
 
+def is_of_qa(*, setting: Setting) -> bool:
+    """Say whether QA decides; what failed is worth keeping there also where it never passed."""
+    return GATES[setting.type].gate is Gate.QA_PASSED
+
+
 def is_piecewise(*, setting: Setting) -> bool:
     """Say whether a session is a build of so many subtasks that it is promoted piece by piece."""
-    is_build = GATES[setting.type].gate is Gate.QA_PASSED
-    return is_build and setting.planned_steps > PIECEWISE_ABOVE
+    return is_of_qa(setting=setting) and setting.planned_steps > PIECEWISE_ABOVE
 
 
 def validated(*, scratchpad: Scratchpad) -> int:

@@ -101,14 +101,18 @@ def propose(
     key. `results` are those of tools that drive the running product.
     """
     own = scratchpads[0]
-    if not gates.is_open(scratchpad=own, progress=progress):
-        return ()
-    found = (
-        *_from_signals(own, seen, seen_before),
+    failures = (
         *(draft for one in scratchpads for draft in _from_dead_ends(one)),
         *(draft for one in scratchpads for draft in _from_reports(one)),
-        *_from_the_product(own, results),
     )
+    if gates.is_open(scratchpad=own, progress=progress):
+        found = (
+            *_from_signals(own, seen, seen_before),
+            *failures,
+            *_from_the_product(own, results),
+        )
+    else:
+        found = failures if gates.is_of_qa(setting=own.setting) else ()
     allowed = GATES[own.setting.type].types
     fitting = {
         draft.key: _candidate(draft) for draft in found if not allowed or draft.type in allowed
@@ -127,8 +131,8 @@ def choose(
     """Return what is promoted: novel, and no more than the type of session allows.
 
     `nearest` is the highest cosine with a stored memory by key; a key without one counts as novel,
-    and so does one that is not above `novelty_cosine`, the project's. `before` counts what was
-    promoted from it piece by piece.
+    and so does one that is not above `novelty_cosine`, the project's. `before` counts what the
+    session promoted at earlier ends or piece by piece.
     """
     novel = tuple(
         one
@@ -177,19 +181,18 @@ def _from_signals(
             yield draft
 
 
-def _taken_back(seen: tuple[Witnessed, ...]) -> frozenset[str]:
-    return frozenset(
-        path
-        for witnessed in seen
-        if witnessed.sighting.kind is SignalKind.BACKTRACK
-        for path in witnessed.sighting.files
-    )
+def _taken_back(seen: tuple[Witnessed, ...]) -> Mapping[str, int]:
+    """Return the files whose changes were taken back, with the call that did so last."""
+    backtracks = (one.sighting for one in seen if one.sighting.kind is SignalKind.BACKTRACK)
+    return {path: sighting.last_sequence for sighting in backtracks for path in sighting.files}
 
 
-def _is_of_failed(sighting: Sighting, taken_back: frozenset[str]) -> bool:
-    """Say whether a signal rests only on work that was taken back."""
+def _is_of_failed(sighting: Sighting, taken_back: Mapping[str, int]) -> bool:
+    """Say whether a signal rests only on work that was taken back afterwards."""
     is_about_it = sighting.kind in {SignalKind.BACKTRACK, SignalKind.SELF_CORRECTION}
-    return bool(sighting.files) and not is_about_it and taken_back.issuperset(sighting.files)
+    if is_about_it or not sighting.files or not taken_back.keys() >= set(sighting.files):
+        return False
+    return sighting.last_sequence <= max(taken_back[path] for path in sighting.files)
 
 
 def _of_signal(witnessed: Witnessed, type: MemoryType, sessions: int) -> _Draft:

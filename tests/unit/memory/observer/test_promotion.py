@@ -10,6 +10,7 @@ from memory.observer.gates import Gate, Progress
 from memory.observer.promotion import Candidate
 from memory.observer.quorum import Seen
 from memory.observer.scratchpad import SessionType
+from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SIGNALS, SignalKind
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
@@ -84,7 +85,26 @@ def test_a_gate_opens_for_what_it_waits_for_and_nothing_else(type: SessionType) 
 def test_qa_that_failed_again_after_it_passed_keeps_the_gate_shut() -> None:
     story = passed(Story().say("Correction: it is lazy."))
 
-    assert offered(story.event("qa_report", outcome="failed", text="Sign-out")) == ()
+    (found,) = offered(story.event("qa_report", outcome="failed", text="Sign-out"))
+
+    assert found.content == "QA found: Sign-out"
+
+
+def test_what_failed_in_a_build_that_never_passes_is_kept() -> None:
+    story = Story().edit("a").say(WONT).say("Correction: it is lazy.")
+
+    found = offered(story.event("qa_report", outcome="failed", text="Login broken"))
+
+    assert {(one.type, one.source) for one in found} == {
+        (MemoryType.DEAD_END, Source.OBSERVER_INFERRED),
+        (MemoryType.ERROR_PATTERN, Source.QA_AUTO),
+    }
+
+
+def test_only_qa_lets_failures_through_a_shut_gate() -> None:
+    story = Story(type=SessionType.SPEC).edit("a").say(WONT)
+
+    assert offered(story.event("qa_report", outcome="failed", text="Login broken")) == ()
 
 
 @pytest.mark.parametrize(
@@ -120,6 +140,17 @@ def test_work_that_was_taken_back_leaves_only_that_it_was() -> None:
     offered_keys = {one.key for one in offered(story, before=MANY)}
 
     assert offered_keys == {"backtrack:a", "backtrack:b"}
+
+
+def test_what_was_done_after_work_was_taken_back_stands() -> None:
+    story = terminal().edit("a").run("git restore a").edit("a").fails("pytest", "KeyError: 'x'")
+    story.edit("a").run("pytest").done()
+    pad = story.scratchpad()
+    seen = finding.find_all(scratchpad=pad, verdicts={})
+
+    kinds = {one.key.partition(":")[0] for one in offered(story, before=once_more(seen))}
+
+    assert kinds >= {"error_retry", "file_access", "backtrack"}
 
 
 def test_what_follows_outside_content_waits_for_a_person() -> None:
@@ -208,6 +239,11 @@ def test_confidence_is_a_share_that_more_sessions_never_lower(
     assert 0 <= fewer <= more <= 0.95
 
 
+def once_more(seen: tuple[Sighting, ...]) -> promotion.SeenBefore:
+    """Return that other sessions have shown all of this."""
+    return {(sighting.kind, sighting.key): 5 for sighting in seen}
+
+
 def everything() -> Story:
     """Return a session that shows most signals."""
     story = Story(type=SessionType.INSIGHTS, planned=5).prompt("Make it resumable")
@@ -222,7 +258,7 @@ def everything() -> Story:
 def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
     story = everything()
     found = finding.find_all(scratchpad=story.scratchpad(), verdicts={})
-    before = {(sighting.kind, sighting.key): 5 for sighting in found}
+    before = once_more(found)
 
     candidates = offered(story, before=before)
 
