@@ -127,7 +127,7 @@ def chosen(
         proposed=tuple(one.candidate for one in fresh),
         nearest=nearest,
         novelty_cosine=bound,
-        before=_pieces(row),
+        before=len((row.observed or {}).get("promoted", ())),
     )
     dropped["known"] += known
     dropped["over_bound"] += len(fresh) - known - len(kept)
@@ -177,12 +177,6 @@ def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> 
         taint_reason=candidate.reason[:LONGEST_REASON],
         session_id=row.id,
     )
-
-
-def _pieces(row: Session) -> int:
-    """Return how many memories a long build has come to before its end."""
-    observed = row.observed or {}
-    return len(observed.get("promoted", ())) if observed.get("piece") else 0
 
 
 def _said_anew(who: Proposing, row: Session, offer: Offer, text: str) -> Offer:

@@ -191,6 +191,27 @@ def test_a_resumed_session_is_counted_once_and_looked_at_again(
     assert row.observed["events"] == len(STREAM)
 
 
+CORRECTIONS: Final = (
+    "Correction: the importer reads dates as local time.",
+    "Correction: vouchers are single use per household.",
+    "Correction: the warehouse sends parcels twice a day.",
+    "Correction: invoices round at each line instead of at the end.",
+    "Correction: the mailer retries for six hours and then gives up.",
+)
+
+
+def test_a_session_that_ends_again_and_again_promotes_no_more_than_its_kind_may(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = opened(agent, now, project=store)
+    for sequence, text in enumerate(CORRECTIONS, start=1):
+        said = {"sequence": sequence, "kind": "reasoning", "text": text}
+        append_events(caller=agent, session_id=session.id, events=(said,), now=now)
+        ended(agent, session, now)
+
+    assert len(observed()) == 3
+
+
 def test_nothing_is_decided_while_a_session_runs(agent: Caller, store: str, now: datetime) -> None:
     session = opened(agent, now, project=store)
     append_events(caller=agent, session_id=session.id, events=STREAM, now=now)
