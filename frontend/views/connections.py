@@ -174,7 +174,7 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
     agents = tuple(
         Agent(
             token=one,
-            is_paused=one.id in paused.tokens,
+            is_paused=one.id in paused.tokens or one.user_id in paused.people,
             is_silent=is_silent(token=one, now=frame.now),
             is_old=one.last_used_hook is not None and one.last_used_hook < script.VERSION,
             may_pause=_may_write(frame),

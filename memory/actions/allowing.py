@@ -78,7 +78,9 @@ def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
     level = trust.level_of(caller=caller, project_id=project_id)
     switches = Switches(
         off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
-        paused=pauses.is_paused(project=place.project, token_id=caller.token_id),
+        paused=pauses.is_paused(
+            project=place.project, token_id=caller.token_id, user_id=caller.user_id
+        ),
         experiments=False,
     )
     group = _group(place, point, switches)

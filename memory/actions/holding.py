@@ -152,7 +152,7 @@ def hold(
 def _place(caller: Caller, project: str) -> _Place:
     with tenancy.unit():
         row = places.find_project(caller=caller, ref=project)
-        is_paused = pauses.is_paused(project=row, token_id=caller.token_id)
+        is_paused = pauses.is_paused(project=row, token_id=caller.token_id, user_id=caller.user_id)
         return _Place(project_id=row.id, is_paused=is_paused)
 
 

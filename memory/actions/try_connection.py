@@ -92,7 +92,7 @@ def _at_doors(agent: Caller, project: Project) -> Outcome:
         return Outcome.READ_ONLY
     if pauses.is_paused(project=project, token_id=None):
         return Outcome.PAUSED
-    if pauses.is_paused(project=project, token_id=agent.token_id):
+    if pauses.is_paused(project=project, token_id=agent.token_id, user_id=agent.user_id):
         return Outcome.TOKEN_PAUSED
     place = Place(project=project)
     is_open = any(

@@ -70,9 +70,11 @@ class Client:
         """Return the projects that the caller sees."""
         return tuple(self._get("projects")["items"])
 
-    def pause(self, *, project: str, paused: bool, token_id: str = "") -> Mapping[str, Any]:
-        """Let agents of a project be given nothing, or again; of one token, or of all."""
-        body = {"paused": paused, "token": token_id or None}
+    def pause(
+        self, *, project: str, paused: bool, token_id: str = "", mine: bool = False
+    ) -> Mapping[str, Any]:
+        """Let agents of a project be given nothing, or again: all, one token's, or one's own."""
+        body = {"paused": paused, "token": token_id or None, "mine": mine or None}
         return self._post(f"projects/{project}/pause", _given(body))
 
     def search(self, *, query: str, project: str = "", **narrowing: object) -> Found:

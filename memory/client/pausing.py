@@ -1,6 +1,6 @@
 """Commands that stop what agents are given, and let it go on (spec 4.6, 8.3)."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,7 +8,12 @@ from .asking import Project
 from .errors import Misused
 from .terminal import Desk
 
-Everybody = Annotated[bool, typer.Option("--everybody", help="All agents, not this token's alone.")]
+if TYPE_CHECKING:
+    from .api import Client
+
+Everybody = Annotated[
+    bool, typer.Option("--everybody", help="All agents of the project, not yours alone.")
+]
 
 
 def register(*, app: typer.Typer) -> None:
@@ -18,7 +23,7 @@ def register(*, app: typer.Typer) -> None:
 
 
 def pause(context: typer.Context, project: Project = "", everybody: Everybody = False) -> None:
-    """Give agents that use this token nothing, until you resume. What they tell is kept on."""
+    """Give your agents nothing, whatever token they use, until you resume. They are still heard."""
     _set(context.obj, project, is_all=everybody, paused=True)
 
 
@@ -36,9 +41,15 @@ def _set(desk: Desk, project: str, *, is_all: bool, paused: bool) -> None:
             command="cairn status",
         )
     with desk.client(connection=connection) as client:
-        token_id = "" if is_all else str(client.me().told.get("token_id") or "")
-        told = client.pause(project=connection.project, paused=paused, token_id=token_id)
-    agents = "all agents" if told.get("paused") else "agents of this token"
+        whose = {} if is_all else _whose(client)
+        told = client.pause(project=connection.project, paused=paused, **whose)
+    agents = "all agents" if told.get("paused") else "your agents"
     is_paused = told.get("paused") or told.get("this_token_paused")
     state = f"paused for {agents}" if is_paused else "not paused"
     desk.show(row=told, line=f"{connection.project}: {state}")
+
+
+def _whose(client: "Client") -> dict[str, Any]:
+    """Return whose agents are meant: the person's, or those of a token that is nobody's."""
+    me = client.me().told
+    return {"mine": True} if me.get("user_id") else {"token_id": str(me.get("token_id") or "")}

@@ -19,6 +19,12 @@ PAUSE: Final = Record(
             shape=Identifier(),
             says="A token of yours that is given nothing there; the whole project when left out.",
         ),
+        Field(
+            name="mine",
+            shape=Truth(),
+            says="Every token of yours, later ones too, instead of one.",
+            default=False,
+        ),
     ),
 )
 _PAUSES: Final = {"paused": True, "this_token_paused": False}
@@ -34,6 +40,7 @@ def change(ask: Ask) -> Answer:
         ref=ask.path["ref"],
         token_id=ask.body["token"],
         paused=ask.body["paused"],
+        mine=ask.body["mine"],
     )
     return Answer(body=_shown(ask.caller, done))
 
@@ -44,7 +51,8 @@ def look(ask: Ask) -> Answer:
 
 
 def _shown(caller: Caller, found: Pauses) -> dict[str, bool]:
-    return {"paused": found.paused, "this_token_paused": caller.token_id in found.tokens}
+    is_own = caller.token_id in found.tokens or caller.user_id in found.people
+    return {"paused": found.paused, "this_token_paused": is_own}
 
 
 ENDPOINTS: Final = (
@@ -56,7 +64,8 @@ ENDPOINTS: Final = (
         summary="Pause what agents are given",
         says=(
             "What agents tell is kept on; nothing is given back to them until somebody resumes. "
-            "The whole project is paused by who manages projects, one token by whoever sees it."
+            "The whole project is paused by who manages projects, one token by whoever sees it, "
+            "and with `mine` all of your own."
         ),
         scope=TokenScope.WRITE,
         run=change,

@@ -2,9 +2,13 @@
 
 import json
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from django.test import Client
+
+from accounts.actions.tokens import NewToken, create_token
+from accounts.caller import Caller, TokenScope
 
 ROOT = "/api/v1/"
 STATEMENT = "Prices in the cart are cached for sixty seconds, so tests clear them first."
@@ -48,3 +52,9 @@ class Api:
         body = {"project": "shop", "content": content, "type": "gotcha", **fields}
         memory: dict[str, Any] = self.post("memories", body).json()["memory"]
         return memory
+
+
+def agent(caller: Caller) -> Api:
+    """Return a client with a new token of somebody's, that reads and writes."""
+    new = NewToken(name="laptop", scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
+    return Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)

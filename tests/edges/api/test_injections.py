@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
+from accounts.caller import Caller
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
-from tests.support.api import Api
+from tests.support.api import Api, agent
 
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
@@ -111,6 +112,35 @@ def test_one_token_is_paused_and_the_others_are_not(api: Api, member_api: Api) -
     assert done.json() == {"paused": False, "this_token_paused": True}
     assert touched(api) == ""
     assert WARNING in touched(member_api)
+
+
+def test_all_agents_of_a_person_are_paused_and_resumed_together_or_one_by_one(
+    api: Api, caller: Caller, member_api: Api
+) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    other = agent(caller)
+    token = other.get("me").json()["token_id"]
+
+    done = api.post("projects/shop/pause", {"mine": True})
+    own = (api, other, agent(caller))
+
+    assert done.json() == {"paused": False, "this_token_paused": True}
+    assert [WARNING in touched(one, f"a{n}") for n, one in enumerate(own)] == [False] * 3
+    assert WARNING in touched(member_api)
+    api.post("projects/shop/pause", {"token": token, "paused": False})
+    assert [WARNING in touched(one, f"b{n}") for n, one in enumerate(own)] == [False, True, False]
+    api.post("projects/shop/pause", {"mine": True, "paused": False})
+    assert [WARNING in touched(one, f"c{n}") for n, one in enumerate(own)] == [True] * 3
+
+
+def test_a_pause_is_of_one_token_or_of_all_of_ones_own(api: Api) -> None:
+    token = api.get("me").json()["token_id"]
+
+    refused = api.post("projects/shop/pause", {"mine": True, "token": token})
+
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith("/mine")
+    assert api.get("projects/shop/pause").json()["this_token_paused"] is False
 
 
 def test_a_change_of_the_project_keeps_its_pause(api: Api) -> None:

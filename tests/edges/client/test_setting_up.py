@@ -250,7 +250,7 @@ def test_doctor_says_what_is_wrong_and_ends_with_a_fault(agents: Path, here: Cai
     assert wrong == {"settings", "claude-code", "cursor", "codex"}
 
 
-def test_pause_holds_for_this_token_until_it_is_resumed(here: Cairn) -> None:
+def test_pause_holds_for_ones_own_agents_until_it_is_resumed(here: Cairn) -> None:
     paused = here("pause", "--json").rows()[0]
     resumed = here("resume", "--json").rows()[0]
     everybody = here("pause", "--everybody").out

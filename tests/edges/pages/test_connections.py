@@ -6,14 +6,13 @@ from datetime import UTC, datetime, timedelta
 from django.test import Client
 
 from accounts import tenancy
-from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
-from accounts.caller import Caller, TokenScope
+from accounts.caller import Caller
 from accounts.models import Token, User
 from memory.observer.harnesses import script
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
-from tests.support.api import Api
+from tests.support.api import agent
 
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."
@@ -24,12 +23,6 @@ TOUCH = {
     "tool": "read",
     "arguments": {"path": FILE},
 }
-
-
-def agent(caller: Caller) -> Api:
-    """Return a client with a token of somebody's."""
-    new = NewToken(name="laptop", scopes=frozenset({TokenScope.READ, TokenScope.WRITE}))
-    return Api(token=create_token(caller=caller, new=new, now=datetime.now(UTC)).text)
 
 
 def page(client: Client, shop: str) -> str:
