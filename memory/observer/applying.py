@@ -32,6 +32,7 @@ from memory.observer.scratchpad import (
     StepCost,
     Taint,
     step_key,
+    touched,
 )
 from memory.observer.tools import Act
 
@@ -82,7 +83,7 @@ def _believed(state: Scratchpad, steps: int) -> int:
 def _on_call(state: Scratchpad, event: Event) -> None:
     setting = state.setting
     reading = tools.read(event=event, root=setting.root, own_servers=setting.own_servers)
-    state.deeds[event.sequence] = Deed(
+    deed = Deed(
         sequence=event.sequence,
         step=event.step,
         act=reading.act,
@@ -93,11 +94,13 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         before=event.arguments.before,
         after=event.arguments.after,
         clock=state.clock,
+        also=reading.also,
     )
+    state.deeds[event.sequence] = deed
     _open(state, event)
     _taint(state, event, reading)
     if reading.act in _FILES and reading.target:
-        _touch(state, event, reading)
+        _touch(state, deed)
     if reading.act is Act.RECORD:
         entry = Recorded(sequence=event.sequence, step=event.step, text=event.text[:MESSAGE_MOST])
         state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
@@ -134,19 +137,11 @@ def _key(event: Event) -> str:
     return f"#{event.call}" if event.call else f"{event.agent}\0{event.name}"
 
 
-def _touch(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
-    """Count a file; of too many the one touched longest ago without an edit goes."""
-    is_edit = reading.act is Act.EDIT
-    known = state.files.get(reading.target)
-    state.files[reading.target] = FileUse(
-        reads=(known.reads if known else 0) + (not is_edit),
-        edits=(known.edits if known else 0) + is_edit,
-        first_step=known.first_step if known else event.step,
-        last_step=max(event.step, known.last_step if known else 0),
-        last_sequence=event.sequence,
-        tokens=known.tokens if known else 0,
-    )
-    if len(state.files) > FILES_MOST:
+def _touch(state: Scratchpad, deed: Deed) -> None:
+    """Count the files of a call; of too many those touched longest ago without an edit go."""
+    for path in (deed.target, *deed.also):
+        state.files[path] = touched(known=state.files.get(path), deed=deed)
+    while len(state.files) > FILES_MOST:
         del state.files[min(state.files, key=lambda path: _worth(state.files[path]))]
 
 

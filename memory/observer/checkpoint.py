@@ -89,7 +89,8 @@ def _event(row: dict[str, Any]) -> Event:
 
 
 def _deed(row: dict[str, Any]) -> Deed:
-    return Deed(**{**row, "act": Act(row["act"]), "found": tuple(row["found"])})
+    lists = {name: tuple(row[name]) for name in ("found", "also")}
+    return Deed(**{**row, **lists, "act": Act(row["act"])})
 
 
 def _remark(row: dict[str, Any]) -> Remark:

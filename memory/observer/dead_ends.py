@@ -9,7 +9,7 @@ from typing import Final
 
 from memory.observer import sightings
 from memory.observer.remarks import Remark, RemarkKind
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
+from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.observer.sightings import Evidence
 from memory.observer.tools import Act
 
@@ -53,7 +53,8 @@ def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
     failed = next((deed for deed in reversed(tried) if deed.is_error), tried[-1])
     instead = next((deed for deed in after if deed.act in _TRIES and not deed.is_error), None)
     said = Evidence(sequence=remark.sequence, step=remark.step)
-    files = tuple(dict.fromkeys(deed.target for deed in tried if deed.act is Act.EDIT))
+    changed = each_file(deeds=(deed for deed in tried if deed.act is Act.EDIT))
+    files = tuple(dict.fromkeys(deed.target for deed in changed))
     return DeadEnd(
         approach=_in_words(failed),
         why_it_failed=" ".join(part for part in (remark.text, failed.message) if part),

@@ -5,7 +5,8 @@ any. Everything in it has a stated cap, so that the whole stays far below 50 MB 
 session runs. When the log of deeds is full, the oldest of those that tell least go first.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -57,8 +58,8 @@ class Deed:
     """One tool call with what came of it.
 
     `clock` is the session's own time in seconds, which never runs back. `found` holds the paths
-    that a search named, or the names that a file just read imports. `seconds` is None while the
-    result is missing.
+    that a search named, or the names that a file just read imports. `also` are files beside the
+    target that the same call read or edited. `seconds` is None while the result is missing.
     """
 
     sequence: int
@@ -77,6 +78,7 @@ class Deed:
     message: str = ""
     found: tuple[str, ...] = ()
     seconds: float | None = None
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +199,27 @@ def begin(*, setting: Setting) -> Scratchpad:
 def edited(*, scratchpad: Scratchpad) -> frozenset[str]:
     """Return the files that the session edited."""
     return frozenset(path for path, use in scratchpad.files.items() if use.edits)
+
+
+def each_file(*, deeds: Iterable[Deed]) -> Iterator[Deed]:
+    """Yield deeds, one that read or edited several files as one deed for each of them."""
+    for deed in deeds:
+        yield deed
+        for path in deed.also:
+            yield replace(deed, target=path, also=())
+
+
+def touched(*, known: FileUse | None, deed: Deed) -> FileUse:
+    """Return how a file was used after one more read or edit of it."""
+    is_edit = deed.act is Act.EDIT
+    return FileUse(
+        reads=(known.reads if known else 0) + (not is_edit),
+        edits=(known.edits if known else 0) + is_edit,
+        first_step=known.first_step if known else deed.step,
+        last_step=max(deed.step, known.last_step if known else 0),
+        last_sequence=deed.sequence,
+        tokens=known.tokens if known else 0,
+    )
 
 
 def in_order(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from memory.observer import places
-from memory.observer.scratchpad import Deed, Scratchpad
+from memory.observer.scratchpad import Deed, Scratchpad, each_file
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
 
@@ -55,7 +55,8 @@ def detail(*, sighting: Sighting, name: str) -> str:
 
 def evidence(*, deeds: Iterable[Deed]) -> tuple[Evidence, ...]:
     """Return some deeds as evidence, the last ones in their order."""
-    rests = sorted({deed.sequence: deed for deed in deeds}.values(), key=lambda one: one.sequence)
+    told = {(deed.sequence, deed.target): deed for deed in deeds}
+    rests = sorted(told.values(), key=lambda one: one.sequence)
     return tuple(
         Evidence(
             sequence=deed.sequence,
@@ -83,7 +84,7 @@ def touches(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:
     """Return the reads and edits of files of the repository that did not fail, in order."""
     return tuple(
         deed
-        for deed in scratchpad.deeds.values()
+        for deed in each_file(deeds=scratchpad.deeds.values())
         if deed.act in {Act.READ, Act.EDIT} and not deed.is_error and _is_ours(deed.target)
     )
 

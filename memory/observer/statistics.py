@@ -16,7 +16,7 @@ from typing import Final
 from memory.observer import places, sightings
 from memory.observer.events import Outcome
 from memory.observer.finding import FINDERS, Known
-from memory.observer.scratchpad import Deed, FileUse, Scratchpad, step_key
+from memory.observer.scratchpad import Deed, FileUse, Scratchpad, each_file, step_key
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
@@ -225,7 +225,7 @@ def _clean_uses(scratchpad: Scratchpad) -> Mapping[str, FileUse]:
     uses = {
         path: use for path, use in scratchpad.files.items() if use.last_sequence <= taint.sequence
     }
-    for deed in scratchpad.deeds.values():
+    for deed in each_file(deeds=scratchpad.deeds.values()):
         use = scratchpad.files.get(deed.target) if deed.act in {Act.READ, Act.EDIT} else None
         if use is not None and deed.sequence <= taint.sequence < use.last_sequence:
             known = uses.get(deed.target) or replace(use, reads=0, edits=0, tokens=0)

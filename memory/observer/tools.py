@@ -12,6 +12,7 @@ from typing import Final
 from memory.observer import places
 from memory.observer.events import Event
 
+ALSO_MOST: Final = 40  # files of one call, ours
 SERVERS_OF_OURS: Final = frozenset({"cairn"})
 
 
@@ -32,11 +33,15 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """An act, its target, and why what follows is tainted; empty when it is not."""
+    """An act, its target, and why what follows is tainted; empty when it is not.
+
+    `also` are further files that the same call read or edited.
+    """
 
     act: Act
     target: str
     taint: str = ""
+    also: tuple[str, ...] = ()
 
 
 _BY_NAME: Final = {
@@ -88,7 +93,7 @@ def read(*, event: Event, root: str, own_servers: frozenset[str]) -> Reading:
     act = _BY_NAME.get(event.name.lower().rpartition("__")[2], Act.OTHER)
     given = event.arguments
     if act in {Act.READ, Act.EDIT}:
-        return _of_file(act, places.relative(path=given.path, root=root))
+        return _of_files(act, (given.path, *event.files[:ALSO_MOST]), root)
     if act in {Act.GREP, Act.GLOB}:
         return Reading(act=act, target=" ".join(given.pattern.split()))
     if act is Act.RUN:
@@ -145,6 +150,15 @@ def _foreign(name: str, own_servers: frozenset[str]) -> Reading | None:
         return None
     reason = "issue or mail" if _ISSUE_TOOLS.search(name) else "foreign tool"
     return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=f"{reason}: {server}")
+
+
+def _of_files(act: Act, given: tuple[str, ...], root: str) -> Reading:
+    """Return the reading of a call on files, some of which it names twice; the first stands out."""
+    named = (places.relative(path=path, root=root) for path in given if path)
+    target, *also = dict.fromkeys(named) or ("",)
+    read_all = tuple(_of_file(act, path) for path in (target, *also))
+    taint = next((one.taint for one in read_all if one.taint), "")
+    return Reading(act=act, target=target, taint=taint, also=tuple(also))
 
 
 def _of_file(act: Act, path: str) -> Reading:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
+from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
@@ -59,7 +59,7 @@ def _is_reverse(earlier: Deed, later: Deed) -> bool:
 def _put_back(deeds: tuple[Deed, ...]) -> Iterator[tuple[Deed, Deed]]:
     """Yield the last edit of each file that git puts back, with that command."""
     edits: dict[str, Deed] = {}
-    for deed in deeds:
+    for deed in each_file(deeds=deeds):
         if deed.act is Act.EDIT and not deed.is_error:
             edits[deed.target] = deed
         elif deed.act is Act.RUN and deed.target.startswith("git commit"):

@@ -6,7 +6,7 @@ Seen when a file that configures was edited, and within ten calls of that one th
 from typing import Final
 
 from memory.observer import places, sightings
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
+from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
@@ -16,7 +16,7 @@ CALLS_APART: Final = 10  # at most, either way; ours
 
 def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the files that configure and were changed with code."""
-    deeds = in_order(scratchpad=scratchpad)
+    deeds = tuple(each_file(deeds=in_order(scratchpad=scratchpad)))
     by_config: dict[str, list[Deed]] = {}
     for place, deed in enumerate(deeds):
         if _is_edit(deed) and places.is_config(path=deed.target):

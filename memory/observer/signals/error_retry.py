@@ -9,13 +9,14 @@ from typing import Final
 
 from memory.intake import text as texts
 from memory.observer import sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
+from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
 
 CALLS_APART: Final = 10  # at most, ours
 FILES_NAMED: Final = 3  # that were changed until it went through, ours
+CHANGED: Final = "after a change of "
 _REFUSED: Final = re.compile(r"user (?:doesn't want|rejected|denied)|interrupted by user", re.I)
 
 
@@ -29,6 +30,11 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             by_error.setdefault(deed.fingerprint, []).append((place, again))
     found = (_sighting(deeds, tries) for tries in by_error.values())
     return sightings.strongest(sightings=found)
+
+
+def changed(*, how: str) -> tuple[str, ...]:
+    """Return the files whose change helped, by the words that say how it went through."""
+    return tuple(how.removeprefix(CHANGED).split(", ")) if how.startswith(CHANGED) else ()
 
 
 def _is_error(deed: Deed) -> bool:
@@ -73,14 +79,14 @@ def _sighting(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting
 
 
 def _edits(deeds: tuple[Deed, ...]) -> tuple[Deed, ...]:
-    return tuple(deed for deed in deeds if deed.act is Act.EDIT)
+    return tuple(deed for deed in each_file(deeds=deeds) if deed.act is Act.EDIT)
 
 
 def _how(failed: Deed, last: Deed, between: tuple[Deed, ...]) -> str:
     """Say what differed when it went through."""
     if between:
         changed = tuple(dict.fromkeys(deed.target for deed in between))[:FILES_NAMED]
-        return f"after a change of {', '.join(changed)}"
+        return f"{CHANGED}{', '.join(changed)}"
     if last.target != failed.target:
         return f"as `{last.target}`"
     return "when tried again"

@@ -221,3 +221,14 @@ def test_four_steps_an_event_are_believed() -> None:
     told = Story().event("session_complete", outcome="success", steps=4)
 
     assert told.scratchpad().steps_done == 4
+
+
+def test_each_file_that_one_call_edits_is_touched() -> None:
+    patched = ["/work/shop/b.py", "/work/shop/c.py"]
+    told = Story().event("tool_call", name="apply_patch", args={"path": "b.py"}, files=patched)
+
+    state = told.scratchpad()
+
+    assert {path: use.edits for path, use in state.files.items()} == {"b.py": 1, "c.py": 1}
+    assert [deed.also for deed in state.deeds.values()] == [("c.py",)]
+    assert checkpoint.load(data=checkpoint.dump(scratchpad=state)) == state

@@ -1,5 +1,7 @@
 """Tool calls are read as acts, whatever the harness calls its tools; outside content is seen."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.observer import tools
@@ -77,3 +79,14 @@ def test_ordinary_commands_bring_nothing_from_outside(arguments: dict[str, objec
 )
 def test_a_program_is_named_with_its_verb(command: str, program: str) -> None:
     assert tools.program(command=command) == program
+
+
+def test_a_call_on_several_files_names_each_once_and_any_of_them_may_lie_outside() -> None:
+    files = ("/work/shop/a.py", "/work/shop/b.py", "/etc/hosts")
+    event = Event(sequence=1, kind=EventKind.TOOL_CALL, name="Read", files=files)
+    given = replace(event, arguments=Arguments(path="a.py"))
+
+    found = tools.read(event=given, root="/work/shop", own_servers=tools.SERVERS_OF_OURS)
+
+    assert (found.target, found.also) == ("a.py", ("b.py", "/etc/hosts"))
+    assert found.taint == "outside file: /etc/hosts"

@@ -33,6 +33,13 @@ def test_it_is_not_seen(story: Story) -> None:
     assert keys(co_access.find, story) == []
 
 
+def test_files_that_one_call_changes_go_together() -> None:
+    story = Story().call("apply_patch", {"path": "a.py"}, files=[])
+    story.rows[0]["files"] = ["a.py", "b.py"]
+
+    assert keys(co_access.find, story) == ["a.py|b.py"]
+
+
 def test_the_first_touched_names_the_direction() -> None:
     found = co_access.find(scratchpad=Story().edit("z.py").edit("a.py").scratchpad())
 
