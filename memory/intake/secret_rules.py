@@ -1,16 +1,13 @@
 """Our own rules about secrets, beside the catalog of services: a table, a row a form (spec 7.6).
 
 The value is the group `value` of a pattern, or all that it matches; a judge of `secret_values` says
-whether it is one. A rule is tried only on a text with the cheapest signs of what it looks for: its
-hints, a long word, what must stand in any match. Nearly every text of a session has none of them,
-so this takes a twelfth of the time of trying all, and leaves no match out.
+whether it is one. How they are tried on a text is in `secret_scan`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, lru_cache
 from typing import Final
 
 from accounts.tokens import TOKEN_PATTERN
@@ -51,13 +48,13 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
-    """What to look for; nothing matches an ASCII text without one of the hints (lower case).
+    """What to look for; nothing matches a text without one of the hints (small letters).
 
     An unmistakable form is believed also where a text was put together from broken lines. What
     stands before a match must end as `after` says, and the match begins with _BECOMES: the short
     sign between a name and its value is looked for first, once for all such rules. A match that
     `is_one_word` has WORD_LEAST characters or more and no blank; what `needs` finds is in every
-    text with a match.
+    text with a match, or in the word.
     """
 
     kind: SecretKind
@@ -93,19 +90,17 @@ _BECOMES: Final = (  # behind the end of a name, whose whole is looked at afterw
     r"(?:(?<=(?:ord|swd|ase|ode|pwd|ret|key|ken|ial|als|ass|sse|mdp)[\s\S])|(?<=pw[\s\S]))"
     r"(?:(?<=[\"'`])\s{0,3}(?:=>|:=|=|:)|(?<=\s)\s{0,2}(?:=>|:=|=|:)|(?<==)>?|(?<=:)=?)\s{0,3}\(?"
 )
-_LONGEST_NAME: Final = 24  # characters
+LONGEST_NAME: Final = 24  # characters
 _NAMED: Final = (  # {"name": "DB_PASSWORD", "value": …}, and the same in lines of YAML
     r"(?i)\b(?=[nk])(?:name|key)[\"']?\s{0,3}[:=]\s{0,3}[\"']?[\w.-]{0,60}(?:passw(?:or)?d|pwd|secret|token"
     r"|credentials?|(?:api|access|private|signing|master|encryption)[_.-]?key)(?:[_-]?\d{1,3})?[\"']?"
     r"(?:,\s{0,40}|\s{1,40})[\"']?value[\"']?\s{0,3}[:=]\s{0,3}"
 )
 _CALLED: Final = re.compile(r"[vV](?i:alue)[\"']?\s{0,3}[:=]")  # of what _NAMED finds
-_ENDS: Final = r"(?:ord|swd|ase|ode|pwd|ret|key|ken|ial|als|ass|sse|mdp)"  # of names
-_BETWEEN: Final = ("", *(r"[\"'`\s]" + r"\s" * blanks for blanks in range(4)))  # name and sign
-_SIGN: Final = re.compile(  # of _BECOMES, behind all with which it can begin
-    "(?i)[=:](?:" + "|".join(rf"(?<={_ENDS}{one}[=:])|(?<=pw{one}[=:])" for one in _BETWEEN) + ")"
-)
-_FARTHEST: Final = 4  # characters between the end of a name and the sign
+_LOGIN: Final = re.compile(r"://[^\s:/@\"'`]{0,100}:[^\s\"'`]{3,200}@")  # of an address
+_OPTION: Final = re.compile(r"--[pPtTsSaA\u017f]|[sS\u017f]{2}(?i:hpass)|[lL](?i:ogin\s)")
+_INSIDE_BOT: Final = re.compile(r"[:.](?:(?<=\d{8}:)[A-Za-z0-9_-]{35}|(?<=\.)[\w-]{6}\.[\w-]{27})")
+_PORT: Final = re.compile(r":(?:\d{2,5}|\*):")
 _KEYED: Final = re.compile(r"[kK\u212a](?i:ey )")  # in each text in which prose tells a key
 
 
@@ -154,6 +149,7 @@ RULES: Final = (
         r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'`]{0,100}:(?P<value>[^\s/@\"'`]{3,200})@",
         is_real,
         "://",
+        needs=_LOGIN,
     ),
     _rule(  # with an @ or a slash in it; a port, and the first letters of a path, are no password
         SecretKind.URL_CREDENTIALS,
@@ -161,6 +157,7 @@ RULES: Final = (
         r"(?P<value>[^\s/?#\"'`]{3,200}|[^\s@\"'`]{3,200})@(?=[\w.\[-]+(?:[:/?#\s]|$))",
         is_bare_secret,
         "://",
+        needs=_LOGIN,
     ),
     _rule(
         SecretKind.URL_CREDENTIALS,
@@ -207,6 +204,7 @@ RULES: Final = (
         is_random,
         is_unmistakable=True,
         is_one_word=True,
+        needs=_INSIDE_BOT,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
@@ -252,6 +250,7 @@ RULES: Final = (
         "--",
         "sshpass",
         "login",
+        needs=_OPTION,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
@@ -266,6 +265,7 @@ RULES: Final = (
         is_bare_secret,
         ":",
         is_one_word=True,
+        needs=_PORT,
     ),
     _rule(  # the file in which Docker keeps logins
         SecretKind.ASSIGNED_SECRET,
@@ -291,99 +291,3 @@ RULES: Final = (
         needs=_KEYED,
     ),
 )
-
-
-def scan(
-    *, text: str, is_put_together: bool = False, plain: set[str] | None = None
-) -> Iterator[Match]:
-    """Try every rule on a text; on one put together, those for unmistakable forms.
-
-    `plain` are words that no rule for one word finds anything in, known from texts that were
-    scanned before; it learns those of this one.
-    """
-    plain = set() if plain is None else plain
-    signs: tuple[int, ...] | None = None
-    for rule in _worth_trying(text, is_put_together, plain):
-        if rule.after is not None and signs is None:
-            signs = tuple(_signs(text))
-        group = "value" if "value" in rule.pattern.groupindex else 0
-        for found in _found(rule, text, signs or ()):
-            if follows(rule=rule, text=text, at=found.start()) and rule.accepts(found.group(group)):
-                yield Match(kind=rule.kind, start=found.start(group), end=found.end(group))
-
-
-def follows(*, rule: Rule, text: str, at: int) -> bool:
-    """Say whether a match of a rule stands behind the name that it asks for."""
-    return rule.after is None or bool(rule.after.search(text, max(0, at - _LONGEST_NAME), at))
-
-
-def _found(rule: Rule, text: str, signs: tuple[int, ...]) -> Iterator[re.Match[str]]:
-    """Yield what a rule matches, each behind the end of the one before, as `finditer` does."""
-    if rule.after is None:
-        yield from rule.pattern.finditer(text)
-        return
-    end = 0
-    for at in signs:
-        if at >= end and (found := rule.pattern.match(text, at)):
-            end = found.end()
-            yield found
-
-
-def _signs(text: str) -> Iterator[int]:
-    """Yield each place behind the end of a name at which _BECOMES may match."""
-    for sign in _SIGN.finditer(text):
-        start = max(0, sign.start() - _FARTHEST)
-        before = text[start : sign.start()].rstrip()
-        yield start + len(before) - before.endswith(('"', "'", "`"))
-
-
-def _worth_trying(text: str, is_put_together: bool, plain: set[str]) -> Iterator[Rule]:
-    """Leave out rules that cannot match a text, by the cheapest signs of it."""
-    hinted = _hinted(text, is_put_together)
-    words = {word for word in text.split() if len(word) >= WORD_LEAST} - plain
-    joined = " ".join(words)
-    is_plain = not is_put_together  # where all that there are for one word are tried
-    needed: dict[re.Pattern[str], bool] = {}
-    for rule in hinted:
-        if rule.is_one_word:
-            if not rule.pattern.search(joined):
-                continue
-            is_plain = False
-        if rule.needs is not None and rule.needs not in needed:
-            needed[rule.needs] = rule.needs.search(text) is not None
-        if rule.needs is None or needed[rule.needs]:
-            yield rule
-    if is_plain:
-        plain |= words
-
-
-def _hinted(text: str, is_put_together: bool) -> tuple[Rule, ...]:
-    """Return the rules whose hints a text has; other letters than ASCII fold in too many ways."""
-    if not text.isascii():
-        return _tried(is_put_together)
-    lowered = text.lower()
-    hints = _hints(is_put_together)
-    there = [hint for hint in hints if hint in lowered]
-    longer = [hint for one in there for hint in hints[one] if hint in lowered]
-    return _of_hints(is_put_together, frozenset((*there, *longer)))
-
-
-@cache
-def _tried(is_put_together: bool) -> tuple[Rule, ...]:
-    """Return the rules for a text as it is, or for one put together."""
-    return tuple(rule for rule in RULES if rule.is_unmistakable or not is_put_together)
-
-
-@cache
-def _hints(is_put_together: bool) -> Mapping[str, tuple[str, ...]]:
-    """Return the hints that hold no other one, and by them those that hold them."""
-    hints = {hint for rule in _tried(is_put_together) for hint in rule.hints}
-    shortest = (one for one in hints if not any(other in one for other in hints - {one}))
-    return {one: tuple(hint for hint in hints - {one} if one in hint) for one in shortest}
-
-
-@lru_cache(maxsize=4096)
-def _of_hints(is_put_together: bool, present: frozenset[str]) -> tuple[Rule, ...]:
-    """Return the rules without hints, and those with one of these."""
-    rules = _tried(is_put_together)
-    return tuple(rule for rule in rules if not rule.hints or not present.isdisjoint(rule.hints))

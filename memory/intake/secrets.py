@@ -6,12 +6,13 @@ finding names a kind and a place, never the value.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from accounts.sentences import Sentence, sentence
-from memory.intake import secret_rules
+from memory.intake import secret_scan
 from memory.intake.secret_forms import Form, forms, unmarked
+from memory.intake.secret_readings import Readings
 from memory.intake.secret_rules import Match, SecretKind
 from memory.intake.secret_values import is_placeholder
 
@@ -50,29 +51,18 @@ class Place:
     column: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plain:
-    """Words that the readings of a text have in common, so that each is looked at once.
-
-    In those that are `clean` no rule for one word finds anything; what is `unencoded` hides none.
-    """
-
-    clean: set[str] = field(default_factory=set)
-    unencoded: set[str] = field(default_factory=set)
-
-
 def find(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     """Find what looks like a secret, in order; overlapping findings are joined."""
-    return _found(text, catalog, Plain())
+    return _found(text, _Look(catalog=catalog))
 
 
 def find_spoken(*, text: str, catalog: Catalog) -> tuple[Finding, ...]:
     """Find secrets in a turn, also those that show only once marks of emphasis are left out."""
-    plain = Plain()
-    found = list(_found(text, catalog, plain))
+    look = _Look(catalog=catalog)
+    found = list(_found(text, look))
     bare = unmarked(text=text)
     if bare is not None:
-        for inner in _found(bare.text, catalog, plain):
+        for inner in _found(bare.text, look):
             start, end = bare.span(inner.start, inner.end)
             found.append(Finding(kind=inner.kind, start=start, end=end))
     return _joined(found)
@@ -129,22 +119,35 @@ def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], st
     return "".join((*parts, text[done:]))
 
 
-def _found(text: str, catalog: Catalog, plain: Plain) -> tuple[Finding, ...]:
-    found = [_finding(match) for match in _matches(Form(text=text), catalog, plain)]
-    looked: dict[tuple[str, bool], tuple[Match, ...]] = {}  # what reads alike is looked at once
-    for form in forms(text=text, plain=plain.unencoded):
+class _Look:
+    """A look at all readings of a text; what reads alike is looked at once."""
+
+    def __init__(self, *, catalog: Catalog) -> None:
+        self.known: Readings = secret_scan.readings()
+        self._catalog = catalog
+        self._looked: dict[tuple[str, bool], tuple[Match, ...]] = {}
+
+    def at(self, form: Form) -> tuple[Match, ...]:
+        """Return what is found in a form."""
         reading = (form.text, form.is_joined)
-        if reading not in looked:
-            looked[reading] = tuple(_matches(form, catalog, plain))
-        found.extend(_placed(form, looked[reading]))
+        if reading not in self._looked:
+            self._looked[reading] = (*self._by_rules(form), *self._by_catalog(form))
+        return self._looked[reading]
+
+    def _by_rules(self, form: Form) -> tuple[Match, ...]:
+        return secret_scan.scan(text=form.text, is_put_together=form.is_joined, known=self.known)
+
+    def _by_catalog(self, form: Form) -> Iterator[Match]:
+        for match in self._catalog(form.text):
+            if not is_placeholder(form.text[match.start : match.end]):
+                yield match
+
+
+def _found(text: str, look: _Look) -> tuple[Finding, ...]:
+    found = [_finding(match) for match in look.at(Form(text=text))]
+    for form in forms(text=text, known=look.known):
+        found.extend(_placed(form, look.at(form)))
     return _joined(found)
-
-
-def _matches(form: Form, catalog: Catalog, plain: Plain) -> Iterator[Match]:
-    yield from secret_rules.scan(text=form.text, is_put_together=form.is_joined, plain=plain.clean)
-    for match in catalog(form.text):
-        if not is_placeholder(form.text[match.start : match.end]):
-            yield match
 
 
 def _placed(form: Form, matches: tuple[Match, ...]) -> Iterator[Finding]:

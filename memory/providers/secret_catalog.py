@@ -93,13 +93,8 @@ def main() -> None:
 
 def _catalog(text: str) -> Iterator[Match]:
     written = text.encode("utf-8", errors="replace")
-    spans = sorted(
-        {
-            span
-            for start in range(0, max(1, len(written) - OVERLAP), STEP)
-            for span in _spans(written, start)
-        }
-    )
+    starts = range(0, max(1, len(written) - OVERLAP), STEP)
+    spans = sorted({span for start in starts for span in _spans(written, start)})
     at = _characters(written, {offset for span in spans for offset in span})
     for start, end in spans:
         yield Match(kind=SecretKind.VENDOR_KEY, start=at[start], end=at[end])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from accounts import tokens
 from accounts.tokens import TokenKind
-from memory.intake import secret_rules, secret_values, secrets
+from memory.intake import secret_rules, secret_scan, secret_values, secrets
 from memory.intake.secret_rules import Match
 from memory.intake.secrets import Finding, SecretKind
 
@@ -267,12 +267,11 @@ def test_signs_leave_out_no_match(parts: list[str]) -> None:
         for rule in secret_rules.RULES
         for group in ("value" if "value" in rule.pattern.groupindex else 0,)
         for found in rule.pattern.finditer(text)
-        if secret_rules.follows(rule=rule, text=text, at=found.start())
+        if secret_scan.follows(rule=rule, text=text, at=found.start())
         and rule.accepts(found.group(group))
-        and (not rule.hints or not text.isascii() or _has_hint(rule, text))
     }
 
-    assert set(secret_rules.scan(text=text)) == tried
+    assert set(secret_scan.scan(text=text)) == tried
 
 
 @given(
@@ -283,13 +282,9 @@ def test_signs_leave_out_no_match(parts: list[str]) -> None:
 def test_words_known_from_another_reading_leave_out_no_match(
     parts: list[str], before: list[str], *, is_put_together: bool
 ) -> None:
-    text, plain = "".join(parts), set[str]()
-    set(secret_rules.scan(text="".join(before), is_put_together=is_put_together, plain=plain))
+    text, known = "".join(parts), secret_scan.readings()
+    secret_scan.scan(text="".join(before), is_put_together=is_put_together, known=known)
 
     for one in (False, True):
-        found = set(secret_rules.scan(text=text, is_put_together=one, plain=plain))
-        assert found == set(secret_rules.scan(text=text, is_put_together=one))
-
-
-def _has_hint(rule: secret_rules.Rule, text: str) -> bool:
-    return any(hint in text.lower() for hint in rule.hints)
+        found = set(secret_scan.scan(text=text, is_put_together=one, known=known))
+        assert found == set(secret_scan.scan(text=text, is_put_together=one))
