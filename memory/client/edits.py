@@ -205,13 +205,18 @@ Edit = Key | Block | Entries | Whole
 def diff(*, before: str, after: str, name: str) -> str:
     """Return what changes, as `diff -u` shows it; secrets are not shown."""
     lines = difflib.unified_diff(
-        masking.mask(text=before).text.splitlines(),
-        masking.mask(text=after).text.splitlines(),
+        shown(text=before).splitlines(),
+        shown(text=after).splitlines(),
         fromfile=name,
         tofile=name,
         lineterm="",
     )
     return "\n".join(lines)
+
+
+def shown(*, text: str) -> str:
+    """Return a text that may be shown: secrets are not."""
+    return masking.mask(text=text).text
 
 
 def _inner(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:

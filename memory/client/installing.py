@@ -26,12 +26,16 @@ ANYBODY: Final = Connection(url="http://127.0.0.1", token="-")  # noqa: S106  ta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A file as it is and as it is to be; `fault` says why it is left alone."""
+    """A file as it is and as it is to be; `fault` says why it is left alone.
+
+    `part` is what goes into it, for who puts it there by hand.
+    """
 
     harness: Harness
     path: Path
     before: bytes | None
     after: str
+    part: str = ""
     fault: ClientError | None = None
 
     @property
@@ -133,7 +137,8 @@ def _planned(harness: Harness, path: Path, edit: Edit) -> Planned:
         after = edit.put(text=(before or b"").decode("utf-8"))
     except (NotEditable, UnicodeDecodeError) as error:
         fault = error if isinstance(error, NotEditable) else _no_text(path)
-        return Planned(harness=harness, path=path, before=before, after="", fault=fault)
+        part = edits.shown(text=edit.put(text=""))
+        return Planned(harness=harness, path=path, before=before, after="", part=part, fault=fault)
     return Planned(harness=harness, path=path, before=before, after=after)
 
 

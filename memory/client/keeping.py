@@ -102,7 +102,7 @@ def take_in(
                 continue
             batch = client.begin_import(name=name, data=data, project=connection.project)
             if wait:
-                batch = _awaited(client, batch)
+                batch = _awaited(desk, client, batch)
             failed += batch.state == "failed"
             line = f"{name}: {batch.state} · {_told(batch.counts)} {batch.error}".rstrip()
             desk.show(row=batch.told, line=line)
@@ -165,11 +165,20 @@ def _written(output: Path, parts: Iterator[bytes]) -> int:
     return size
 
 
-def _awaited(client: "Client", batch: Batch) -> Batch:
-    while batch.state in _RUNNING:
-        time.sleep(LOOK_AGAIN_SECONDS)
-        batch = client.batch(batch_id=batch.id)
+def _awaited(desk: Desk, client: "Client", batch: Batch) -> Batch:
+    """Look until an import has ended, and show how many of its statements are done."""
+    done = 0
+    with progress(desk=desk, what="import", total=batch.total, of_bytes=False) as advance:
+        while batch.state in _RUNNING:
+            advance(_done(batch) - done)
+            done = _done(batch)
+            time.sleep(LOOK_AGAIN_SECONDS)
+            batch = client.batch(batch_id=batch.id)
     return batch
+
+
+def _done(batch: Batch) -> int:
+    return sum(count for outcome, count in batch.counts.items() if outcome != "waiting")
 
 
 def _file(path: Path) -> tuple[str, bytes]:

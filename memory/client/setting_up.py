@@ -48,7 +48,7 @@ def init(
     if any(one.fault for one in planned):
         raise Incomplete(
             detail="A file was left alone.",
-            hint="What it is to hold is shown by --print-only.",
+            hint="What goes into it is shown above; put your token in by hand.",
             command="cairn init --print-only",
         )
 
@@ -120,7 +120,8 @@ def _show_plan(desk: Desk, one: Planned) -> None:
     row = {"harness": one.harness.name, "file": str(one.path), "changes": one.changes}
     if one.fault is not None:
         detail = f"{one.fault.detail} {one.fault.hint}".strip()
-        desk.show(row={**row, "error": detail}, line=f"{one.path}: left alone. {detail}")
+        line = f"{one.path}: left alone. {detail}\nWhat goes into it:\n\n{one.part}"
+        desk.show(row={**row, "error": detail, "part": one.part}, line=line)
         return
     line = one.diff if one.changes else f"{one.path}: nothing to do"
     desk.show(row={**row, "diff": one.diff}, line=line)

@@ -118,8 +118,11 @@ def _escaped(cell: str) -> str:
 
 
 @contextmanager
-def progress(*, desk: Desk, what: str, total: int) -> Iterator[Any]:
-    """Yield what is called with bytes that are done; a bar with rate and time left, for people."""
+def progress(*, desk: Desk, what: str, total: int, of_bytes: bool = True) -> Iterator[Any]:
+    """Yield what is called with how many are done; a bar with the time left, for people.
+
+    Bytes have their rate, other things their number.
+    """
     if not desk.is_watched():
         yield lambda _: None
         return
@@ -127,6 +130,7 @@ def progress(*, desk: Desk, what: str, total: int) -> Iterator[Any]:
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
         DownloadColumn,
+        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeRemainingColumn,
@@ -136,8 +140,7 @@ def progress(*, desk: Desk, what: str, total: int) -> Iterator[Any]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
+        *((DownloadColumn(), TransferSpeedColumn()) if of_bytes else (MofNCompleteColumn(),)),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(file=desk.err), transient=True) as bar:

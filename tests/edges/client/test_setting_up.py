@@ -146,6 +146,20 @@ def test_print_only_shows_what_changes_and_writes_nothing(agents: Path, here: Ca
     assert _everything(agents) == before
 
 
+def test_what_cannot_be_written_is_shown_for_who_puts_it_there_by_hand(
+    agents: Path, here: Cairn, place: Place
+) -> None:
+    file = agents / ".cursor/mcp.json"
+    file.write_text('{\n  // mine\n  "mcpServers": {}\n}\n')
+
+    done = here("init", "--yes", "--harness", "cursor")
+
+    assert done.code != 0
+    assert '"cairn": {' in done.out
+    assert f"{place.token[:8]}" not in done.out + done.err
+    assert "// mine" in file.read_text()
+
+
 def test_nobody_to_be_asked_writes_nothing(agents: Path, here: Cairn) -> None:
     before = _everything(agents)
 
