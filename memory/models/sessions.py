@@ -95,6 +95,11 @@ class Session(models.Model):
                 condition=Q(experiment_group__in=("control", "passive", "full")),
                 name="memory_session_compared",
             ),
+            models.Index(
+                fields=("project", "opened_at"),
+                condition=~Q(phase=""),
+                name="memory_session_phases",
+            ),
         )
         ordering = ("-opened_at", "id")
 
