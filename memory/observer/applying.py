@@ -23,6 +23,7 @@ from memory.observer.scratchpad import (
     REMARKS_MOST,
     REPORTS_MOST,
     STEPS_MOST,
+    WRITTEN_MOST,
     Commit,
     Deed,
     FileUse,
@@ -82,7 +83,13 @@ def _believed(state: Scratchpad, steps: int) -> int:
 
 def _on_call(state: Scratchpad, event: Event) -> None:
     setting = state.setting
-    reading = tools.read(event=event, root=setting.root, own_servers=setting.own_servers)
+    reading = tools.read(
+        event=event,
+        root=setting.root,
+        own_servers=setting.own_servers,
+        folder=setting.folder,
+        written=state.written,
+    )
     deed = Deed(
         sequence=event.sequence,
         step=event.step,
@@ -94,11 +101,13 @@ def _on_call(state: Scratchpad, event: Event) -> None:
         before=event.arguments.before,
         after=event.arguments.after,
         clock=state.clock,
+        at_seconds=event.at_seconds,
         also=reading.also,
     )
     state.deeds[event.sequence] = deed
     _open(state, event)
     _taint(state, event, reading)
+    _write(state, event, reading)
     if reading.act in _FILES and reading.target:
         _touch(state, deed)
     if reading.act is Act.RECORD:
@@ -123,6 +132,16 @@ def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
     sequence = state.sent if is_beside else event.sequence
     if state.taint is None or sequence < state.taint.sequence:
         state.taint = Taint(sequence=sequence, step=event.step, reason=reading.taint)
+
+
+def _write(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
+    """Remember files outside of the repository that the session itself wrote as a whole."""
+    made = reading.writes
+    is_whole = bool(event.arguments.after) and not event.arguments.before
+    if reading.act is Act.EDIT and is_whole and places.is_outside(path=reading.target):
+        made = (*made, reading.target)
+    if made and len(state.written) < WRITTEN_MOST:
+        state.written |= frozenset(made)
 
 
 def _open(state: Scratchpad, event: Event) -> None:

@@ -24,6 +24,7 @@ RECORDED_MOST: Final = 200  # entries that the agent recorded itself; ours
 GAPS_MOST: Final = 100  # runs of missing events, the last ones; ours
 COMMITS_MOST: Final = 100  # ours
 REPORTS_MOST: Final = 100  # ours
+WRITTEN_MOST: Final = 400  # files outside of the repository that a session wrote; ours
 FOUND_MOST: Final = 40  # paths or imports a result names; ours
 
 
@@ -43,12 +44,14 @@ class SessionType(StrEnum):
 class Setting:
     """What is known of a session before its events.
 
-    `root` is the folder of its repository, `planned_steps` 0 when nobody planned, `own_servers` the
+    `root` is the folder of its repository, `folder` the one in it where the agent works, to which
+    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned, `own_servers` the
     MCP servers whose results are no outside content.
     """
 
     type: SessionType = SessionType.TERMINAL
     root: str = ""
+    folder: str = ""
     planned_steps: int = 0
     own_servers: frozenset[str] = SERVERS_OF_OURS
 
@@ -57,9 +60,10 @@ class Setting:
 class Deed:
     """One tool call with what came of it.
 
-    `clock` is the session's own time in seconds, which never runs back. `found` holds the paths
-    that a search named, or the names that a file just read imports. `also` are files beside the
-    target that the same call read or edited. `seconds` is None while the result is missing.
+    `clock` is the session's own time in seconds, which never runs back; `at_seconds` is when the
+    call was made, since 1970, None where nobody told. `found` holds the paths that a search named,
+    or the names that a file just read imports. `also` are files beside the target that the same
+    call read or edited. `seconds` is None while the result is missing.
     """
 
     sequence: int
@@ -72,6 +76,7 @@ class Deed:
     before: str = ""
     after: str = ""
     clock: float = 0.0
+    at_seconds: float | None = None
     is_done: bool = False
     is_error: bool = False
     fingerprint: str = ""
@@ -176,6 +181,7 @@ class Scratchpad:
     reports: tuple[Report, ...] = ()
     taint: Taint | None = None
     sent: int = 0
+    written: frozenset[str] = frozenset()
     prompts: int = 0
     corrections: int = 0
     task: str = ""
@@ -220,6 +226,15 @@ def touched(*, known: FileUse | None, deed: Deed) -> FileUse:
         last_sequence=deed.sequence,
         tokens=known.tokens if known else 0,
     )
+
+
+def files_of(*, deeds: Iterable[Deed]) -> dict[str, FileUse]:
+    """Return how some calls used files; what reading these takes is left out."""
+    files: dict[str, FileUse] = {}
+    for deed in each_file(deeds=deeds):
+        if deed.act in {Act.READ, Act.EDIT} and deed.target:
+            files[deed.target] = touched(known=files.get(deed.target), deed=deed)
+    return files
 
 
 def in_order(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:

@@ -173,7 +173,7 @@ def beside(agent: str, story: Story) -> Seen:
 
 
 def test_what_two_agents_saw_needs_one_session_and_the_taint_of_one_is_of_both() -> None:
-    one = beside("one", Story().edit("a").edit("b"))
+    one = beside("one", Story().edit("a").edit("b").run("ls"))
     two = beside("two", Story().fetch("https://x.example/").edit("a").edit("b"))
     own = terminal().done().scratchpad()
 

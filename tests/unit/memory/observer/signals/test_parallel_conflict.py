@@ -5,6 +5,29 @@ import pytest
 from memory.observer.signals import parallel_conflict
 from tests.support.stories import Story, keys
 
+
+def both_at_work(*, pause: float = 0) -> Story:
+    """Let two agents edit a file while both are at work; each counts steps of its own."""
+    story = Story().counting(50).by("one").read("b.py").by("two").counting(3).read("b.py")
+    story.by("one").counting(51).edit("a.py")
+    story.at += pause
+    return story.by("two").counting(4).edit("a.py").by("one").counting(52).run("ls")
+
+
+def sent() -> Story:
+    """Let an agent edit a file, send another that edits it, and edit it again afterwards."""
+    story = Story().counting(50).edit("a.py").event("tool_call", name="Task", call="t")
+    story.by("sub").counting(1).read("a.py").edit("a.py").read("b.py").by("").counting(51)
+    return story.event("tool_result", name="Task", call="t").edit("a.py")
+
+
+def without_clocks(story: Story) -> Story:
+    """Take the moments from what was told."""
+    story.rows = [{name: value for name, value in row.items() if name != "at"}
+                  for row in story.rows]  # fmt: skip
+    return story
+
+
 MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed"
 
 
@@ -13,7 +36,8 @@ MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomati
     [
         (Story().edit("a.py", text="File has been modified since read", is_error=True), ["a.py"]),
         (Story().fails("git merge main", MERGE), ["a.py"]),
-        (Story().by("one").edit("a.py").by("two").edit("a.py"), ["a.py"]),
+        (both_at_work(), ["a.py"]),
+        (without_clocks(both_at_work()), ["a.py"]),
         (
             Story().fails("git pull", "error: changes would be overwritten by merge"),
             ["repository"],
@@ -32,6 +56,9 @@ def test_it_is_seen(story: Story, seen: list[str]) -> None:
         Story().run("git merge main", "Merge made by the 'ort' strategy"),
         Story().by("one").edit("a.py").edit("a.py"),
         Story().by("one").read("a.py").by("two").read("a.py"),
+        sent(),
+        without_clocks(sent()),
+        both_at_work(pause=3_600),
     ],
 )
 def test_it_is_not_seen(story: Story) -> None:
