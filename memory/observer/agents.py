@@ -1,18 +1,23 @@
 """What was sighted in a session in which several agents may have worked side by side (spec 4.4).
 
 Each agent is looked at alone, so that what two of them saw is known to have two witnesses; what
-only all of them together show is nobody's own, and stands beside it.
+only all of them together show is nobody's own, and stands beside it. How many steps were planned
+and taken, and what a step cost beside all others, is the session's: two agents that share it are
+no two witnesses of it.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Final
 
 from memory.observer import finding, promotion, quorum
 from memory.observer.finding import Known, Verdicts
 from memory.observer.quorum import Seen, Witnessed
-from memory.observer.scratchpad import Scratchpad
+from memory.observer.scratchpad import Scratchpad, files_of
 from memory.observer.signal_table import SignalKind
+
+OF_ALL: Final[Known] = {SignalKind.STEP_OVERRUN: (), SignalKind.CONTEXT_SPIKE: ()}
 
 
 def witnessed(
@@ -34,9 +39,10 @@ def witnessed(
 
 
 def _seen(name: str, scratchpad: Scratchpad, verdicts: Mapping[SignalKind, Verdicts]) -> Seen:
-    """Return what one agent did and what it showed; what was said is of the session's own."""
+    """Return what one agent did and said, and what that shows."""
     deeds = {place: deed for place, deed in scratchpad.deeds.items() if deed.agent == name}
-    own = replace(scratchpad, deeds=deeds, remarks=scratchpad.remarks if not name else (), files={})
-    return Seen(
-        agent=name, scratchpad=own, found=finding.find_all(scratchpad=own, verdicts=verdicts)
-    )
+    remarks = tuple(one for one in scratchpad.remarks if one.agent == name)
+    files = files_of(deeds=deeds.values())
+    own = replace(scratchpad, deeds=deeds, remarks=remarks, files=files)
+    found = finding.find_all(scratchpad=own, verdicts=verdicts, known=OF_ALL)
+    return Seen(agent=name, scratchpad=own, found=found)
