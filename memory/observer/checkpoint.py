@@ -59,6 +59,7 @@ def _scratchpad(row: dict[str, Any]) -> Scratchpad:
         "steps": {key: StepCost(**cost) for key, cost in row.pop("steps").items()},
         "outcome": _optional(Outcome, row.pop("outcome")),
         "taint": _optional(lambda taint: Taint(**taint), row.pop("taint")),
+        "written": frozenset(row.pop("written", ())),
         "remarks": tuple(_remark(each) for each in row.pop("remarks")),
         "recorded": tuple(Recorded(**each) for each in row.pop("recorded")),
         "commits": tuple(_with_files(Commit, each) for each in row.pop("commits")),
@@ -71,6 +72,7 @@ def _setting(row: Mapping[str, Any]) -> Setting:
     return Setting(
         type=SessionType(row["type"]),
         root=row["root"],
+        folder=row.get("folder", ""),
         planned_steps=row["planned_steps"],
         own_servers=frozenset(row["own_servers"]),
     )

@@ -10,6 +10,7 @@ from typing import Final
 
 MODULE_DEPTH: Final = 2  # folders that name a module, ours
 _DRIVE: Final = re.compile(r"\A[A-Za-z]:/")
+_HOME: Final = re.compile(r"\A(?:/(?:home|Users)/[^/]+|/root)(?=/|\Z)")
 _CONFIG_NAMES: Final = frozenset({
     "package.json", "pyproject.toml", "setup.cfg", "setup.py", "tsconfig.json", "cargo.toml",
     "go.mod", "pom.xml", "makefile", "dockerfile", "compose.yaml", "docker-compose.yml",
@@ -26,18 +27,31 @@ _TEST: Final = re.compile(
 )
 
 
-def relative(*, path: str, root: str) -> str:
-    """Return a path below the root with its name from there; any other as it is, with slashes."""
-    clean = _resolved(_slashes(path))
+def relative(*, path: str, root: str, folder: str = "") -> str:
+    """Return a path below the root with its name from there; any other as it is, with slashes.
+
+    `folder` is where somebody works who names it; they begin at the root where it is not said.
+    """
     base = _slashes(root).rstrip("/")
-    if base and clean.startswith(f"{base}/"):
-        return clean[len(base) + 1 :]
+    named = _slashes(path)
+    where = _slashes(folder).rstrip("/")
+    if base and where != base and where.startswith(("/", f"{base}/")) and _is_relative(named):
+        named = f"{where}/{named}"
+    clean = _resolved(named)
+    whole = _resolved(_from_home(clean, base))
+    if base and (whole == base or whole.startswith(f"{base}/")):
+        return whole[len(base) + 1 :] or "."
     return clean
 
 
 def is_outside(*, path: str) -> bool:
     """Say whether a path, after `relative`, leaves the repository."""
     return path.startswith(("/", "~", "../")) or path == ".." or _DRIVE.match(path) is not None
+
+
+def is_drive(*, path: str) -> bool:
+    """Say whether a path begins with the letter of a drive."""
+    return _DRIVE.match(_slashes(path)) is not None
 
 
 def module(*, path: str) -> str:
@@ -58,6 +72,16 @@ def is_config(*, path: str) -> bool:
 def is_test(*, path: str) -> bool:
     """Say whether a file holds tests, by its name or its folder."""
     return _TEST.search(path.lower()) is not None
+
+
+def _is_relative(path: str) -> bool:
+    return bool(path) and not path.startswith(("/", "~", "$")) and not is_drive(path=path)
+
+
+def _from_home(path: str, base: str) -> str:
+    """Return a path whose `~` is told in full, where the root lies in somebody's home."""
+    home = _HOME.match(base) if path.startswith("~/") else None
+    return path if home is None else f"{home.group()}{path[1:]}"
 
 
 def _slashes(path: str) -> str:

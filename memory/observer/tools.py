@@ -5,15 +5,18 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from memory.observer import places
-from memory.observer.events import Event
+from memory.observer import commands, outside
+from memory.observer.commands import Command
+from memory.observer.events import TARGET_MOST, Arguments, Event
+from memory.observer.outside import Found, Place
 
 ALSO_MOST: Final = 40  # files of one call, ours
-SERVERS_OF_OURS: Final = frozenset({"cairn"})
+SERVERS_OF_OURS: Final = outside.SERVERS_OF_OURS
+WRITES_MOST: Final = 40  # files outside of the repository that a call writes, ours
 
 
 class Act(StrEnum):
@@ -35,13 +38,15 @@ class Act(StrEnum):
 class Reading:
     """An act, its target, and why what follows is tainted; empty when it is not.
 
-    `also` are further files that the same call read or edited.
+    `also` are further files that the same call read or edited, `writes` those outside of the
+    repository that the session knows as its own from then on.
     """
 
     act: Act
     target: str
     taint: str = ""
     also: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
 
 
 _BY_NAME: Final = {
@@ -67,46 +72,48 @@ _TEST_COMMAND: Final = re.compile(
     r"|\b(?:go|cargo|dotnet|mvn|gradle|gradlew|bun|deno|mix|rake|swift|make|npm|yarn|pnpm)"
     r"(?: run)? test\b|\bunittest\b"
 )
-_READING_COMMAND: Final = re.compile(
-    r"\A(?:cat|head|tail|less|nl|bat|sed -n)\s+(?:-\S+\s+|[\"']?[\d,]+p[\"']?\s+|\d+\s+)*"
-    r"([\w./~-]+)\s*\Z"
-)
-_SEARCHING_COMMAND: Final = re.compile(
-    r"\A(?:rg|grep|ag|ack|git grep)\s+(?:-\S+\s+)*(?:\"([^\"]+)\"|'([^']+)'|(\S+))"
-)
-_OUTSIDE_COMMAND: Final = re.compile(
-    r"\b(?:curl|wget|lynx|http|https)\s+.*?(https?://[^\s\"']+)"
-    r"|\b(gh (?:issue|pr|api)\b|glab issue\b)"
-)
 _LEADING: Final = re.compile(
     r"\A(?:cd \S+|source \S+|export \S+|set -\w+|\w+=\S*)\s*(?:&&|;)\s*|\A\w+=\S*\s+(?=\S)"
 )
-_HOST: Final = re.compile(r"\A[a-z]+://([^/:?#]+)", re.IGNORECASE)
-_ISSUE_TOOLS: Final = re.compile(r"issue|ticket|jira|mail|inbox|slack", re.IGNORECASE)
+_SHELL: Final = re.compile(
+    r"\A(?:\S*/)?(?:ba|z|da|k)?sh\s+(?:-\w+\s+)*-\w*c\s+(?=\S)(.*)\Z", re.DOTALL
+)
+_QUIET: Final = frozenset({"cd", "pushd", "popd", "export", "source", ".", "set", "echo", "true"})
 
 
-def read(*, event: Event, root: str, own_servers: frozenset[str]) -> Reading:
-    """Read a tool call as an act with a target."""
-    foreign = _foreign(event.name, own_servers)
-    if foreign is not None:
-        return foreign
-    act = _BY_NAME.get(event.name.lower().rpartition("__")[2], Act.OTHER)
+def read(
+    *,
+    event: Event,
+    root: str,
+    own_servers: frozenset[str],
+    folder: str = "",
+    written: frozenset[str] = frozenset(),
+) -> Reading:
+    """Read a tool call as an act with a target.
+
+    `root` is the repository, `folder` where the work began, `written` the files outside of the
+    repository that the session itself wrote.
+    """
+    place = Place(root=root, folder=folder, written=written)
+    found = outside.of_tool(name=event.name, own_servers=own_servers)
+    if found is not None:
+        server = outside.server_of(name=event.name)
+        tool = event.name.lower().partition(server)[2].lstrip("_")
+        return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=found.reason)
+    act = _BY_NAME.get(_bare_name(event.name, own_servers), Act.OTHER)
     given = event.arguments
     if act in {Act.READ, Act.EDIT}:
-        return _of_files(act, (given.path, *event.files[:ALSO_MOST]), root)
+        return _of_files(act, (given.path, *event.files[:ALSO_MOST]), place)
     if act in {Act.GREP, Act.GLOB}:
-        return Reading(act=act, target=" ".join(given.pattern.split()))
+        return _of_search(act, given, place)
     if act is Act.RUN:
-        return _of_command(given.command, root)
-    if act is Act.FETCH:
-        target = given.url or given.pattern or event.name
-        return Reading(act=act, target=target, taint=f"web: {host(url=target)}")
-    return Reading(act=act, target=given.path or given.pattern or event.name)
+        return _of_command(given.command, place)
+    return _of_address(act, event, own_servers)
 
 
 def is_recording(*, name: str) -> bool:
     """Say whether a tool of this name keeps what the agent itself puts down."""
-    return _BY_NAME.get(name.lower().rpartition("__")[2]) is Act.RECORD
+    return _BY_NAME.get(_bare_name(name, SERVERS_OF_OURS)) is Act.RECORD
 
 
 def is_sending(*, name: str) -> bool:
@@ -116,13 +123,12 @@ def is_sending(*, name: str) -> bool:
 
 def is_of_ours(*, name: str, own_servers: frozenset[str] = SERVERS_OF_OURS) -> bool:
     """Say whether a tool is one of Cairn's own, by the name that agents give it."""
-    return name.startswith("mcp__") and name[5:].partition("__")[0] in own_servers
+    return outside.is_of_ours(name=name, own_servers=own_servers)
 
 
 def host(*, url: str) -> str:
     """Return the host of an address; what is none is returned as it is, up to 80 characters."""
-    found = _HOST.match(url)
-    return (found.group(1) if found else url)[:80].lower()
+    return outside.host(url=url)
 
 
 def program(*, command: str) -> str:
@@ -134,52 +140,116 @@ def program(*, command: str) -> str:
 
 
 def bare(*, command: str) -> str:
-    """Return a command without what only prepares it, such as `cd src &&`."""
-    text = " ".join(command.split())
-    while (found := _LEADING.match(text)) is not None:
-        text = text[found.end() :]
+    """Return a command without what only prepares or wraps it, such as `cd src &&`, `bash -lc`."""
+    text, before = " ".join(_unwrapped(command).split()), ""
+    while text != before:
+        before = text
+        found = _LEADING.match(text)
+        text = _unwrapped(text[found.end() :] if found is not None else text)
     return text
 
 
-def _foreign(name: str, own_servers: frozenset[str]) -> Reading | None:
-    """Return the reading of a tool of another MCP server: `mcp__SERVER__TOOL`."""
-    if not name.startswith("mcp__"):
-        return None
-    server, _, tool = name[5:].partition("__")
-    if server in own_servers:
-        return None
-    reason = "issue or mail" if _ISSUE_TOOLS.search(name) else "foreign tool"
-    return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=f"{reason}: {server}")
+def _unwrapped(command: str) -> str:
+    """Return what a shell is told to run; some agents tell it in quotes and some without."""
+    found = _SHELL.match(command)
+    if found is None:
+        return command
+    script = found.group(1).strip()
+    quote = script[0] if script[0] in "'\"" else ""
+    if not quote:
+        return script
+    within = script[1:-1].replace(f"\\{quote}", "") if script.endswith(quote) else quote
+    return command if quote in within else script[1:-1].replace(f"\\{quote}", quote)
 
 
-def _of_files(act: Act, given: tuple[str, ...], root: str) -> Reading:
+def _bare_name(name: str, own_servers: frozenset[str]) -> str:
+    """Return the name of a tool without that of our server."""
+    plain = name.lower()
+    if plain.startswith("mcp_") and not plain.startswith("mcp__"):
+        mine = (f"mcp_{one}_" for one in own_servers)
+        return next((plain.removeprefix(one) for one in mine if plain.startswith(one)), plain)
+    return plain.rpartition("__")[2]
+
+
+def _of_files(act: Act, given: tuple[str, ...], place: Place) -> Reading:
     """Return the reading of a call on files, some of which it names twice; the first stands out."""
-    named = (places.relative(path=path, root=root) for path in given if path)
+    named = (place.named(path=path) for path in given if path)
     target, *also = dict.fromkeys(named) or ("",)
-    read_all = tuple(_of_file(act, path) for path in (target, *also))
+    read_all = tuple(_of_file(act, path, place) for path in (target, *also))
     taint = next((one.taint for one in read_all if one.taint), "")
     return Reading(act=act, target=target, taint=taint, also=tuple(also))
 
 
-def _of_file(act: Act, path: str) -> Reading:
-    is_taint = act is Act.READ and places.is_outside(path=path)
-    return Reading(act=act, target=path, taint=f"outside file: {path[:120]}" if is_taint else "")
+def _of_file(act: Act, path: str, place: Place) -> Reading:
+    found = outside.of_file(path=path, place=place) if act is Act.READ else None
+    return Reading(act=act, target=path, taint=_why(found))
 
 
-def _of_command(command: str, root: str) -> Reading:
+def _why(found: Found | None) -> str:
+    return "" if found is None else found.reason
+
+
+def _of_search(act: Act, given: Arguments, place: Place) -> Reading:
+    """Return the reading of a search, which may look elsewhere than in the repository."""
+    named = (given.path, given.pattern if act is Act.GLOB else "")
+    found = (outside.of_file(path=place.named(path=one), place=place) for one in named if one)
+    taint = next((one.reason for one in found if one is not None), "")
+    return Reading(act=act, target=" ".join(given.pattern.split()), taint=taint)
+
+
+def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
+    """Return the reading of a tool that may read an address; the own machine's is no outside."""
+    given = event.arguments
+    is_ours = is_of_ours(name=event.name, own_servers=own_servers)
+    is_web = act is Act.FETCH or outside.is_of_the_web(name=event.name)
+    if is_ours or act is Act.RECORD or not (given.url or is_web):
+        return Reading(act=act, target=given.path or given.pattern or event.name)
+    target = given.url or given.pattern or event.name
+    found = outside.of_url(url=target)
+    return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=_why(found))
+
+
+def _of_command(command: str, place: Place) -> Reading:
+    """Return the reading of a chain of commands: its first telling part, and the taint of any."""
     text = bare(command=command)
+    parts = commands.of_line(line=_unwrapped(command.strip()))
+    found, writes = _brought(parts, place)
+    taint, source = (
+        _why(found[0] if found else None),
+        next((f.source for f in found if f.source), ""),
+    )
     if _TEST_COMMAND.search(text) is not None:
-        return Reading(act=Act.TEST, target=text)
-    outside = _OUTSIDE_COMMAND.search(text)
-    if outside is not None:
-        url, issues = outside.groups()
-        reason = f"web: {host(url=url)}" if url else f"issue or mail: {issues}"
-        return Reading(act=Act.FETCH, target=url or issues, taint=reason)
-    read_file = _READING_COMMAND.match(text)
-    if read_file is not None:
-        return _of_file(Act.READ, places.relative(path=read_file.group(1), root=root))
-    searched = _SEARCHING_COMMAND.match(text)
-    if searched is not None:
-        pattern = next(group for group in searched.groups() if group)
-        return Reading(act=Act.GREP, target=" ".join(pattern.split()))
-    return Reading(act=Act.RUN, target=text)
+        return Reading(act=Act.TEST, target=text, taint=taint, writes=writes)
+    if source:
+        return Reading(act=Act.FETCH, target=source[:TARGET_MOST], taint=taint, writes=writes)
+    act, target = _telling(parts, place) or (Act.RUN, text)
+    return Reading(act=act, target=target, taint=taint, writes=writes)
+
+
+def _brought(parts: tuple[Command, ...], place: Place) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    """Return what the commands of a chain bring, and the files outside that they write."""
+    found: list[Found] = []
+    written: frozenset[str] = frozenset()
+    for part in parts:
+        here = replace(place, written=place.written | written)
+        brings = outside.of_command(command=part, place=here)
+        if brings is not None:
+            found.append(brings)
+        written |= outside.written_by(command=part, place=here)
+    return tuple(found), tuple(sorted(written))[:WRITES_MOST]
+
+
+def _telling(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
+    """Return what a chain searches for, or the one file that it shows; None for anything else."""
+    telling = tuple(one for one in parts if one.program not in _QUIET and not one.is_fed)
+    first = telling[0] if telling else None
+    if first is None:
+        return None
+    pattern = outside.pattern_of(command=first)
+    if pattern:
+        return Act.GREP, " ".join(pattern.split())
+    files = outside.files_of(command=first)
+    is_shown = first.program in outside.SHOWS or first.words[:2] == ("sed", "-n")
+    if len(telling) == 1 and len(files) == 1 and is_shown:
+        return Act.READ, place.named(path=files[0], within=first.folder)
+    return None
