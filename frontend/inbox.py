@@ -19,7 +19,8 @@ from memory.queries.views import MemoryView
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 
-PAGE_SIZE: Final = 50  # rows; more are reached by deciding
+PAGE_SIZE: Final = 50  # rows at first, and more at a time
+ROWS_MOST: Final = 500  # what lies behind is reached by deciding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ class Inbox:
     authors: dict[UUID, str]
     total: int
     together: int
+    more: int
     counts: Counts
     opened: Opened | None
     card: Card | None
@@ -85,8 +87,11 @@ def read(
     batch: UUID | None,
     peek: UUID | ConflictView | None,
     now: datetime,
+    most: int = PAGE_SIZE,
 ) -> Inbox:
     """Return the inbox with an item open: the memory or conflict asked for, else the first.
+
+    At most `most` rows, the longest waiting first.
 
     Raises NotFound for a project, an import or an item that the caller cannot see.
     """
@@ -97,7 +102,7 @@ def read(
         group=group,
         batch=batch,
         after=None,
-        limit=PAGE_SIZE,
+        limit=min(most, ROWS_MOST),
         now=now,
     )
     first = next((one.conflict or one.memory.id for one in page.items), None)
@@ -111,6 +116,7 @@ def read(
         authors={one.memory.id: _author(one.memory, names) for one in page.items},
         total=counts.total if group is None else counts.by_group[group],
         together=_together(counts, group),
+        more=min(len(page.items) + PAGE_SIZE, ROWS_MOST) if page.next_place else 0,
         counts=counts,
         opened=opened(caller=caller, memory_id=shown, now=now) if isinstance(shown, UUID) else None,
         card=conflicts.of(caller=caller, views=(shown,))[0]

@@ -25,6 +25,7 @@ from memory.actions.keep import keep
 from memory.actions.merge import merge
 from memory.actions.reject import reject
 from memory.actions.snooze import snooze
+from memory.actions.together import MOST
 from memory.actions.undo import undo, undo_together
 from memory.lifecycle.review import Group
 from memory.queries import imports, overview, reviews
@@ -132,7 +133,12 @@ def bulk(request: HttpRequest, frame: Frame) -> HttpResponse:
             batch=_batch(request, frame),
             now=frame.now,
         )
-        context = {"count": count, **narrowed(request), "form": request.GET}
+        context = {
+            "count": min(count, MOST),
+            "total": count,
+            **narrowed(request),
+            "form": request.GET,
+        }
         return base.dialog(request, "partials/inbox_bulk.html", context)
     sent = request.POST
     is_whole = "whole" in sent
@@ -265,6 +271,7 @@ def _read(request: HttpRequest, frame: Frame, peek: UUID | ConflictView | None) 
         group=inbox.group_named(group_text(request)),
         batch=_batch(request, frame),
         peek=peek,
+        most=rows_text(request) or inbox.PAGE_SIZE,
         now=frame.now,
     )
 
@@ -337,6 +344,13 @@ def group_text(request: HttpRequest) -> str:
     return "" if named is None else named.value
 
 
+def rows_text(request: HttpRequest) -> int:
+    """Return how many rows the page is to show, 0 for as many as at first."""
+    text = request.GET.get("rows", "")
+    is_number = text.isascii() and text.isdecimal() and len(text) < len("10000")
+    return min(int(text), inbox.ROWS_MOST) if is_number else 0
+
+
 def _address(request: HttpRequest, frame: Frame, *, peek: UUID | None) -> str:
     opened = f"&peek={peek}" if peek else ""
     return f"{base.address('inbox', frame)}{query(request)}{opened}"
@@ -351,6 +365,8 @@ def narrowed(request: HttpRequest) -> dict[str, str]:
     """Return how the page is narrowed, for templates; `kept` goes into every address of it."""
     group, batch = group_text(request), as_uuid(text=request.GET.get("import", ""))
     kept = {"group": group} | ({"import": str(batch)} if batch else {})
+    shown = rows_text(request)
+    kept |= {"rows": str(shown)} if shown else {}
     return {"group": group, "batch": str(batch or ""), "kept": urlencode(kept)}
 
 

@@ -34,7 +34,10 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whole:
-    """All that waits in a group of a project, or of an import there; the caller counted it."""
+    """All that waits in a group of a project, or of an import there; the caller counted it.
+
+    Of more than can be decided at once those that wait longest, and that many are counted.
+    """
 
     project: str | None
     group: Group | None
@@ -128,10 +131,10 @@ def _ids(
             project=chosen.project,
             group=chosen.group,
             batch=chosen.batch,
-            most=MOST + 1,
+            most=MOST,
             now=now,
         )
-    if len(found) == chosen.count or len(found) > MOST:
+    if len(found) == chosen.count:
         return found
     raise Conflict(
         detail=sentence(

@@ -5,6 +5,8 @@ from typing import Any
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions.fields import NewMemory
+from memory.actions.remember_all import remember_all
 from memory.models import Memory
 from memory.queries.views import MemoryView
 from memory.sql import retrieval
@@ -19,6 +21,23 @@ def waiting(caller: Caller, now: datetime, content: str = REDIS, **given: Any) -
         Memory.objects.filter(pk=memory.id).update(**fields)
         retrieval.sync_filters(memory_ids=(memory.id,))
     return memory
+
+
+def many_waiting(caller: Caller, now: datetime, count: int, *, project: str) -> None:
+    """Store so many that wait, the first of them the longest."""
+    new = tuple(
+        NewMemory(
+            content=f"Route {number} of the depot is served by lorry {number * 7919}.",
+            source="agent_explicit",
+            project=project,
+        )
+        for number in range(count)
+    )
+    done = remember_all(caller=as_agent(caller), new=new, now=now)
+    ids = [one.memory.id for one in done if one.memory is not None]
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=ids).update(needs_review=True)
+        retrieval.sync_filters(memory_ids=tuple(ids))
 
 
 def fields_of(memory: MemoryView) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from memory.actions.keep import keep
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, remembered
-from tests.support.waiting import fields_of, waiting
+from tests.support.waiting import fields_of, many_waiting, waiting
 
 INBOX = "/o/acme/p/shop/inbox"
 STATEMENT = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
@@ -222,6 +222,37 @@ def test_an_odd_selection_decides_nothing(
 
     assert response.status_code in {404, 422}
     assert (now_of(caller, due).status, now_of(caller, due).needs_review) == ("active", True)
+
+
+def test_more_rows_are_shown_on_demand(owner_pages: Client, shop: str, caller: Caller) -> None:
+    with entered(caller):
+        many_waiting(caller, datetime.now(UTC), 120, project="shop")
+
+    pages = [
+        owner_pages.get(INBOX, {"rows": rows}).content.decode()
+        for rows in ("", "100", "150", "-1", "x", "9" * 30)
+    ]
+
+    shown = [page.count('id="row-') for page in pages]
+    assert shown == [50, 100, 120, 50, 50, 50]
+    assert "rows=100" in pages[0]
+    assert "rows=150" in pages[1]
+    assert "Show more" not in pages[2]
+
+
+def test_of_very_many_the_dialog_offers_those_that_wait_longest(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    with entered(caller):
+        many_waiting(caller, datetime.now(UTC), 203, project="shop")
+
+    dialog = owner_pages.get(f"{INBOX}/bulk", **HTMX).content.decode()
+    form = {"whole": "1", "verb": "snooze", "for": "week", "count": "200"}
+    done = owner_pages.post(f"{INBOX}/bulk", form, **HTMX)
+
+    assert "203 memories wait here." in dialog
+    assert "Type 200 to confirm" in dialog
+    assert "200 memories decided." in done["HX-Trigger"]
 
 
 def test_an_empty_inbox_says_what_the_week_brought(

@@ -1,5 +1,6 @@
 """The review inbox: what waits for whom, what each verdict does, and that undoing restores all."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from memory.actions.keep import keep
 from memory.actions.merge import merge
 from memory.actions.reject import reject
 from memory.actions.snooze import snooze
+from memory.actions.together import MOST
 from memory.actions.undo import undo
 from memory.errors import ProtectedMemory, SelfApproval
 from memory.lifecycle import review
@@ -20,7 +22,7 @@ from memory.queries.views import MemoryView
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent, stored
-from tests.support.waiting import waiting
+from tests.support.waiting import many_waiting, waiting
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 AGAIN = "Token refresh silently fails when Redis is unreachable for a while; catch ECONNREFUSED."
@@ -243,6 +245,33 @@ def test_a_wrong_count_decides_nothing(caller: Caller, now: datetime, due: Memor
 
     with pytest.raises(Conflict, match="1 wait here now, not 7"):
         decide_all(caller=caller, verb="keep", chosen=whole, words=Words(), now=now)
+
+
+def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    many_waiting(caller, now, MOST + 3, project=shop)
+    first = reviews.due_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
+    whole = Whole(project=shop, group=None, count=MOST)
+
+    with pytest.raises(Conflict):
+        decide_all(
+            caller=caller,
+            verb="snooze",
+            chosen=replace(whole, count=MOST + 3),
+            words=Words(until=now + timedelta(days=1)),
+            now=now,
+        )
+    done = decide_all(
+        caller=caller,
+        verb="snooze",
+        chosen=whole,
+        words=Words(until=now + timedelta(days=1)),
+        now=now,
+    )
+
+    assert {one.memory.id for one in done} == set(first)
+    assert reviews.counts(caller=caller, project=shop, now=now).total == 3
 
 
 def test_the_week_counts_what_was_decided_and_not_undone(
