@@ -10,6 +10,7 @@ character: such bodies are read leniently, and what cannot be taken is replaced 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,6 +22,8 @@ from accounts.errors import FieldError
 DEEPEST: Final = 32  # levels, spec 10.5
 LARGEST_WHOLE: Final = 2**63 - 1  # what every JSON reader and Postgres hold exactly
 LONGEST_NUMBER: Final = 400  # digits; longer ones are not even converted
+_TAKEN: Final[frozenset[type]] = frozenset({int, float, bool, type(None)})
+_ESCAPED: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")  # how JSON writes what is UNSTORABLE
 HINTS: Final = {
     "duplicate_key": "Send each key once.",
     "not_a_number": "JSON knows no NaN or Infinity; leave the field out.",
@@ -59,19 +62,26 @@ def parse_lenient(*, raw: bytes) -> Any:
     except RecursionError as error:
         detail = f"The body is nested deeper than {DEEPEST} levels."
         raise _malformed("", detail, "too_deep", HINTS["too_deep"]) from error
-    return _mended(value, 0)
+    return _mended(value, 0, _TAKEN if _ESCAPED.search(text) else _TAKEN | {str})
 
 
-def _mended(value: Any, depth: int) -> Any:
-    if isinstance(value, str):
+def _mended(value: Any, depth: int, taken: frozenset[type]) -> Any:
+    """Return a value as it may be taken; what is of a type that is `taken` stays as it is."""
+    kind = type(value)
+    if kind in taken:
+        return value
+    if kind is str:
         return UNSTORABLE.sub("\ufffd", value)
-    if isinstance(value, _Refused) or (isinstance(value, dict | list) and depth == DEEPEST):
+    if kind is _Refused or depth == DEEPEST:
         return None
-    if isinstance(value, dict):
-        return {_mended(key, depth): _mended(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_mended(inner, depth + 1) for inner in value]
-    return value
+    if kind is list:
+        return [_mended(inner, depth + 1, taken) for inner in value]
+    return {
+        _mended(key, depth, taken): inner
+        if type(inner) in taken
+        else _mended(inner, depth + 1, taken)
+        for key, inner in value.items()
+    }
 
 
 def decode(*, raw: bytes) -> str:

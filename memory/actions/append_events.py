@@ -15,7 +15,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts import jobs, tenancy
-from accounts.backend.rows import insert_all
+from accounts.backend.rows import insert_values
 from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
 from accounts.sentences import sentence
@@ -39,6 +39,7 @@ WAIT_SECONDS: Final = 30  # before somebody comes again, ours
 EVERY: Final = 500  # events after which the session is looked at, ours
 MOST_TOLD: Final = 20  # refused rows that are named, ours
 JOB: Final = "memory.observe"
+_Values = dict[str, object]  # of a row, by column
 _Redacted = tuple[tuple[str, ...], str]  # the kinds of what was taken out, and the text without
 BOUNDS: Final = frozenset({EventKind.QA_REPORT})  # after which it is looked at in any case
 
@@ -108,7 +109,9 @@ def _hold(caller: Caller, session_id: UUID) -> Session:
 def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
     """Store cleaned events behind the last of a locked session; return how many. In a unit.
 
-    Each call of a tool is a step of its own. Raises RateLimited, InvalidInput as `append_events`.
+    Each call of a tool is a step of its own. What has no moment happened now, and a call that is
+    told with its result, and not how long it took, took all the time since the event before it.
+    Raises RateLimited, InvalidInput as `append_events`.
     """
     last = _last(row)
     if last + len(clean.events) > reading.SEQUENCE_MOST:
@@ -117,11 +120,31 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
             detail=sentence("Use a whole number from 1 to {most}.", most=reading.SEQUENCE_MOST),
             code="range",
         )
+    took = _took(row, clean, now)
     moved = {
-        place: replace(event, sequence=last + event.sequence, step=(last + event.sequence + 1) // 2)
+        place: replace(
+            event,
+            sequence=last + event.sequence,
+            step=(last + event.sequence + 1) // 2,
+            at_seconds=now.timestamp() if event.at_seconds is None else event.at_seconds,
+            took_seconds=_or(event, took),
+        )
         for place, event in clean.events.items()
     }
     return _store(row, replace(clean, events=moved), now).stored
+
+
+def _took(row: Session, clean: Clean, now: datetime) -> float | None:
+    """Return how long the one call took that is told with its result; None where nobody knows."""
+    kinds = [event.kind for event in clean.events.values()]
+    if kinds != [EventKind.TOOL_CALL, EventKind.TOOL_RESULT] or not row.events:
+        return None
+    return max(0.0, (now - row.active_at).total_seconds())
+
+
+def _or(event: Event, took: float | None) -> float | None:
+    is_open = event.kind is EventKind.TOOL_RESULT and event.took_seconds is None
+    return took if is_open else event.took_seconds
 
 
 def cleaned(*, events: tuple[object, ...]) -> Clean:
@@ -201,7 +224,7 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     asked = {event.sequence for event in clean.events.values()}
     last = _last(row)
     there = _there(row, asked) if min(asked, default=0) <= last else frozenset()
-    rows: dict[int, Turn] = {}
+    rows: dict[int, _Values] = {}
     masked: list[Masked] = []
     unknown = 0
     for place, event in _without_answers(row, clean.events).items():
@@ -256,23 +279,24 @@ def _names(row: Session, events: Iterable[Event], results: tuple[Event, ...]) ->
     return names
 
 
-def _row(session: Session, event: Event, masked: int, now: datetime) -> Turn:
+def _row(session: Session, event: Event, masked: int, now: datetime) -> _Values:
+    """Return what the row of an event holds, by column."""
     seconds = event.at_seconds
-    return Turn(
-        session=session,
-        stream=Stream.DONE,
-        sequence=event.sequence,
-        role="",
-        text="",
-        body=stored.to_row(event=event),
-        masked=min(masked, MOST_MASKED),
-        at=now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
-    )
+    return {
+        "session_id": session.id,
+        "stream": Stream.DONE.value,
+        "sequence": event.sequence,
+        "role": "",
+        "text": "",
+        "body": stored.to_row(event=event),
+        "masked": min(masked, MOST_MASKED),
+        "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
+    }
 
 
-def _write(row: Session, rows: Mapping[int, Turn], now: datetime) -> bool:
+def _write(row: Session, rows: Mapping[int, _Values], now: datetime) -> bool:
     """Write events; say whether one came so late that all have to be looked at again."""
-    insert_all(rows=tuple(rows.values()))
+    insert_values(model=Turn, rows=tuple(rows.values()))
     late, _ = Turn.checkpoints.filter(session=row, sequence__gte=min(rows)).delete()
     if late:
         row.folded = 0  # what came late is read in its place

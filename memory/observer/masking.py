@@ -38,6 +38,8 @@ def _masked(value: object, redact: Redact, depth: int, name: str) -> object:
     if isinstance(value, str):
         told = "" if name in PLAIN else name
         return _redacted(value, redact, told) if len(value) >= SHORTEST else value
+    if value is None or isinstance(value, int | float):
+        return value
     if isinstance(value, Mapping):
         return _of_object(value, redact, depth)
     if isinstance(value, list) and name in IN_WORDS:

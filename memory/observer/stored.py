@@ -6,6 +6,7 @@ what came, so a scratchpad that is rebuilt from them sees what the first one saw
 
 from collections.abc import Mapping
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Final
 
 from memory.observer.events import NO_ARGUMENTS, Arguments, Event, EventKind, Outcome
@@ -16,17 +17,17 @@ _EMPTY: Final = {
     field.name: field.default for field in fields(Event) if field.name not in {"sequence", "kind"}
 }
 _PARTS: Final = tuple(field.name for field in fields(Arguments))
+_values: Final = attrgetter(*_EMPTY)
+_parts: Final = attrgetter(*_PARTS)
 
 
 def to_row(*, event: Event) -> dict[str, Any]:
     """Write an event without its sequence, which is a column of its own."""
     row: dict[str, Any] = {"kind": event.kind.value}
-    for name, empty in _EMPTY.items():
-        value = getattr(event, name)
-        if value != empty:
-            row[name] = value
-    if event.arguments != NO_ARGUMENTS:
-        parts = ((part, getattr(event.arguments, part)) for part in _PARTS)
+    values = zip(_EMPTY.items(), _values(event), strict=True)
+    row |= {name: value for (name, empty), value in values if value != empty}
+    if event.arguments is not NO_ARGUMENTS and event.arguments != NO_ARGUMENTS:
+        parts = zip(_PARTS, _parts(event.arguments), strict=True)
         row["arguments"] = {part: value for part, value in parts if value}
     if event.outcome is not Outcome.UNKNOWN:
         row["outcome"] = event.outcome.value
