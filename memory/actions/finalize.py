@@ -181,7 +181,9 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
 def _count(shown: _Shown, row: Session, now: datetime) -> None:
     """Bring a session into the sums, and queue the syntheses that it makes due. In a unit."""
     facts = statistics.of_session(
-        scratchpad=shown.scratchpad, found=shown.counted, task_type=row.type
+        scratchpad=shown.scratchpad,
+        found=shown.counted,
+        task_type=row.type or shown.scratchpad.setting.type.value,
     )
     again = entering.counts(entered=shown.entered)
     counts = (*tables.of_facts(facts=facts), *tables.of_signals(seen=shown.seen), *again)

@@ -202,8 +202,17 @@ def _on_result(state: Scratchpad, event: Event) -> None:
         fingerprint=error.digest,
         message=error.message,
         found=() if is_error else _found(deed, event.text, state.setting.root),
-        seconds=max(state.clock - deed.clock, 0.0) if event.at_seconds is not None else None,
+        seconds=_seconds(state, deed, event),
     )
+
+
+def _seconds(state: Scratchpad, deed: Deed, event: Event) -> float | None:
+    """Return how long a call took; None without clocks, and where both were told in one breath."""
+    if event.took_seconds is not None:
+        return event.took_seconds
+    if event.at_seconds is None or event.at_seconds == deed.at_seconds:
+        return None
+    return max(state.clock - deed.clock, 0.0)
 
 
 def _weigh(state: Scratchpad, deed: Deed, event: Event) -> None:

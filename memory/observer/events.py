@@ -59,7 +59,8 @@ class Event:
     """One event; `name` is the tool's, or what an unknown kind called itself.
 
     `call` pairs a result with its call, `agent` tells parallel agents of one session apart,
-    `at_seconds` are seconds since 1970, `tokens` those of one step, `steps` those of the session.
+    `at_seconds` are seconds since 1970, `took_seconds` those of a call, None where its result does
+    not say, `tokens` those of one step, `steps` those of the session.
     """
 
     sequence: int
@@ -76,3 +77,4 @@ class Event:
     steps: int = 0
     outcome: Outcome = Outcome.UNKNOWN
     files: tuple[str, ...] = ()
+    took_seconds: float | None = None

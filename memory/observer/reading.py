@@ -29,12 +29,16 @@ SEQUENCE_MOST: Final = 2**31 - 1  # what a column of positive integers holds
 COUNT_MOST: Final = 10**9  # tokens or steps, ours
 FILES_MOST: Final = 200  # of a commit or a report, ours
 SECONDS_MOST: Final = 10**10  # since 1970, ours
+TOOK_MOST_MS: Final = 86_400_000  # a day; ours
 NAME_MOST: Final = 120  # characters of a tool or an agent, ours
 _TAIL: Final = TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
-_PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file", "target_file")
+_PATHS: Final = (
+    "file_path", "path", "filePath", "notebook_path", "filename", "file", "target_file",
+    "target_notebook",
+)  # fmt: skip
 _PATTERNS: Final = ("pattern", "glob", "regex", "query", "glob_pattern")
 _COMMANDS: Final = ("command", "cmd", "script")
 _URLS: Final = ("url", "uri")
@@ -152,6 +156,7 @@ def _event(row: object) -> Event:
         steps=_whole(row, "steps", least=0, most=COUNT_MOST, reason=Reason.BAD_COUNT),
         outcome=_OUTCOMES.get(_short(row.get("outcome")).lower(), Outcome.UNKNOWN),
         files=_files(row.get("files")),
+        took_seconds=_took(row.get("duration_ms")),
     )
 
 
@@ -255,6 +260,13 @@ def _files(value: object) -> tuple[str, ...]:
         return ()
     named = (_target(entry) for entry in value[:FILES_MOST])
     return tuple(name for name in named if name)
+
+
+def _took(value: object) -> float | None:
+    """Return how many seconds a call took, of its milliseconds; None for what is no such number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value / 1_000 if 0 <= value <= TOOK_MOST_MS else None
 
 
 def _moment(value: object) -> float | None:

@@ -42,7 +42,8 @@ class FileRow:
 class EdgeRow:
     """Two files that were touched together; `first` < `second`.
 
-    `forward` counts sessions that touched `first` first, `seconds` is the mean between them.
+    `forward` counts sessions that touched `first` first, `seconds` is the mean between them over
+    the `timed` meetings, those of which clocks tell.
     """
 
     first: str
@@ -50,6 +51,7 @@ class EdgeRow:
     sessions: int = 0
     meetings: int = 0
     forward: int = 0
+    timed: int = 0
     seconds: float = 0.0
     by_task: Mapping[str, int] = field(default_factory=dict)
 
@@ -124,15 +126,16 @@ def file_after(*, row: FileRow, add: FileRow) -> FileRow:
 
 
 def edge_after(*, row: EdgeRow, add: EdgeRow) -> EdgeRow:
-    """Add a session, or another row, to an edge; the mean is that of all meetings."""
-    meetings = row.meetings + add.meetings
-    seconds = row.seconds * row.meetings + add.seconds * add.meetings
+    """Add a session, or another row, to an edge; the mean is that of all timed meetings."""
+    timed = row.timed + add.timed
+    seconds = row.seconds * row.timed + add.seconds * add.timed
     return replace(
         row,
         sessions=row.sessions + add.sessions,
-        meetings=meetings,
+        meetings=row.meetings + add.meetings,
         forward=row.forward + add.forward,
-        seconds=seconds / meetings if meetings else 0.0,
+        timed=timed,
+        seconds=seconds / timed if timed else 0.0,
         by_task=_together(row.by_task, add.by_task),
     )
 
@@ -238,14 +241,15 @@ def _clean_uses(scratchpad: Scratchpad) -> Mapping[str, FileUse]:
 
 def _edge(pair: Sighting, task_type: str) -> EdgeRow:
     begins, follows = pair.files
-    seconds = sightings.detail(sighting=pair, name="seconds")
+    told = dict(pair.details)
     return EdgeRow(
         first=min(begins, follows),
         second=max(begins, follows),
         sessions=1,
         meetings=pair.times,
         forward=int(begins < follows),
-        seconds=float(seconds),
+        timed=int(told["timed"]),
+        seconds=float(told["seconds"] or 0),
         by_task={task_type: 1} if task_type else {},
     )
 

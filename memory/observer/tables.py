@@ -125,13 +125,13 @@ def file_row(*, counts: Counts, notes: Notes) -> FileRow:
 
 def edge_row(*, counts: Counts, notes: Notes) -> EdgeRow:
     """Read an edge's sums."""
-    meetings = int(counts.get("meetings", 0))
+    timed = int(counts.get("timed", 0))
     return EdgeRow(
         first=_text(notes, "first"),
         second=_text(notes, "second"),
-        seconds=int(counts.get("milliseconds", 0)) / 1_000 / meetings if meetings else 0.0,
+        seconds=int(counts.get("apart_ms", 0)) / 1_000 / timed if timed else 0.0,
         by_task=_named(counts, _TASK),
-        **_whole(counts, "sessions", "meetings", "forward"),
+        **_whole(counts, "sessions", "meetings", "forward", "timed"),
     )
 
 
@@ -169,7 +169,8 @@ def _edge(row: EdgeRow) -> Count:
         "sessions": row.sessions,
         "meetings": row.meetings,
         "forward": row.forward,
-        "milliseconds": round(row.seconds * row.meetings * 1_000),
+        "timed": row.timed,
+        "apart_ms": round(row.seconds * row.timed * 1_000),
         **{f"{_TASK}{name}": count for name, count in row.by_task.items()},
     }
     notes = {"first": row.first, "second": row.second}

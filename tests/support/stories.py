@@ -21,6 +21,13 @@ def keys(find: Find, story: "Story") -> list[str]:
     return sorted(sighting.key for sighting in find(scratchpad=story.scratchpad()))
 
 
+def without_clocks(story: "Story") -> "Story":
+    """Take the moments from what was told."""
+    for row in story.rows:
+        row.pop("at", None)
+    return story
+
+
 class Story:
     """One session as it happens; `rows` are its events so far."""
 

@@ -79,8 +79,12 @@ def _both_edit(pair: tuple[Deed, Deed]) -> bool:
     return pair[0].act is Act.EDIT and pair[1].act is Act.EDIT
 
 
+def _is_timed(earlier: Deed, later: Deed) -> bool:
+    return earlier.at_seconds is not None and later.at_seconds is not None
+
+
 def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]]) -> Sighting:
-    apart = sum(max(later.clock - earlier.clock, 0.0) for earlier, later in met) / len(met)
+    apart = [later.clock - earlier.clock for earlier, later in met if _is_timed(earlier, later)]
     first, second = met[0][0].target, met[0][1].target
     return Sighting(
         kind=SignalKind.CO_ACCESS,
@@ -91,7 +95,8 @@ def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]]) -> Sighting:
         details=(
             ("first", first),
             ("second", second),
-            ("seconds", f"{apart:.0f}"),
+            ("seconds", f"{sum(apart) / len(apart):.0f}" if apart else ""),
+            ("timed", str(len(apart))),
             ("both_edited", "yes" if any(map(_both_edit, met)) else "no"),
         ),
     )

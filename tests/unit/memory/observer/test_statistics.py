@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.observer import statistics
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
-from tests.support.stories import ROOT, Story
+from tests.support.stories import ROOT, Story, without_clocks
 
 counts = st.integers(0, 20)
 edges = st.builds(
@@ -18,6 +18,7 @@ edges = st.builds(
     sessions=counts,
     meetings=counts,
     forward=counts,
+    timed=counts,
     seconds=st.floats(0, 100),
     by_task=st.dictionaries(st.sampled_from(["fix", "feature"]), counts, max_size=2),
 )
@@ -42,6 +43,17 @@ def test_a_session_counts_its_pairs_with_direction_and_task() -> None:
     assert (edge.first, edge.second, edge.forward) == ("a", "b", 0)
     assert edge.by_task == {"fix": 1}
     assert edge.seconds > 0
+
+
+def test_what_has_no_clock_is_not_in_the_mean() -> None:
+    story = Story().edit("b").edit("a")
+    without = facts(without_clocks(Story().edit("b").edit("a"))).edges[0]
+
+    (edge,) = facts(story).edges
+    both = statistics.edge_after(row=edge, add=without)
+
+    assert (without.meetings, without.timed) == (1, 0)
+    assert (both.meetings, both.timed, both.seconds) == (2, 1, edge.seconds)
 
 
 def test_a_session_counts_its_errors_and_how_they_were_resolved() -> None:

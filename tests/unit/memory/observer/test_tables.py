@@ -14,8 +14,9 @@ from memory.observer.tables import Count, Kind
 
 FILE = FileRow(path="src/a.py", sessions=1, reads=3, edits=1)
 EDGE = EdgeRow(
-    first="a", second="b", sessions=1, meetings=4, forward=1, seconds=2.5, by_task={"build": 1}
-)
+    first="a", second="b", sessions=1, meetings=4, forward=1, timed=3, seconds=2.5,
+    by_task={"build": 1},
+)  # fmt: skip
 ERROR = ErrorRow(
     fingerprint="f1", message="boom", what="pytest", sessions=1, occurrences=2, resolved=1,
     hows={"edit": 1},

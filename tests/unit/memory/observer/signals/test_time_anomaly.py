@@ -29,6 +29,28 @@ def test_it_is_seen(story: Story, seen: list[str]) -> None:
     assert keys(time_anomaly.find, story) == seen
 
 
+def in_one_breath(*took: int | None) -> Story:
+    """Tell calls with their results, as programs that say how long each took, or not."""
+    story = Story()
+    for number, seconds in enumerate(took):
+        told = {} if seconds is None else {"duration_ms": seconds * 1_000}
+        story.event("tool_call", name="Bash", args={"command": f"make t{number}"})
+        story.event("tool_result", name="Bash", at=story.at, **told)
+    return story
+
+
+def test_a_program_that_says_how_long_its_calls_took_is_believed() -> None:
+    story = in_one_breath(1, 1, 1, 1, 300)
+
+    assert keys(time_anomaly.find, story) == ["run make"]
+
+
+def test_calls_of_which_nobody_knows_how_long_they_took_are_not_counted() -> None:
+    deeds = in_one_breath(None, None).scratchpad().deeds.values()
+
+    assert [deed.seconds for deed in deeds] == [None, None]
+
+
 @pytest.mark.parametrize(
     "story",
     [
