@@ -87,8 +87,9 @@ def _met(agents: tuple[tuple[Deed, ...], ...]) -> Iterator[tuple[str, list[_Made
 
 def _span(deeds: tuple[Deed, ...], is_timed: bool) -> tuple[float, float]:
     """Return from when until when an agent is known to have been at work."""
-    ends = (_when(deed, is_timed) + (is_timed and deed.seconds or 0.0) for deed in deeds)
-    return min(_when(deed, is_timed) for deed in deeds), max(ends)
+    begins = min(_when(deed, is_timed) for deed in deeds)
+    took = (deed.seconds if is_timed and deed.seconds else 0.0 for deed in deeds)
+    return begins, max(_when(deed, is_timed) + each for deed, each in zip(deeds, took, strict=True))
 
 
 def _when(deed: Deed, is_timed: bool) -> float:

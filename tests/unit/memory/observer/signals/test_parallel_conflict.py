@@ -3,7 +3,7 @@
 import pytest
 
 from memory.observer.signals import parallel_conflict
-from tests.support.stories import Story, keys
+from tests.support.stories import Story, keys, without_clocks
 
 
 def both_at_work(*, pause: float = 0) -> Story:
@@ -19,13 +19,6 @@ def sent() -> Story:
     story = Story().counting(50).edit("a.py").event("tool_call", name="Task", call="t")
     story.by("sub").counting(1).read("a.py").edit("a.py").read("b.py").by("").counting(51)
     return story.event("tool_result", name="Task", call="t").edit("a.py")
-
-
-def without_clocks(story: Story) -> Story:
-    """Take the moments from what was told."""
-    story.rows = [{name: value for name, value in row.items() if name != "at"}
-                  for row in story.rows]  # fmt: skip
-    return story
 
 
 MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed"
