@@ -36,6 +36,7 @@ WHYS: Final[Mapping[Left, Name]] = {
     Left.CHANGED: _("Somebody else has rewritten it since."),
     Left.KEPT: _("Somebody else has kept it since."),
     Left.SAME: _("It is as it was before already."),
+    Left.TWIN: _("Another memory says by then what it said."),
     Left.MOVED: _("Others see it now than those who saw the text before."),
 }
 

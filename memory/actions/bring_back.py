@@ -7,7 +7,6 @@ by now, or whose external id it has, stays replaced.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django.db.models import Q
 
@@ -16,8 +15,10 @@ from memory.actions import integrating, store
 from memory.actions.integrating import LOWERED
 from memory.exchange import own
 from memory.models import Conflict, Memory, MemoryLink
+from memory.queries import twins
+from memory.queries.twins import Taken
 from memory.sql import retrieval, topics
-from memory.taxonomy import LinkKind, MemoryType, Status
+from memory.taxonomy import LinkKind, Status
 
 
 def put_away(*, caller: Caller, rows: tuple[Memory, ...], reason: str, now: datetime) -> None:
@@ -58,19 +59,10 @@ def bring_back(
 
 def without_twins(*, rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
     """Leave out those of which an active memory has the text or the external id. In a unit."""
-    texts = {row.content_hash for row in rows}
-    names = {row.external_id for row in rows} - {""}
-    active = Memory.objects.filter(status=Status.ACTIVE.value).filter(
-        Q(content_hash__in=texts) | Q(external_id__in=names)
-    )
-    taken = {key for row in active.order_by("id") for key in _only_one_has(row)}
-    free = []
-    for row in rows:
-        keys = _only_one_has(row)
-        if taken.isdisjoint(keys):
-            taken |= keys
-            free.append(row)
-    return tuple(free)
+    claims = tuple(twins.claim_of(row=row) for row in rows)
+    taken = Taken(wanted=claims)
+    free = {one.memory_id for one in claims if taken.take(claim=one)}
+    return tuple(row for row in rows if row.id in free)
 
 
 def _before_replaced(edges: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -85,17 +77,6 @@ def _before_settling(rows: tuple[Memory, ...]) -> dict[str, Mapping[str, Any]]:
     for before in settled.order_by("settled_at", "id").values_list("before", flat=True):
         found |= before.get("memories", {})
     return found
-
-
-def _only_one_has(row: Memory) -> set[tuple[Any, ...]]:
-    """Return what one active memory of a place alone can have."""
-    place: tuple[UUID, UUID | None] = (row.audience, row.project_id)
-    keys: set[tuple[Any, ...]] = set()
-    if row.type != MemoryType.EPISODE:
-        keys.add((*place, "text", row.content_hash))
-    if row.external_id:
-        keys.add((*place, "name", row.external_id))
-    return keys
 
 
 def save_all(*, rows: tuple[Memory, ...], fields: tuple[str, ...]) -> None:

@@ -11,8 +11,18 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Func, IntegerField, QuerySet, Sum
+from django.db.models import (
+    CharField,
+    F,
+    Func,
+    IntegerField,
+    Q,
+    QuerySet,
+    Sum,
+    UUIDField,
+)
 from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Cast
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
@@ -23,7 +33,7 @@ from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, REWRITTEN
 from memory.models import ReviewVerdict
-from memory.queries import rollback_choices, rollback_stands, rollbacks, waiting
+from memory.queries import rollback_choices, rollback_reach, rollback_stands, rollbacks, waiting
 from memory.queries.rollback_choices import Choice, Chosen
 from memory.taxonomy import Status
 from teams import audit
@@ -39,6 +49,11 @@ MOMENTS: Final = frozenset({"since", "until"})
 TOUCHED: Final = Func(
     KeyTransform("touched", "before"), function="jsonb_array_length", output_field=IntegerField()
 )  # memories of a verdict: its own, and those that stand again
+EACH: Final = Func(
+    F("before"),
+    template="(jsonb_path_query(%(expressions)s, '$.touched[*].id') #>> '{}')",
+    output_field=CharField(),
+)  # each of them, by id
 Tell = Callable[[int, int, Mapping[str, Any]], None]
 
 
@@ -65,7 +80,7 @@ def roll_back(*, caller: Caller, choice: Choice, now: datetime) -> RolledBack:
     with tenancy.unit():
         what = rollback_choices.chosen(caller=caller, choice=choice, now=now)
         rollback_choices.check_in_person(caller=caller)
-        number = rollbacks.concerned(caller=caller, what=what)[: AT_ONCE + 1].count()
+        number = rollback_reach.concerned(caller=caller, what=what)[: AT_ONCE + 1].count()
         done = _queued(caller, what) if number > AT_ONCE else _at_once(caller, what)
         _record(caller, what, done)
         return done
@@ -114,7 +129,7 @@ def beginner_of(*, payload: Mapping[str, Any]) -> Beginner:
 
 def _at_once(caller: Caller, what: Chosen) -> RolledBack:
     rolling_back.lock_all(caller=caller, what=what)
-    stays = rollbacks.stays(caller=caller, what=what).count()
+    stays = rollback_reach.stays(caller=caller, what=what).count()
     parts = [take(caller=caller, what=what, after=None, most=AT_ONCE) for take in TAKES]
     counts = dict.fromkeys(FIGURES, 0)
     for part in parts:
@@ -191,7 +206,7 @@ def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapp
     touched = away.aggregate(n=Sum(TOUCHED))["n"] or 0
     archived = away.count()
     gone = away.order_by().values("memory_id")
-    below = rollbacks.replaced(caller=caller, ids=gone)
+    below = rollback_reach.replaced(caller=caller, ids=gone)
     behind = below.filter(~rollback_stands.goes(what=what)).count()
     first = made.order_by("id").values_list("id", flat=True).first()
     return {
@@ -204,9 +219,16 @@ def _so_far(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> Mapp
 
 
 def _left(caller: Caller, what: Chosen, made: QuerySet[ReviewVerdict]) -> int:
-    """Count what is looked at and was not taken back; what others stand for stays. In a unit."""
+    """Count what is looked at and stays as it is. In a unit.
+
+    What has its text before does not, and what stands again only where it should have it and has
+    not.
+    """
     back = made.filter(before__has_key=REWRITTEN).order_by().values("memory_id")
-    return rollbacks.concerned(caller=caller, what=what).exclude(pk__in=back).count()
+    again = made.exclude(before__has_key=REWRITTEN).order_by().values(one=Cast(EACH, UUIDField()))
+    rows = rollback_reach.concerned(caller=caller, what=what).exclude(pk__in=back)
+    changed = rollback_reach.rewritten(caller=caller, what=what).filter(pk__in=again)
+    return rows.exclude(Q(pk__in=again) & ~Q(pk__in=changed.order_by().values("pk"))).count()
 
 
 def _add(counts: dict[str, int], part: Part) -> None:

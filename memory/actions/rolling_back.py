@@ -22,7 +22,7 @@ from memory.actions.unlink import TAKEN
 from memory.lifecycle.review import Verdict
 from memory.lifecycle.rolling_back import AT_ONCE, REWRITTEN, SAID_AGAIN, Left
 from memory.models import Conflict, Memory, MemoryVersion
-from memory.queries import rollback_changes, rollback_stands, rollbacks
+from memory.queries import rollback_changes, rollback_reach, rollback_stands
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollbacks import REASON
 from memory.taxonomy import Status
@@ -83,11 +83,11 @@ def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
 
 def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int) -> Part:
     """Let the next ones of what was changed say again what they said before. In a unit."""
-    rows = rollbacks.rewritten(caller=caller, what=what)
+    rows = rollback_reach.rewritten(caller=caller, what=what)
     rows = rows if after is None else rows.filter(id__gt=after)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
     held = lock(ids=ids)
-    still = rollbacks.rewritten(caller=caller, what=what).filter(pk__in=held)
+    still = rollback_reach.rewritten(caller=caller, what=what).filter(pk__in=held)
     ends = rollback_changes.versions_before(ids=still.values_list("pk", flat=True), what=what)
     made = [_back(caller, held[id], end, what.asked_at) for id, end in ends.items()]
     done = [one for one in made if one is not None]
@@ -102,8 +102,8 @@ def rewrite_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
 def lock_all(*, caller: Caller, what: Chosen) -> None:
     """Lock all that both parts write, where one transaction does both. In a unit."""
     roots = frozenset(_going(caller, what).values_list("id", flat=True))
-    going, behind = rollbacks.closure(caller=caller, what=what, ids=roots)
-    changed = rollbacks.rewritten(caller=caller, what=what).values_list("id", flat=True)
+    going, behind = rollback_reach.closure(caller=caller, what=what, ids=roots)
+    changed = rollback_reach.rewritten(caller=caller, what=what).values_list("id", flat=True)
     reopening.hold(ids=going)
     lock(ids={*going, *behind, *changed})
 
@@ -116,17 +116,17 @@ def lock(*, ids: Iterable[UUID]) -> dict[UUID, Memory]:
 
 def _going(caller: Caller, what: Chosen) -> QuerySet[Memory]:
     """Return what was produced and goes: nobody else stands for it."""
-    rows = rollbacks.produced(caller=caller, what=what)
+    rows = rollback_reach.produced(caller=caller, what=what)
     return rows.filter(~rollback_stands.stood_for(what=what))
 
 
 def _hold(caller: Caller, what: Chosen, ids: frozenset[UUID]) -> _Held:
     """Lock what a part writes, and look again: what has come to stay meanwhile stays. In a unit."""
-    going, behind = rollbacks.closure(caller=caller, what=what, ids=ids)
+    going, behind = rollback_reach.closure(caller=caller, what=what, ids=ids)
     settled = reopening.hold(ids=going)
     held = lock(ids=going | behind)
     still = frozenset(_going(caller, what).filter(pk__in=ids).values_list("id", flat=True))
-    going, behind = rollbacks.closure(caller=caller, what=what, ids=still)
+    going, behind = rollback_reach.closure(caller=caller, what=what, ids=still)
     gone = {Status.ARCHIVED.value, Status.DELETED.value}
     leaving = tuple(row for id, row in held.items() if id in going and row.status not in gone)
     names = {row.id for row in leaving}

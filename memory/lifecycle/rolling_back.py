@@ -38,6 +38,7 @@ class Left(StrEnum):
     KEPT = "kept"  # somebody else has decided since that it is right
     MOVED = "moved"  # others see it now than those who saw the text before
     SAME = "same"  # it is again, or still, as it was before
+    TWIN = "twin"  # another memory says by then what it said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
