@@ -14,6 +14,13 @@ from memory.observer import commands, places
 from memory.observer.commands import Command
 
 SERVERS_OF_OURS: Final = frozenset({"cairn"})
+TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may be anybody's
+    {
+        "about_file", "add_memory", "check_conflicts", "check_diff", "check_plan", "context",
+        "extract_from_conversation", "find_similar", "get_entity_info", "get_timeline",
+        "list_recent", "list_topics", "push_note", "search", "search_history",
+    }
+)  # fmt: skip
 LONGEST: Final = 120  # characters of a path in a reason, ours
 WEB: Final = frozenset({
     "curl", "wget", "lynx", "w3m", "links", "elinks", "http", "https", "xh", "curlie", "aria2c",
@@ -112,9 +119,13 @@ def of_url(*, url: str) -> Found | None:
 def server_of(*, name: str) -> str:
     """Return the MCP server of a tool by its name, empty where it is none's.
 
-    Agents write `mcp__SERVER__TOOL`, `SERVER__TOOL` or `mcp_SERVER_TOOL`.
+    Agents write `mcp__SERVER__TOOL`, `SERVER__TOOL`, `mcp_SERVER_TOOL`, `MCP:SERVER:TOOL`, or
+    `MCP:TOOL`, which is ours where it is called like one of ours.
     """
     plain = name.lower()
+    if plain.startswith("mcp:"):
+        server, sign, _ = plain[4:].partition(":")
+        return server if sign or server not in TOOLS_OF_OURS else min(SERVERS_OF_OURS)
     if plain.startswith("mcp__"):
         return plain[5:].partition("__")[0]
     if plain.startswith("mcp_"):

@@ -51,17 +51,22 @@ class Reading:
 
 _BY_NAME: Final = {
     "read": Act.READ, "read_file": Act.READ, "view": Act.READ, "open_file": Act.READ,
-    "notebookread": Act.READ, "readfile": Act.READ, "cat": Act.READ,
+    "notebookread": Act.READ, "readfile": Act.READ, "cat": Act.READ, "view_file": Act.READ,
     "edit": Act.EDIT, "multiedit": Act.EDIT, "write": Act.EDIT, "write_file": Act.EDIT,
     "edit_file": Act.EDIT, "create": Act.EDIT, "str_replace": Act.EDIT, "apply_patch": Act.EDIT,
     "notebookedit": Act.EDIT, "search_replace": Act.EDIT, "insert": Act.EDIT,
-    "str_replace_based_edit_tool": Act.EDIT, "replace": Act.EDIT,
+    "str_replace_based_edit_tool": Act.EDIT, "replace": Act.EDIT, "strreplace": Act.EDIT,
+    "str_replace_editor": Act.EDIT, "write_to_file": Act.EDIT, "replace_in_file": Act.EDIT,
+    "replace_string_in_file": Act.EDIT, "multi_replace_string_in_file": Act.EDIT,
+    "create_file": Act.EDIT, "insert_edit_into_file": Act.EDIT, "edit_notebook": Act.EDIT,
+    "edit_notebook_file": Act.EDIT, "delete": Act.EDIT, "delete_file": Act.EDIT,
     "grep": Act.GREP, "grep_search": Act.GREP, "search_files": Act.GREP, "ripgrep": Act.GREP,
     "codebase_search": Act.GREP, "search_file_content": Act.GREP,
     "glob": Act.GLOB, "file_search": Act.GLOB, "list_files": Act.GLOB, "find_files": Act.GLOB,
     "bash": Act.RUN, "shell": Act.RUN, "run_terminal_cmd": Act.RUN, "exec_command": Act.RUN,
     "execute_command": Act.RUN, "local_shell": Act.RUN, "run_shell_command": Act.RUN,
-    "terminal": Act.RUN,
+    "terminal": Act.RUN, "powershell": Act.RUN, "run_in_terminal": Act.RUN,
+    "shell_command": Act.RUN,
     "webfetch": Act.FETCH, "websearch": Act.FETCH, "web_fetch": Act.FETCH, "fetch": Act.FETCH,
     "web_search": Act.FETCH, "browser": Act.FETCH, "google_web_search": Act.FETCH,
     "add_memory": Act.RECORD, "record_memory": Act.RECORD, "remember": Act.RECORD,
@@ -165,6 +170,8 @@ def _unwrapped(command: str) -> str:
 def _bare_name(name: str, own_servers: frozenset[str]) -> str:
     """Return the name of a tool without that of our server."""
     plain = name.lower()
+    if plain.startswith("mcp:"):
+        return plain.rpartition(":")[2]
     if plain.startswith("mcp_") and not plain.startswith("mcp__"):
         mine = (f"mcp_{one}_" for one in own_servers)
         return next((plain.removeprefix(one) for one in mine if plain.startswith(one)), plain)

@@ -39,7 +39,9 @@ _SAID: Final = (
     "result",
 )
 _OF_AN_EDIT: Final = "structuredPatch"  # beside the whole file before and behind it
-_PATH_NAMES: Final = ("file_path", "path", "filePath", "notebook_path", "target_file")
+_PATH_NAMES: Final = (
+    "file_path", "path", "filePath", "notebook_path", "target_file", "target_notebook",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import tools
+from memory.mcp import tools as mcp
+from memory.observer import outside, tools
 from memory.observer.events import Arguments, Event, EventKind
 from memory.observer.tools import Act, Reading
 from tests.support.stories import Story
@@ -35,6 +36,12 @@ def read(name: str, **arguments: object) -> Reading:
         ("Bash", {"command": "rg -n 'def mint' src"}, Act.GREP, "def mint"),
         ("Bash", {"command": "git commit -m x"}, Act.RUN, "git commit -m x"),
         ("mcp__cairn__add_memory", {}, Act.RECORD, "mcp__cairn__add_memory"),
+        ("MCP:add_memory", {}, Act.RECORD, "MCP:add_memory"),
+        ("MCP:cairn:search", {}, Act.OTHER, "MCP:cairn:search"),
+        ("write_to_file", {"path": "a.py"}, Act.EDIT, "a.py"),
+        ("StrReplace", {"path": "a.py"}, Act.EDIT, "a.py"),
+        ("replace_string_in_file", {"path": "a.py"}, Act.EDIT, "a.py"),
+        ("run_in_terminal", {"command": "cat src/a.py"}, Act.READ, "src/a.py"),
         ("TodoWrite", {}, Act.OTHER, "TodoWrite"),
     ],
 )
@@ -52,6 +59,9 @@ def test_a_call_is_an_act_with_a_target(
         ("Bash", {"command": "curl -s https://example.org/x"}, "web: example.org"),
         ("Bash", {"command": "gh issue view 7"}, "issue or mail: gh issue"),
         ("mcp__github__get_issue", {}, "issue or mail: github"),
+        ("MCP:github:get_issue", {}, "issue or mail: github"),
+        ("MCP:get_issue", {}, "issue or mail: get_issue"),
+        ("MCP:get", {}, "foreign tool: get"),
         ("mcp__browser__take_screenshot", {}, "foreign tool: browser"),
         ("Read", {"path": "/etc/hosts"}, "outside file: /etc/hosts"),
         ("Read", {"path": "../other/a.py"}, "outside file: ../other/a.py"),
@@ -285,3 +295,7 @@ def test_a_call_on_several_files_names_each_once_and_any_of_them_may_lie_outside
 
     assert (found.target, found.also) == ("a.py", ("b.py", "/etc/hosts"))
     assert found.taint == "outside file: /etc/hosts"
+
+
+def test_the_tools_that_are_known_as_ours_are_ours() -> None:
+    assert set(mcp.TOOLS) - {"get"} == outside.TOOLS_OF_OURS
