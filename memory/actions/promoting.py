@@ -114,7 +114,7 @@ def chosen(
     nearest = {
         one.candidate.key: SAME
         if _sign(one.origin) in same
-        else max(_nearest(caller, one.prepared), _said_before(one, fresh[:place]))
+        else max(nearest_of(caller=caller, prepared=one.prepared), _said_before(one, fresh[:place]))
         for place, one in enumerate(fresh)
     }
     bound = neighbors.thresholds_of(project=row.project).novelty_cosine
@@ -211,7 +211,7 @@ def _sign(origin: str) -> str:
     return origin.partition("#")[2]
 
 
-def _nearest(caller: Caller, prepared: Prepared) -> float:
+def nearest_of(*, caller: Caller, prepared: Prepared) -> float:
     """Return the highest cosine with what is stored there; 0 while it cannot be compared."""
     embedded = prepared.embedded
     if embedded is None or embedded.key != embedding.active_model().key:

@@ -3,8 +3,9 @@
 A module's 5th, 10th, 20th, 50th and 100th session makes a synthesis over its sums due; once a week
 the pairs of modules that go together and that no causal dependency names are looked for. Each is
 done once: the unit that stores what it says writes its key into the log, and a second one finds it
-there. What is said comes from templates over strong sums, never from tainted work, and it stands in
-the place whose sessions showed it.
+there. What is said comes from one call of a model over the sums of a module, and only what is novel
+is kept of it; from templates over strong sums where none may or can be asked. Nothing tainted is in
+the sums, and what is said stands in the place whose sessions showed it.
 """
 
 from collections import Counter
@@ -20,12 +21,15 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, Forbidden, InvalidInput, NotFound
 from memory.actions import learned
+from memory.actions.draft_synthesis import Drafted, draft_synthesis
 from memory.actions.drafts import NewMemory
+from memory.actions.neighbors import thresholds_of
 from memory.actions.opener import opener_of
+from memory.actions.promoting import SAME, nearest_of
 from memory.actions.remember import Prepared, decide, prepare, recorded
 from memory.models import Memory, Session, Statistic
 from memory.observer import places, syntheses, tables
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.observer.syntheses import Draft, Key, Summary
 from memory.observer.tables import Count, Kind
 from memory.queries import statistics
@@ -39,10 +43,20 @@ LONGEST_ORIGIN: Final = 500  # characters, the column's
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Due:
-    """A synthesis that is to be done, and what it says."""
+    """A synthesis that is to be done: over the sums of a module, or with what it says."""
 
     key: Key
-    drafts: tuple[Draft, ...]
+    summary: Summary | None = None
+    drafts: tuple[Draft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a synthesis says, embedded; None is what cannot be stored."""
+
+    key: Key
+    prepared: tuple[Prepared | None, ...]
+    is_of_model: bool
 
 
 def queue(*, row: Session, modules: tuple[str, ...]) -> None:
@@ -116,8 +130,7 @@ def _thresholds(row: Session) -> tuple[_Due, ...]:
     for module in _modules(row):
         key = syntheses.due(project=project, module=module, done=done)
         if key is not None:
-            summary = _summary(module, files, edges, errors)
-            found.append(_Due(key=key, drafts=syntheses.of_module(summary=summary)))
+            found.append(_Due(key=key, summary=_summary(module, files, edges, errors)))
     return tuple(found)
 
 
@@ -126,6 +139,7 @@ def _pairs(row: Session) -> tuple[_Due, ...]:
     found = syntheses.weekly(
         project=str(row.project_id or ""),
         edges=_edges(row),
+        pairs=_module_pairs(row),
         known=_known_pairs(row),
         done=_done(row),
     )
@@ -138,26 +152,48 @@ def _summary(
     edges: tuple[EdgeRow, ...],
     errors: tuple[ErrorRow, ...],
 ) -> Summary:
-    """Return what is known of one module; an error is its own where it names one of its files."""
+    """Return what is known of one module."""
     own = tuple(one for one in files if places.module(path=one.path) == module.module)
-    paths = {one.path for one in own}
+    paths = frozenset(one.path for one in own)
     return Summary(
         module=module,
         files=own,
         edges=tuple(one for one in edges if {one.first, one.second} <= paths),
-        errors=tuple(one for one in errors if any(path in one.message for path in paths)),
+        errors=tuple(
+            one for one in errors if syntheses.is_of(module=module.module, error=one, paths=paths)
+        ),
     )
 
 
 def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mapping[str, int]:
     """Store what a synthesis says and its key together; nothing where somebody has."""
-    prepared = tuple(_prepared(caller, row, due.key, draft) for draft in due.drafts)
+    drafted = _drafted(row, due, now)
+    said = _Said(
+        key=due.key,
+        prepared=tuple(_prepared(caller, row, due.key, draft) for draft in drafted.drafts),
+        is_of_model=drafted.is_of_model,
+    )
     try:
         with tenancy.unit(), transaction.atomic():
-            return _stored(caller, row, due, prepared, now)
+            counts = _stored(caller, row, said, now)
     except Conflict:  # somebody stored the same between our look and our write: look again
         with tenancy.unit():
-            return _stored(caller, row, due, prepared, now)
+            counts = _stored(caller, row, said, now)
+    return Counter(counts) + _told(drafted)
+
+
+def _drafted(row: Session, due: _Due, now: datetime) -> Drafted:
+    if due.summary is None:
+        return Drafted(drafts=due.drafts)
+    return draft_synthesis(row=row, summary=due.summary, now=now)
+
+
+def _told(drafted: Drafted) -> Counter[str]:
+    """Return what a call cost, what was dropped of its answer, and what was missing."""
+    told = Counter({"calls": drafted.spent.calls, "tokens": drafted.spent.tokens})
+    told.update({f"dropped_{name}": count for name, count in drafted.dropped.items()})
+    told.update([f"degraded_{drafted.degraded}"] if drafted.degraded else [])
+    return +told
 
 
 def _prepared(caller: Caller, row: Session, key: Key, draft: Draft) -> Prepared | None:
@@ -183,12 +219,11 @@ def _prepared(caller: Caller, row: Session, key: Key, draft: Draft) -> Prepared 
 def _stored(
     caller: Caller,
     row: Session,
-    due: _Due,
-    prepared: tuple[Prepared | None, ...],
+    said: _Said,
     now: datetime,
 ) -> Mapping[str, int]:
     """Write the key and what the synthesis says. In a unit."""
-    logged = _log_key(due.key)
+    logged = _log_key(said.key)
     learned.add(
         row=row, counts=(Count(kind=Kind.SYNTHESIS, key=logged, counts={"done": 1}),), now=now
     )
@@ -196,15 +231,18 @@ def _stored(
     if any(int(one.counts.get("done", 0)) > 1 for one in first):
         return {}  # who adds to one row waits for the other, so only one finds itself the first
     counts: Counter[str] = Counter({"syntheses": 1})
-    for one in prepared:
+    bound = thresholds_of(project=row.project).novelty_cosine if said.is_of_model else SAME
+    for one in said.prepared:
         if one is None:
             counts["not_storable"] += 1
-            continue
-        counts[_said(caller, one, now)] += 1
+        elif nearest_of(caller=caller, prepared=one) > bound:
+            counts["dropped_known"] += 1
+        else:
+            counts[_sent(caller, one, now)] += 1
     return counts
 
 
-def _said(caller: Caller, prepared: Prepared, now: datetime) -> str:
+def _sent(caller: Caller, prepared: Prepared, now: datetime) -> str:
     """Send one draft through the door; return how it ended. In a unit."""
     try:
         with transaction.atomic():
@@ -267,6 +305,11 @@ def _files(row: Session) -> tuple[FileRow, ...]:
 def _edges(row: Session) -> tuple[EdgeRow, ...]:
     found = _own(row, Kind.EDGE)
     return tuple(tables.edge_row(counts=one.counts, notes=one.notes) for one in found)
+
+
+def _module_pairs(row: Session) -> tuple[PairRow, ...]:
+    found = _own(row, Kind.PAIR)
+    return tuple(tables.pair_row(counts=one.counts, notes=one.notes) for one in found)
 
 
 def _errors(row: Session) -> tuple[ErrorRow, ...]:

@@ -85,12 +85,13 @@ def _checked(entry: Any, candidates: tuple[Candidate, ...]) -> tuple[int, str] |
     if not 1 <= number <= len(candidates):
         return "phrase_signal"
     text = " ".join(entry["text"].split())
-    return _fault(text, candidates[number - 1]) or (number, text)
-
-
-def _fault(text: str, candidate: Candidate) -> str:
-    """Return the first thing that is wrong with a phrase; empty when nothing is."""
+    candidate = candidates[number - 1]
     said = " ".join((candidate.content, *candidate.files))
+    return fault(text=text, said=said) or (number, text)
+
+
+def fault(*, text: str, said: str) -> str:
+    """Return the first thing wrong with a phrase of what was said; empty when nothing is."""
     has_length = SHORTEST <= len(text) <= min(LONGEST, CONTENT_MOST)
     is_clean = not texts.check_text(text=text) and texts.visible_text(text=text) == text
     sentences = len(_END.findall(text)) or 1

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from memory.observer import places, statistics
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow
+from memory.observer.signals import error_retry
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.taxonomy import MemoryType
 
 THRESHOLDS: Final = (5, 10, 20, 50, 100)  # sessions of a module, spec 4.5
@@ -86,25 +87,41 @@ def weekly(
     *,
     project: str,
     edges: Iterable[EdgeRow],
+    pairs: Iterable[PairRow],
     known: frozenset[tuple[str, str]],
     done: frozenset[Key],
 ) -> tuple[tuple[Key, Draft], ...]:
     """Return pairs of modules that change together and that no causal dependency names yet.
 
+    `pairs` count the sessions of two modules through whichever files, where any counted them;
     `known` holds the pairs that one names, in alphabetical order.
     """
+    sessions = {(one.first, one.second): one.sessions for one in pairs}
     by_pair: dict[tuple[str, str], list[EdgeRow]] = {}
     for edge in edges:
-        pair = _modules(edge)
+        pair = statistics.modules_of(edge=edge)
         if pair[0] != pair[1] and pair not in known:
             by_pair.setdefault(pair, []).append(edge)
-    ordered = sorted(by_pair.items(), key=lambda item: (-_sessions(item[1]), item[0]))
+    often = {pair: max(sessions.get(pair, 0), _most(met)) for pair, met in by_pair.items()}
     found = (
-        (Key(project=project, module="|".join(pair), threshold=0), _pair(pair, met))
-        for pair, met in ordered
-        if _sessions(met) >= PAIR_SESSIONS
+        (Key(project=project, module="|".join(pair), threshold=0), _pair(pair, often[pair], met))
+        for pair, met in sorted(by_pair.items(), key=lambda item: (-often[item[0]], item[0]))
+        if often[pair] >= PAIR_SESSIONS
     )
     return tuple(each for each in found if each[0] not in done)[:PAIRS_MOST]
+
+
+def usual_way(*, error: ErrorRow) -> str:
+    """Return what helped against an error most often; empty where nothing did."""
+    return min(error.hows, key=lambda how: (-error.hows[how], how), default="")
+
+
+def is_of(*, module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
+    """Say whether an error belongs to a module: it names a file of it, or a change there helped."""
+    if any(path in error.message for path in paths):
+        return True
+    helped = (path for how in error.hows for path in error_retry.changed(how=how))
+    return any(places.module(path=path) == module for path in helped)
 
 
 def shares(*, module: ModuleRow, files: Iterable[FileRow], above: float) -> tuple[str, ...]:
@@ -171,8 +188,8 @@ def _errors(errors: Iterable[ErrorRow]) -> tuple[Draft, ...]:
         Draft(
             type=MemoryType.ERROR_PATTERN,
             content=f"“{row.message}” comes up again and again ({row.sessions} sessions); "
-            f"it went through {next(iter(row.hows))}.",
-            files=(),
+            f"it went through {usual_way(error=row)}.",
+            files=error_retry.changed(how=usual_way(error=row)),
         )
         for row in ordered[:2]
     )
@@ -201,21 +218,16 @@ def _name(module: ModuleRow) -> str:
     return module.module or "the project"
 
 
-def _modules(edge: EdgeRow) -> tuple[str, str]:
-    first, second = places.module(path=edge.first), places.module(path=edge.second)
-    return (min(first, second), max(first, second))
-
-
-def _sessions(met: list[EdgeRow]) -> int:
+def _most(met: list[EdgeRow]) -> int:
     return max(edge.sessions for edge in met)
 
 
-def _pair(pair: tuple[str, str], met: list[EdgeRow]) -> Draft:
+def _pair(pair: tuple[str, str], sessions: int, met: list[EdgeRow]) -> Draft:
     strongest = max(met, key=lambda edge: (edge.sessions, edge.first, edge.second))
     one, other = (module or "the top folder" for module in pair)
     return Draft(
         type=MemoryType.CAUSAL_DEPENDENCY,
-        content=f"Work on {one} and on {other} goes together ({strongest.sessions} sessions): "
+        content=f"Work on {one} and on {other} goes together ({sessions} sessions): "
         f"{strongest.first} and {strongest.second}.",
         files=(strongest.first, strongest.second),
     )

@@ -1,8 +1,8 @@
 """The shapes of models' answers: what they are asked for, and what is taken of it.
 
-`EXTRACT`, `RELATE` or `PHRASE` is sent with the request. What comes back must at least be a list
-of objects (`EXTRACT_LEAST` and so on); each of them is then checked alone, so one that is wrong
-does not cost the others.
+`EXTRACT`, `RELATE`, `PHRASE` or `SYNTHESIZE` is sent with the request. What comes back must at
+least be a list of objects (`EXTRACT_LEAST` and so on); each of them is then checked alone, so one
+that is wrong does not cost the others.
 """
 
 from collections.abc import Mapping
@@ -114,6 +114,44 @@ PHRASE_LEAST: Final[Mapping[str, object]] = {
     "type": "object",
     "properties": {"phrases": {"type": "array"}},
     "required": ["phrases"],
+}
+
+SYNTHESIZED: Final = tuple(  # what the sums of a module can teach
+    type.value
+    for type in (
+        MemoryType.CAUSAL_DEPENDENCY,
+        MemoryType.ERROR_PATTERN,
+        MemoryType.GOTCHA,
+        MemoryType.MODULE_INSIGHT,
+        MemoryType.PREFETCH_PATTERN,
+        MemoryType.TASK_CALIBRATION,
+    )
+)
+_SYNTHESIS: Final[Mapping[str, object]] = {
+    "facts": {"type": "array", "items": {"type": "integer"}},
+    "type": {"type": "string", "enum": [*SYNTHESIZED]},
+    "text": {"type": "string"},
+}
+SYNTHESIZE: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {
+        "syntheses": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": _SYNTHESIS,
+                "required": [*_SYNTHESIS],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["syntheses"],
+    "additionalProperties": False,
+}
+SYNTHESIZE_LEAST: Final[Mapping[str, object]] = {
+    "type": "object",
+    "properties": {"syntheses": {"type": "array"}},
+    "required": ["syntheses"],
 }
 
 

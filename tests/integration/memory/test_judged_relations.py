@@ -25,10 +25,6 @@ ADDS = (
     "The checkout worker in `shop/checkout.py` retries a payment 3 times and writes each of them "
     "into the ledger."
 )
-FAULTS = (
-    Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
-    Fault.DISCONNECT, Status(status=429, retry_after="30"),
-)  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -108,7 +104,7 @@ def test_what_a_model_holds_for_unrelated_is_no_conflict(
     assert _links() == []
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
+@pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
 def test_words_decide_where_the_model_fails_and_the_result_says_so(
     vendor: Vendor, caller: Caller, store: str, now: datetime, fault: Fault | Status
 ) -> None:

@@ -13,11 +13,6 @@ from tests.integration.memory.test_finalize import observed, ran
 from tests.support import vendors
 from tests.support.vendor_server import Fault, Status, Vendor
 
-FAULTS = (
-    Fault.GARBAGE, Fault.HALF_JSON, Fault.WRONG_SCHEMA, Fault.CUT_OFF, Fault.REFUSAL, Fault.HANG,
-    Fault.DISCONNECT, Status(status=429, retry_after="30"),
-)  # fmt: skip
-
 pytestmark = pytest.mark.usefixtures("in_organization")
 
 
@@ -64,7 +59,7 @@ def test_a_model_puts_what_is_kept_into_words_in_one_call(
     assert told(row) == {"phrased": 1, "dropped": {}, "degraded": ""}
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
+@pytest.mark.parametrize("fault", vendors.FAILING, ids=str)
 def test_the_template_speaks_where_the_model_fails_and_the_session_says_so(
     vendor: Vendor, agent: Caller, store: str, now: datetime, fault: Fault | Status
 ) -> None:

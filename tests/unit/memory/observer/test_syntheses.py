@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from memory.intake.attributes import check_attributes
 from memory.observer import syntheses
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
 from memory.observer.syntheses import Key, Summary
 from memory.taxonomy import MemoryType
 
@@ -122,6 +122,34 @@ def test_no_synthesis_says_more_than_five_things() -> None:
     assert len(drafts) == syntheses.DRAFTS_MOST
 
 
+@pytest.mark.parametrize(
+    ("message", "how", "is_its_own"),
+    [
+        ("KeyError in auth/sign.py", "when tried again", True),
+        ("KeyError: 'x'", "after a change of pay/bill.py, auth/keys.py", True),
+        ("KeyError: 'x'", "after a change of pay/bill.py", False),
+        ("KeyError: 'x'", "as `pytest auth/keys.py`", False),
+    ],
+)
+def test_an_error_is_of_the_module_that_it_names_or_whose_change_helped(
+    message: str, how: str, is_its_own: bool
+) -> None:
+    error = ErrorRow(fingerprint="1", message=message, hows={how: 1})
+    paths = frozenset({"auth/sign.py"})
+
+    assert syntheses.is_of(module="auth", error=error, paths=paths) == is_its_own
+
+
+def test_the_way_out_that_is_told_is_the_one_that_helped_most() -> None:
+    hows = {"when tried again": 1, "after a change of auth/keys.py": 3}
+    error = ErrorRow(fingerprint="1", message="KeyError: X", sessions=4, hows=hows)
+
+    (draft,) = syntheses.of_module(summary=summary(errors=(error,)))
+
+    assert draft.content.endswith("it went through after a change of auth/keys.py.")
+    assert draft.files == ("auth/keys.py",)
+
+
 WEEK = (
     EdgeRow(first="a/b/x", second="c/d/y", sessions=6),
     EdgeRow(first="a/b/x", second="a/b/z", sessions=9),
@@ -130,15 +158,35 @@ WEEK = (
 
 
 def test_modules_that_go_together_are_named_once_a_pair() -> None:
-    ((key, draft),) = syntheses.weekly(project="p", edges=WEEK, known=frozenset(), done=NOTHING)
+    ((key, draft),) = syntheses.weekly(
+        project="p", edges=WEEK, pairs=(), known=frozenset(), done=NOTHING
+    )
 
     assert key == Key(project="p", module="a/b|c/d", threshold=0)
     assert draft.files == ("a/b/x", "c/d/y")
+
+
+def test_modules_that_go_together_through_other_files_each_time_are_found() -> None:
+    edges = [EdgeRow(first=f"a/b/{n}", second=f"c/d/{n}", sessions=1, meetings=1) for n in range(5)]
+    often, once = (
+        syntheses.weekly(
+            project="p",
+            edges=edges,
+            pairs=(PairRow(first="a/b", second="c/d", sessions=sessions),),
+            known=frozenset(),
+            done=NOTHING,
+        )
+        for sessions in (5, 1)
+    )
+
+    assert [key.module for key, _ in often] == ["a/b|c/d"]
+    assert "(5 sessions)" in often[0][1].content
+    assert once == ()
 
 
 def test_pairs_that_are_known_or_done_are_left_out() -> None:
     pair = frozenset({("a/b", "c/d")})
     done = frozenset({Key(project="p", module="a/b|c/d", threshold=0)})
 
-    assert syntheses.weekly(project="p", edges=WEEK, known=pair, done=NOTHING) == ()
-    assert syntheses.weekly(project="p", edges=WEEK, known=frozenset(), done=done) == ()
+    assert syntheses.weekly(project="p", edges=WEEK, pairs=(), known=pair, done=NOTHING) == ()
+    assert syntheses.weekly(project="p", edges=WEEK, pairs=(), known=frozenset(), done=done) == ()
