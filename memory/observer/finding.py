@@ -11,7 +11,7 @@ from typing import Final
 
 from memory.observer import signal_table
 from memory.observer.scratchpad import Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer.sightings import SIGHTINGS_MOST, Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.signals import (
     backtrack,
@@ -77,11 +77,22 @@ def find_all(
         sighting
         for kind, find in FINDERS.items()
         if signal_table.is_worth_it(value=values[kind])
-        for sighting in (known[kind] if kind in known else find(scratchpad=scratchpad))
+        for sighting in _found(kind, find, scratchpad, known)
     ]
     beside = _steps_beside(found)
     kept = [sighting for sighting in found if _stands(sighting, beside)]
     return tuple(sorted(kept, key=lambda one: (-values[one.kind], -one.times, one.key)))
+
+
+def _found(
+    kind: SignalKind,
+    find: Callable[..., tuple[Sighting, ...]],
+    scratchpad: Scratchpad,
+    known: Known,
+) -> tuple[Sighting, ...]:
+    """Return what a session shows of a signal; sums may count more of it than is offered."""
+    found = known[kind] if kind in known else find(scratchpad=scratchpad)
+    return found[:SIGHTINGS_MOST]
 
 
 def _value(kind: SignalKind, said: Verdicts | None) -> float:

@@ -74,10 +74,12 @@ def strongest(*, sightings: Iterable[Sighting]) -> tuple[Sighting, ...]:
     return tuple(ordered[:SIGHTINGS_MOST])
 
 
-def fullest(*, groups: Mapping[Key, list[Item]]) -> tuple[tuple[Key, list[Item]], ...]:
+def fullest(
+    *, groups: Mapping[Key, list[Item]], most: int = SIGHTINGS_MOST
+) -> tuple[tuple[Key, list[Item]], ...]:
     """Return the groups with the most entries, at most twenty, before anything is made of them."""
     ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), str(group[0])))
-    return tuple(ordered[:SIGHTINGS_MOST])
+    return tuple(ordered[:most])
 
 
 def touches(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:

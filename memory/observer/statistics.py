@@ -15,13 +15,14 @@ from typing import Final
 
 from memory.observer import places, sightings
 from memory.observer.events import Outcome
-from memory.observer.finding import FINDERS, Known
+from memory.observer.finding import Known
 from memory.observer.scratchpad import Deed, FileUse, Scratchpad, each_file, step_key
 from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SignalKind
+from memory.observer.signals import co_access, error_retry
 from memory.observer.tools import Act
 
-COUNTED: Final = (SignalKind.CO_ACCESS, SignalKind.ERROR_RETRY)
+EDGES_MOST: Final = 400  # of one session, those met most often; ours
 HOWS_MOST: Final = 5  # ways in which an error was resolved, ours
 DIRECTION_LEAST: Final = 0.75  # share of sessions that begin with the same file, ours
 
@@ -83,6 +84,15 @@ class ModuleRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PairRow:
+    """Two modules of which files were touched together; `first` < `second`."""
+
+    first: str
+    second: str
+    sessions: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFacts:
     """What one session adds to the tables."""
 
@@ -90,11 +100,15 @@ class SessionFacts:
     edges: tuple[EdgeRow, ...]
     errors: tuple[ErrorRow, ...]
     modules: tuple[ModuleRow, ...]
+    pairs: tuple[PairRow, ...] = ()
 
 
 def found(*, scratchpad: Scratchpad) -> Known:
     """Find the signals that the tables count."""
-    return {kind: FINDERS[kind](scratchpad=scratchpad) for kind in COUNTED}
+    return {
+        SignalKind.CO_ACCESS: co_access.find(scratchpad=scratchpad, most=EDGES_MOST),
+        SignalKind.ERROR_RETRY: error_retry.find(scratchpad=scratchpad),
+    }
 
 
 def of_session(*, scratchpad: Scratchpad, found: Known, task_type: str) -> SessionFacts:
@@ -105,11 +119,13 @@ def of_session(*, scratchpad: Scratchpad, found: Known, task_type: str) -> Sessi
     """
     pairs = _clean(scratchpad, found[SignalKind.CO_ACCESS])
     retried = _clean(scratchpad, found[SignalKind.ERROR_RETRY])
+    edges = tuple(_edge(pair, task_type) for pair in pairs)
     return SessionFacts(
         files=_files(scratchpad),
-        edges=tuple(_edge(pair, task_type) for pair in pairs),
+        edges=edges,
         errors=tuple(_error(one) for one in retried),
         modules=_modules(scratchpad),
+        pairs=_pairs(edges),
     )
 
 
@@ -166,6 +182,12 @@ def module_after(*, row: ModuleRow, add: ModuleRow) -> ModuleRow:
         tokens=row.tokens + add.tokens,
         costed=row.costed + add.costed,
     )
+
+
+def modules_of(*, edge: EdgeRow) -> tuple[str, str]:
+    """Return the modules of two files, in alphabetical order."""
+    first, second = places.module(path=edge.first), places.module(path=edge.second)
+    return min(first, second), max(first, second)
 
 
 def weight(*, edge: EdgeRow, first: FileRow, second: FileRow) -> float:
@@ -251,6 +273,14 @@ def _edge(pair: Sighting, task_type: str) -> EdgeRow:
         timed=int(told["timed"]),
         seconds=float(told["seconds"] or 0),
         by_task={task_type: 1} if task_type else {},
+    )
+
+
+def _pairs(edges: tuple[EdgeRow, ...]) -> tuple[PairRow, ...]:
+    """Return the pairs of modules that some edges tie, each once however many do."""
+    tied = sorted({modules_of(edge=edge) for edge in edges})
+    return tuple(
+        PairRow(first=first, second=second, sessions=1) for first, second in tied if first != second
     )
 
 

@@ -12,7 +12,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from memory.observer.quorum import Witnessed
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
+from memory.observer.statistics import (
+    EdgeRow,
+    ErrorRow,
+    FileRow,
+    ModuleRow,
+    PairRow,
+    SessionFacts,
+)
 
 KEY_MOST: Final = 400  # characters, as of a statistic's key
 _DIGEST: Final = 16  # characters
@@ -34,6 +41,7 @@ class Kind(StrEnum):
     SIGNAL = "observed_signal"
     SYNTHESIS = "synthesis"
     REENTRY = "observed_reentry"
+    PAIR = "observed_module_pair"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +61,7 @@ def of_facts(*, facts: SessionFacts) -> tuple[Count, ...]:
         *(_edge(row) for row in facts.edges),
         *(_error(row) for row in facts.errors),
         *(_module(row) for row in facts.modules),
+        *(_pair(row) for row in facts.pairs),
     )
 
 
@@ -153,6 +162,12 @@ def module_row(*, counts: Counts, notes: Notes) -> ModuleRow:
     return ModuleRow(module=_text(notes, "module"), **_whole(counts, *names))
 
 
+def pair_row(*, counts: Counts, notes: Notes) -> PairRow:
+    """Read the sums of two modules."""
+    first, second = _text(notes, "first"), _text(notes, "second")
+    return PairRow(first=first, second=second, **_whole(counts, "sessions"))
+
+
 def _file(row: FileRow) -> Count:
     counts = {
         "sessions": row.sessions,
@@ -202,6 +217,15 @@ def _module(row: ModuleRow) -> Count:
         key=module_key(module=row.module),
         counts=counts,
         notes={"module": row.module},
+    )
+
+
+def _pair(row: PairRow) -> Count:
+    return Count(
+        kind=Kind.PAIR,
+        key=_key(f"{row.first}\t{row.second}"),
+        counts={"sessions": row.sessions},
+        notes={"first": row.first, "second": row.second},
     )
 
 

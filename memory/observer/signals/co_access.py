@@ -19,8 +19,8 @@ TOUCHES_APART: Final = 6  # at most, of files in between; ours
 MEETINGS_LEAST: Final = 2  # unless both were edited, ours
 
 
-def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
-    """Find the pairs of files that go together."""
+def find(*, scratchpad: Scratchpad, most: int = sightings.SIGHTINGS_MOST) -> tuple[Sighting, ...]:
+    """Find the pairs of files that go together, those that met most often first."""
     commits = _commits(scratchpad)
     touches = sightings.touches(scratchpad=scratchpad)
     meetings = _meetings(touches, commits)
@@ -29,7 +29,9 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         for pair, met in meetings.items()
         if any(_both_edit(each) for each in met) or _is_again(met)
     }
-    return tuple(_sighting(pair, met) for pair, met in sightings.fullest(groups=together))
+    return tuple(
+        _sighting(pair, met) for pair, met in sightings.fullest(groups=together, most=most)
+    )
 
 
 def _meetings(

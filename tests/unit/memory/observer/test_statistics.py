@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import statistics
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
+from memory.observer import finding, statistics
+from memory.observer.signal_table import SignalKind
+from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow, SessionFacts
 from tests.support.stories import ROOT, Story, without_clocks
 
 counts = st.integers(0, 20)
@@ -43,6 +44,20 @@ def test_a_session_counts_its_pairs_with_direction_and_task() -> None:
     assert (edge.first, edge.second, edge.forward) == ("a", "b", 0)
     assert edge.by_task == {"fix": 1}
     assert edge.seconds > 0
+
+
+def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -> None:
+    story = Story()
+    for number in range(40):
+        story.edit(f"a/b/{number}.py").edit(f"c/d/{number}.py").event("commit", text="done")
+
+    told = facts(story)
+    pad = story.scratchpad()
+    offered = finding.find_all(scratchpad=pad, verdicts={}, known=statistics.found(scratchpad=pad))
+
+    assert len(told.edges) == 40
+    assert told.pairs == (PairRow(first="a/b", second="c/d", sessions=1),)
+    assert sum(one.kind is SignalKind.CO_ACCESS for one in offered) == 20
 
 
 def test_what_has_no_clock_is_not_in_the_mean() -> None:

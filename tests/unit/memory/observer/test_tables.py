@@ -9,7 +9,14 @@ from memory.observer import statistics, tables
 from memory.observer.quorum import Witnessed
 from memory.observer.sightings import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, SessionFacts
+from memory.observer.statistics import (
+    EdgeRow,
+    ErrorRow,
+    FileRow,
+    ModuleRow,
+    PairRow,
+    SessionFacts,
+)
 from memory.observer.tables import Count, Kind
 
 FILE = FileRow(path="src/a.py", sessions=1, reads=3, edits=1)
@@ -22,7 +29,10 @@ ERROR = ErrorRow(
     hows={"edit": 1},
 )  # fmt: skip
 MODULE = ModuleRow(module="src", sessions=1, planned=3, actual=4, samples=1, tokens=90, costed=1)
-FACTS = SessionFacts(files=(FILE,), edges=(EDGE,), errors=(ERROR,), modules=(MODULE,))
+PAIR = PairRow(first="lib", second="src", sessions=1)
+FACTS = SessionFacts(
+    files=(FILE,), edges=(EDGE,), errors=(ERROR,), modules=(MODULE,), pairs=(PAIR,)
+)
 
 
 def sums(times: int) -> dict[str, tables.Count]:
@@ -44,6 +54,8 @@ def test_one_session_is_read_back() -> None:
     assert tables.edge_row(counts=edge.counts, notes=edge.notes) == EDGE
     assert tables.error_row(key=error.key, counts=error.counts, notes=error.notes) == ERROR
     assert tables.module_row(counts=module.counts, notes=module.notes) == MODULE
+    pair = found[tables.Kind.PAIR]
+    assert tables.pair_row(counts=pair.counts, notes=pair.notes) == PAIR
 
 
 def test_two_sessions_are_what_the_rows_say_of_two() -> None:
