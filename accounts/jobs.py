@@ -305,6 +305,20 @@ def cancel(*, job_id: UUID) -> bool:
         return waiting.update(state=Job.State.CANCELLED, finished_at=Now()) == 1
 
 
+def hold_ended(*, name: str, carrying: Mapping[str, Any]) -> bool:
+    """Say whether the jobs of a name that carry this have ended; they stay so until the unit ends.
+
+    Whoever wants to try one again waits meanwhile. In a unit of the entered organization.
+    """
+    organization_id = tenancy.current().organization_id
+    rows = Job.objects.select_for_update(of=("self",)).filter(
+        organization_id=organization_id, name=name, payload__contains=dict(carrying)
+    )
+    with tenancy.walled(organization_id=organization_id):
+        states = set(rows.order_by("id").values_list("state", flat=True))
+    return states.isdisjoint({Job.State.QUEUED, Job.State.RUNNING})
+
+
 def take_slot(*, name: str, interval_seconds: int) -> bool:
     """Take the current slot of a scheduled job; False when another beat has it already."""
     with connection.cursor() as cursor:

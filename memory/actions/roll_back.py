@@ -31,14 +31,13 @@ from accounts.queries.absent import Beginner
 from memory.actions import rolling_back
 from memory.actions.rolling_back import Part
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, REWRITTEN
+from memory.lifecycle.rolling_back import ASKED_AT, AT_ONCE, JOB, MOST, MOST_REWRITTEN, REWRITTEN
 from memory.models import ReviewVerdict
 from memory.queries import rollback_choices, rollback_reach, rollback_stands, rollbacks, waiting
 from memory.queries.rollback_choices import Choice, Chosen
 from memory.taxonomy import Status
 from teams import audit
 
-JOB: Final = "memory.roll_back"
 FIGURES: Final = ("archived", "rewritten", "reinstated", "left")
 Take = Callable[..., Part]
 TAKES: Final[tuple[Take, ...]] = (
@@ -152,7 +151,7 @@ def _queued(caller: Caller, what: Chosen) -> RolledBack:
         JOB,
         payload={
             "choice": choice,
-            "asked_at": what.asked_at.isoformat(),
+            ASKED_AT: what.asked_at.isoformat(),
             "by": {name: _written(value) for name, value in asdict(began).items()},
         },
         created_by=caller.user_id or caller.token_id,

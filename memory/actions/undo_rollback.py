@@ -12,12 +12,12 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import tenancy
+from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, NotFound
 from memory.actions import bring_back, deciding, reopening, store, undo, unlink
 from memory.lifecycle.review import Verdict
-from memory.lifecycle.rolling_back import REWRITTEN
+from memory.lifecycle.rolling_back import ASKED_AT, JOB, REWRITTEN
 from memory.models import Memory, ReviewVerdict
 from memory.queries.views import countable
 from memory.taxonomy import Status
@@ -63,6 +63,11 @@ def _of_one_call(caller: Caller, review_id: UUID) -> tuple[ReviewVerdict, ...]:
         )
     if first.undone_at is not None:
         raise Conflict(detail="This is undone already.", hint="Nothing is left to do.")
+    if not jobs.hold_ended(name=JOB, carrying={ASKED_AT: first.decided_at.isoformat()}):
+        raise Conflict(
+            detail="A job still takes back what was chosen; nothing was undone.",
+            hint="Undo it when the job has ended. One that waits can be cancelled.",
+        )
     rows = ReviewVerdict.objects.select_for_update(of=("self",)).filter(
         decided_by=first.decided_by,
         decided_at=first.decided_at,

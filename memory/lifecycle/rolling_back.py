@@ -19,6 +19,8 @@ MOST_REWRITTEN: Final = AT_ONCE  # of them that say again what they said; one re
 LONGEST_CHAIN: Final = 20  # of memories that one after the other took each other's place, ours
 DEEPEST: Final = 20  # steps from an ancestor, ours
 MOST_DERIVED: Final = 5_000  # memories that are looked at below an ancestor, ours
+JOB: Final = "memory.roll_back"  # what does more than a request does
+ASKED_AT: Final = "asked_at"  # where it carries its moment, which all its verdicts have
 REWRITTEN: Final = "rewritten"  # where a verdict keeps the version that went, by its number
 SAID_AGAIN: Final = "said_again"  # where it keeps the version whose text stands since, likewise
 

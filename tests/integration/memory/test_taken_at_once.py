@@ -36,7 +36,7 @@ def test_two_of_one_external_id_are_one_session(
         with tenancy.unit():
             open_session.place_session(caller=agent, new=new, now=now)
             is_placed.set()
-            _until_somebody_waits()
+            until_somebody_waits()
         return 0
 
     assert race_inside(organization, work, times=2, threads=2) == [0, 1]
@@ -44,7 +44,7 @@ def test_two_of_one_external_id_are_one_session(
         assert (Session.objects.count(), Turn.objects.count()) == (1, 1)
 
 
-def _until_somebody_waits() -> None:
+def until_somebody_waits() -> None:
     """Return once another transaction waits for ours."""
     until = monotonic() + LONGEST_WAIT
     with connection.cursor() as cursor:
