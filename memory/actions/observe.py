@@ -2,6 +2,8 @@
 
 The job that an append queues once enough has happened (spec 4.1, 4.2). Nothing is stored as a
 memory here: what fires early is written down on the session, and promoted when the session ends.
+What fires is looked for as if nothing more came: events whose numbers leave gaps, as those of a
+transcript's lines do, wait in the checkpoint for what may yet come, and tell something already.
 """
 
 from collections.abc import Mapping
@@ -13,7 +15,7 @@ from uuid import UUID
 from accounts import tenancy
 from memory.actions import scratchpads
 from memory.models import Session
-from memory.observer import triggers
+from memory.observer import fold, triggers
 from memory.observer.scratchpad import Scratchpad
 from memory.observer.signal_table import SignalKind
 from memory.observer.triggers import Early
@@ -29,11 +31,12 @@ def observe(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     if opened is None or not opened.events:
         return {"events": 0}
     scratchpad = scratchpads.folded(opened=opened)
+    so_far = fold.settle(scratchpad=scratchpad)
     with tenancy.unit():
         row = Session.objects.select_for_update().filter(pk=session_id).first()
         if row is None:
             return {"events": 0}
-        early = _early(row, scratchpad)
+        early = _early(row, so_far)
         is_kept = scratchpads.keep(row=row, scratchpad=scratchpad, now=now)
         row.observed = {**(row.observed or {}), "early": early}
         row.save(update_fields=["observed", "folded"])

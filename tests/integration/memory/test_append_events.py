@@ -287,3 +287,18 @@ def test_every_five_hundred_events_are_looked_at(
     sent(agent, session, now, call(500))
 
     assert (before, Job.objects.filter(name="memory.observe").count()) == (0, 1)
+
+
+def test_what_a_transcript_tells_fires_before_its_gaps_are_passed_over(
+    agent: Caller, session: SessionView, now: datetime
+) -> None:
+    said = {"sequence": 128, "kind": "reasoning", "text": "Correction: the flag is read at start."}
+    calls = (call(128 * line) for line in range(2, 60))
+    sent(agent, session, now, said, *calls)
+
+    counts = observe(session_id=session.id, now=now)
+
+    assert (counts["events"], counts["early"]) == (59, 1)
+    with tenancy.unit():
+        opened = scratchpads.read(row=Session.objects.get(pk=session.id))
+    assert len(opened.scratchpad.pending) == 59
