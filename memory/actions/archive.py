@@ -8,7 +8,7 @@ from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
 from memory.actions.fields import check_reason
-from memory.actions.revise import check_agent_may_change, check_version
+from memory.actions.revise import check_agent_may_forget, check_version
 from memory.models import Memory
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
@@ -37,7 +37,7 @@ def archive(
 def apply(*, caller: Caller, row: Memory, reason: str, now: datetime) -> MemoryView:
     """Archive a locked memory inside the current unit."""
     check_active(row=row)
-    check_agent_may_change(caller=caller, row=row)
+    check_agent_may_forget(caller=caller, row=row)
     row.status, row.archived_reason = Status.ARCHIVED.value, reason
     row.valid_until = now
     store.save(row=row, fields=("status", "archived_reason", "valid_until"), now=now)

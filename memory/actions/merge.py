@@ -52,8 +52,8 @@ def apply(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Deci
         require(caller=caller, act=Act.MERGE)
     deciding.check_may_approve(caller=caller, row=row)
     confirm.check_active(row=other)
-    for one in (row, other):  # the one leaves, the other gains
-        revise.check_agent_may_change(caller=caller, row=one)
+    revise.check_agent_may_forget(caller=caller, row=row)
+    revise.check_agent_may_change(caller=caller, row=other)
     traces.keep(row)
     traces.keep(other)
     version = revise.keep_version(caller=caller, row=other, reason=MERGED, now=now)

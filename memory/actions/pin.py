@@ -7,7 +7,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import store
 from memory.actions.confirm import check_active
-from memory.actions.revise import check_agent_may_change
+from memory.actions.revise import check_agent_may_change, check_agent_may_forget
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import MemoryType, governance_of
@@ -18,7 +18,7 @@ from teams.roles import Act
 def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:
     """Set or take away the pin.
 
-    A pin protects, so an agent takes away none that it may not change. Raises NotFound, NotActive,
+    A pin protects, so an agent takes none from what it may not forget. Raises NotFound, NotActive,
     ProtectedMemory, RoleNotSufficient.
     """
     require(caller=caller, act=Act.WRITE)
@@ -33,7 +33,8 @@ def apply(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> Me
     """Set or take away the pin inside the current unit."""
     row = lock_memory(caller=caller, memory_id=memory_id)
     check_active(row=row)
-    check_agent_may_change(caller=caller, row=row)
+    check = check_agent_may_change if pinned else check_agent_may_forget
+    check(caller=caller, row=row)
     row.pinned = pinned
     row.governance = governance_of(type=MemoryType(row.type), tags=tuple(row.tags), pinned=pinned)
     store.save(row=row, fields=("pinned", "governance"), now=now)

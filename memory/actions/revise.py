@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
 from accounts.sentences import sentence
-from memory.actions import drafts, embedding, pairs, store
+from memory.actions import calling, drafts, embedding, pairs, store
 from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
@@ -18,14 +18,16 @@ from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import accurate, gates, names
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.lifecycle import versions
-from memory.models import Memory, MemoryVersion
+from memory.models import Memory, MemoryLink, MemoryVersion
 from memory.observer import alarms
 from memory.queries.memories import AUDIENCE, lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.sql import entities, topics
 from memory.taxonomy import (
     Governance,
+    LinkKind,
     Scope,
+    SourceInterface,
     Verification,
     may_be_forgotten_by_agent,
     type_row,
@@ -70,14 +72,14 @@ def revise(
 def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datetime) -> MemoryView:
     """Change fields of a memory inside the current unit."""
     check_active(row=row)
-    check_agent_may_change(caller=caller, row=row)
+    check_agent_may_forget(caller=caller, row=row)
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise InvalidInput(
             detail=sentence("{name} cannot be changed.", name=unknown[0]),
             hint=sentence("Possible: {names}.", names=tuple(CHANGEABLE)),
         )
-    drafted = _redraft(caller, row, changes)
+    drafted = _redraft(caller, row, calling.of_changes(caller=caller, row=row, changes=changes))
     reason = str(changes.get("reason", ""))
     check_reason(reason=reason)
     keep_version(caller=caller, row=row, reason=reason, now=now)
@@ -146,11 +148,42 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
 
 
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
-    """Return unless an agent would change what only people may. Raises ProtectedMemory."""
-    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
-    if is_person(caller=caller) or free or is_author(caller=caller, row=row):
+    """Return unless an agent would correct what only people may. Raises ProtectedMemory.
+
+    A correction leaves a successor, so nothing is forgotten by it (spec 1.2): an agent may correct
+    for the person it acts for.
+    """
+    if not (is_author(caller=caller, row=row) or _is_free(caller, row)):
+        raise _protected()
+
+
+def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
+    """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
+
+    Of layers 1 and 2, and of what a tag protects (spec 1.4), it forgets only what it wrote itself,
+    as long as no person has vouched for it and it stands in the place of nothing. What a person
+    imports in person is no agent's doing.
+    """
+    if _is_free(caller, row):
         return
-    raise ProtectedMemory(
+    is_import = caller.token_id is None and caller.source_interface == SourceInterface.IMPORT
+    is_own = row.author_agent == caller.agent and not row.user_verified
+    may = is_import or (is_own and not _stands_for_another(row))
+    if not (may and is_author(caller=caller, row=row)):
+        raise _protected()
+
+
+def _is_free(caller: Caller, row: Memory) -> bool:
+    free = may_be_forgotten_by_agent(governance=Governance(row.governance), tags=tuple(row.tags))
+    return free or is_person(caller=caller)
+
+
+def _stands_for_another(row: Memory) -> bool:
+    return MemoryLink.objects.filter(source=row, kind=LinkKind.SUPERSEDES.value).exists()
+
+
+def _protected() -> ProtectedMemory:
+    return ProtectedMemory(
         detail="This memory is protected; an agent may not change it.",
         hint="Ask a person to change it in the dashboard, or dispute it.",
     )
