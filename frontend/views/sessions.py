@@ -49,7 +49,7 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
         "people": _people(frame, *page.items),
         "states": tuple((name, words.SESSION_STATES[name]) for name in STATES),
         "state": state if state in STATES else "",
-        "is_live": any(one.state == "open" for one in page.items) and "after" not in request.GET,
+        "is_live": "after" not in request.GET,  # the first session of all comes by itself too
         "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
         "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,

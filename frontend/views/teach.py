@@ -14,9 +14,10 @@ from frontend import words
 from frontend.views import base, imports
 from frontend.views.base import Frame
 from memory.actions.confirm import confirm
+from memory.actions.drafts import may_found
 from memory.actions.preview import preview
 from memory.actions.remember import NewMemory, Outcome, remember
-from memory.taxonomy import Source
+from memory.taxonomy import LinkKind, Scope, Source
 
 SHORTEST_LOOK = 12  # characters from which a look at the text is worth it
 OFFERED_TYPES = (
@@ -33,13 +34,13 @@ def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
     if request.method != "POST" and "import" in request.GET:
         return base.dialog(request, "partials/teach_import.html", imports.form())
     if request.method != "POST":
-        return _panel(request, request.GET)
+        return _panel(request, frame, request.GET)
     try:
         outcome = remember(caller=frame.caller, new=_new(frame, request.POST), now=frame.now)
     except CairnError as error:
-        return _panel(request, request.POST, error=error, status=error.status)
+        return _panel(request, frame, request.POST, error=error, status=error.status)
     if outcome.memory is None:
-        return _panel(request, request.POST, refused=outcome, status=422)
+        return _panel(request, frame, request.POST, refused=outcome, status=422)
     return _taught(request, frame, outcome)
 
 
@@ -47,19 +48,24 @@ def teach(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.member
 def look(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Say what would become of the text as it stands; take a secret out of it on demand."""
-    context: dict[str, object] = {"chosen": request.POST.get("type", "")}
-    if len(request.POST.get("content", "").strip()) >= SHORTEST_LOOK:
-        try:
-            new = _new(frame, request.POST)
+    return base.page(request, "partials/teach_look.html", _looked(frame, request.POST))
+
+
+def _looked(frame: Frame, form: Mapping[str, str]) -> dict[str, object]:
+    """Return what there is to say of a text that is being written."""
+    context: dict[str, object] = {"chosen": form.get("type", "")}
+    if len(form.get("content", "").strip()) < SHORTEST_LOOK:
+        return context
+    try:
+        new = _new(frame, form)
+        seen = preview(caller=frame.caller, new=new, now=frame.now)
+        if seen.secrets and "redact" in form:
+            context["text_again"] = seen.redacted
+            new = replace(new, content=seen.redacted)
             seen = preview(caller=frame.caller, new=new, now=frame.now)
-            if seen.secrets and "redact" in request.POST:
-                context["text_again"] = seen.redacted
-                new = replace(new, content=seen.redacted)
-                seen = preview(caller=frame.caller, new=new, now=frame.now)
-            context["seen"] = seen
-        except InvalidInput as error:
-            context["error"] = error
-    return base.page(request, "partials/teach_look.html", context)
+        return {**context, "seen": seen}
+    except InvalidInput as error:
+        return {**context, "error": error}
 
 
 @require_POST
@@ -74,12 +80,21 @@ def known(request: HttpRequest, frame: Frame, memory_id: UUID) -> HttpResponse:
 
 
 def _panel(
-    request: HttpRequest, form: QueryDict | Mapping[str, str], *, status: int = 200, **extra: object
+    request: HttpRequest,
+    frame: Frame,
+    form: QueryDict | Mapping[str, str],
+    *,
+    status: int = 200,
+    **extra: object,
 ) -> HttpResponse:
+    for_all = may_found(caller=frame.caller) and frame.project is not None
     context = {
         "form": form,
         "types": tuple((name, words.TYPES[name]) for name in OFFERED_TYPES),
-        "scopes": tuple((name, words.SCOPES[name]) for name in OFFERED_SCOPES),
+        "scopes": tuple(
+            (name, words.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
+            for name in OFFERED_SCOPES
+        ),
         **extra,
     }
     return base.dialog(request, "partials/teach.html", context, status=status)
@@ -91,9 +106,19 @@ def _taught(request: HttpRequest, frame: Frame, outcome: Outcome) -> HttpRespons
         "confirmed": _("That was known already; it is confirmed now."),
         "updated": _("Updated."),
     }
+    said = (says[outcome.outcome], _meanwhile(outcome))
     memory = outcome.memory
     to = reverse("permalink", args=(memory.id,)) if memory else "/"
-    return base.done(request, to=to, say=says[outcome.outcome], changed="memories")
+    return base.done(request, to=to, say=" ".join(filter(None, said)), changed="memories")
+
+
+def _meanwhile(outcome: Outcome) -> str:
+    """Say what became of another memory, which who teaches should not have to find out."""
+    if outcome.conflict_id is not None:
+        return _("It contradicts another memory; both wait in Conflicts for a decision.")
+    if outcome.operation in {LinkKind.SUPERSEDES, LinkKind.UPDATE}:
+        return _("It takes the place of an older memory, which its history keeps.")
+    return ""
 
 
 def _new(frame: Frame, form: Mapping[str, str]) -> NewMemory:

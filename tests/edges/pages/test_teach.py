@@ -1,5 +1,6 @@
 """The Teach panel: what is stored, what is refused, and what the live look says."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -7,12 +8,15 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.models import User
+from frontend import messages
 from memory.queries import memories
 from memory.queries.views import MemoryView
 from memory.retrieval.filters import Filters
 from tests.edges.pages.conftest import HTMX, STATEMENT
 
 TEACH = "/o/acme/p/shop/teach"
+WORKER = "The checkout worker in `shop/checkout.py` retries a payment that has failed"
 KEY = "AKIA" + "Q7RZ1VB9KX3TN5WM"  # of the published form, nobody's
 SECRET = f"The key is {KEY} for every upload of the nightly job."
 
@@ -30,6 +34,28 @@ def test_what_is_taught_is_stored(owner_pages: Client, shop: str, caller: Caller
     assert response.status_code == 204
     assert "Remembered" in response["HX-Trigger"]
     assert _count(caller) == 1
+
+
+def test_what_takes_the_place_of_another_or_contradicts_it_says_so(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    said = [
+        owner_pages.post(TEACH, {"content": text}, **HTMX)["HX-Trigger"]
+        for text in (f"{WORKER} 3 times.", f"{WORKER} now 5 times.", f"{WORKER} 7 times.")
+    ]
+
+    assert said[0] == messages.toast(text="Remembered.", changed="memories")
+    assert "It takes the place of an older memory" in said[1]
+    assert "It contradicts another memory" in said[2]
+
+
+def test_only_who_may_write_for_everybody_is_offered_it(
+    owner_pages: Client, member: User, shop: str, signed_in: Callable[[User], Client]
+) -> None:
+    barred = 'value="organization" disabled'
+
+    assert barred not in owner_pages.get(TEACH, **HTMX).content.decode()
+    assert barred in signed_in(member).get(TEACH, **HTMX).content.decode()
 
 
 def test_known_statement_is_confirmed_instead(
