@@ -49,8 +49,11 @@ def _tokens(wish: Extraction, project_id: UUID | None, now: datetime) -> int | N
     return min(left) if left else None
 
 
-def book(*, session_id: UUID, spent: Spent, now: datetime) -> None:
-    """Book what was spent for a session, in its sums and on itself. Opens a unit."""
+def book(*, session_id: UUID, spent: Spent, now: datetime, counted_as: str = "") -> None:
+    """Book what was spent for a session, in its sums and on itself. Opens a unit.
+
+    `counted_as` names calls that are counted for themselves besides.
+    """
     if not spent.calls:
         return
     with tenancy.unit():
@@ -59,6 +62,7 @@ def book(*, session_id: UUID, spent: Spent, now: datetime) -> None:
             return
         book_use(spent=spent, project_id=row.project_id, now=now)
         added = {"calls": spent.calls, "tokens": spent.tokens}
+        added |= {counted_as: spent.calls} if counted_as else {}
         sums = {name: int(row.result.get(name, 0)) + count for name, count in added.items()}
         row.result = {**row.result, **sums}
         row.save(update_fields=["result"])

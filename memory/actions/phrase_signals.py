@@ -1,9 +1,10 @@
-"""Let a model put what a session showed into better words, in one call (spec 4.4).
+"""Let a model put what a session showed into better words, in one call of its life (spec 4.1, 4.4).
 
 Runs outside of a unit, in the job behind an ended session, within what the session and the month
-may spend. What only its person sees is never shown to a model that is not on this machine, unless
-they agreed. Without a model, and whatever goes wrong with one, the words of the template stay, and
-the session says so.
+may spend. A session that goes on after that, and the pieces of a long build while it runs, are told
+by templates: the call is for the end, which sees the most. What only its person sees is never shown
+to a model that is not on this machine, unless they agreed. Without a model, and whatever goes wrong
+with one, the words of the template stay, and the session says so.
 """
 
 import logging
@@ -30,6 +31,8 @@ from memory.providers.errors import ProviderError
 log = logging.getLogger(__name__)
 
 OUTPUT_TOKENS_EACH: Final = 160  # of an answer about a signal, ours
+CALLS: Final = "phrasing_calls"  # of a session's result: it has one
+SPENT: Final = "phrased_before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +64,11 @@ def phrase_signals(
     """Return the offers, those that would be kept in better words, with at most one call."""
     with tenancy.unit():
         allowance = allowances.of_session(row=row, now=now)
+        is_spent = bool(Session.objects.get(pk=row.pk).result.get(CALLS))
     if not offered or allowance.mode is Mode.HEURISTIC:
         return offered, Phrased()
+    if is_spent:
+        return offered, Phrased(degraded=SPENT)
     tenant = tenancy.current().schema_name
     missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
     if model is None:
@@ -79,7 +85,7 @@ def phrase_signals(
     if not asked:
         return offered, Phrased()
     phrased = _phrased(asked, model)
-    allowances.book(session_id=row.id, spent=phrased.spent, now=now)
+    allowances.book(session_id=row.id, spent=phrased.spent, now=now, counted_as=CALLS)
     return promoting.reworded(who=who, row=row, offered=offered, words=phrased.words), phrased
 
 

@@ -2,8 +2,9 @@
 
 The job that looks at a session does this behind its look. A build of more than five subtasks whose
 last report of QA says that it passed offers what it has shown so far; each report is looked at
-once. The sums over sessions, and what the session is said to have shown, wait for its end, where
-the same thing is never offered again.
+once. It is told by templates: the one call of a model is for the end. The sums over sessions, and
+what the session is said to have shown, wait for its end, where the same thing is never offered
+again.
 """
 
 from collections import Counter
@@ -17,7 +18,6 @@ from django.db import transaction
 from accounts import tenancy
 from memory.actions import counting, learned, promoting, scratchpads
 from memory.actions.opener import opener_of
-from memory.actions.phrase_signals import phrase_signals
 from memory.actions.promoting import Offer, Proposing, Sent
 from memory.models import Session
 from memory.observer import agents, gates, promotion, telling
@@ -42,9 +42,6 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     if report <= _looked_at(row):
         return {}
     who, offered, dropped = _offered(row, scratchpad, now)
-    offered, phrased = phrase_signals(
-        who=who, row=row, scratchpad=scratchpad, offered=offered, now=now
-    )
     with tenancy.unit(), transaction.atomic():
         held = Session.objects.select_for_update().filter(pk=session_id, state="open").first()
         if held is None or report <= _looked_at(held):
@@ -62,7 +59,6 @@ def promote_piece(*, session_id: UUID, now: datetime) -> Mapping[str, Any]:
     counts = promoting.counts(sent=sent)
     return {
         "pieces": 1,
-        "phrased": len(phrased.words),
         **{f"observed_{name}": count for name, count in counts.items()},
     }
 

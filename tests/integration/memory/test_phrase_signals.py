@@ -7,11 +7,16 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions.append_events import append_events
+from memory.actions.promote_piece import promote_piece
 from memory.models import Memory, Session, Statistic
 from teams.actions.projects import change_project
-from tests.integration.memory.test_finalize import observed, ran
+from tests.integration.memory.test_finalize import STREAM, ended, observed, opened, ran
+from tests.integration.memory.test_promote_piece import reported, working
 from tests.support import vendors
 from tests.support.vendor_server import Fault, Status, Vendor
+
+LATER = "Correction: the till rounds each line of a receipt and never its sum."
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -104,6 +109,39 @@ def test_the_cap_of_the_session_holds(
 
     assert vendor.asked == []
     assert told(row)["degraded"] == "session_calls_spent"
+
+
+def test_a_session_that_goes_on_after_its_end_is_phrased_once(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    session = opened(agent, now, project=store, models_agreed=True)
+    for part in (STREAM[:14], STREAM[14:]):
+        append_events(caller=agent, session_id=session.id, events=part, now=now)
+        says(vendor)
+        row = ended(agent, session, now)
+
+    assert len(vendor.asked) == 1
+    assert told(row)["degraded"] == "phrased_before"
+    assert row.result["phrasing_calls"] == 1
+
+
+def test_the_pieces_of_a_long_build_leave_the_call_to_its_end(
+    vendor: Vendor, agent: Caller, store: str, now: datetime
+) -> None:
+    session = working(agent, now, project=store, models_agreed=True)
+    reported(agent, session, now, 100)
+    promote_piece(session_id=session.id, now=now)
+    before = len(vendor.asked)
+    later = {"sequence": 101, "kind": "reasoning", "step": 9, "text": LATER}
+    append_events(caller=agent, session_id=session.id, events=(later,), now=now)
+    reported(agent, session, now, 102)
+    says(vendor)
+
+    ended(agent, session, now)
+
+    assert (before, len(vendor.asked)) == (0, 1)
+    assert LATER in json.dumps(vendor.asked)
+    assert len(observed()) == 3
 
 
 def test_what_only_its_person_sees_is_shown_to_no_model_elsewhere(
