@@ -8,10 +8,13 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.sentences import sentence
-from memory.actions import store
+from memory.actions import deciding, store
+from memory.actions.deciding import Decided, Traces
 from memory.errors import NotActive
 from memory.formulas import confidence as belief
+from memory.lifecycle.review import Verdict
 from memory.models import Memory
+from memory.queries import reviews
 from memory.queries.memories import lock_memory
 from memory.queries.views import MemoryView, to_view
 from memory.taxonomy import Status, Verification
@@ -25,13 +28,44 @@ MOST_SESSIONS: Final = 50  # that said a memory and are told with it, the newest
 def confirm(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """Confirm a memory. A person's confirmation also verifies it, makes it surer, ends its review.
 
-    Raises NotFound, NotActive, RoleNotSufficient.
+    Raises NotFound, NotActive, RoleNotSufficient, and SelfApproval where a person confirms what
+    waits and may not approve it.
     """
     require(caller=caller, act=Act.CONFIRM)
     with tenancy.unit():
-        view = apply(caller=caller, memory_id=memory_id, now=now)
+        view = say(caller=caller, memory_id=memory_id, now=now)
         store.record(caller=caller, act="memory.confirmed", memory_id=memory_id)
         return view
+
+
+def say(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
+    """Confirm a memory that somebody looks at, inside the current unit; raises as `confirm`.
+
+    What a person confirms while it waits for review is kept, wherever they are; an agent ends no
+    wait by confirming.
+    """
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    if is_person(caller=caller) and reviews.group_of(row=row) is not None:
+        return approve(caller=caller, row=row, now=now).memory
+    return apply(caller=caller, memory_id=memory_id, now=now)
+
+
+def approve(*, caller: Caller, row: Memory, now: datetime) -> Decided:
+    """Keep a locked memory that waits, inside the current unit. Raises SelfApproval."""
+    traces = Traces()
+    deciding.check_may_approve(caller=caller, row=row)
+    traces.keep(row)
+    apply(caller=caller, memory_id=row.id, now=now)
+    row.refresh_from_db()
+    row.needs_review = False
+    fields = ["needs_review"]
+    if is_person(caller=caller):
+        row.stale_at, row.taint_reason = None, ""
+        fields += ["stale_at", "taint_reason"]
+    store.save(row=row, fields=tuple(fields), now=now)
+    made = deciding.note(caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now)
+    view = to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
+    return Decided(memory=view, verdict=Verdict.KEEP, review_id=made)
 
 
 def apply(

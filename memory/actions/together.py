@@ -28,7 +28,7 @@ class Verb:
 
 
 def _confirm(caller: Caller, memory_id: UUID, now: datetime) -> object:
-    return confirm.apply(caller=caller, memory_id=memory_id, now=now)
+    return confirm.say(caller=caller, memory_id=memory_id, now=now)
 
 
 def _pin(caller: Caller, memory_id: UUID, now: datetime) -> object:

@@ -3,7 +3,7 @@
 A standing is its person's alone: nobody else is told it. It is a definition of theirs, named after
 the project. Who has none, and every credential without a person, is at the first level. Counted is
 what the person decided in person about what their own agents' sessions proposed; agents raise
-nothing.
+nothing. What left undecided, since another memory took its place, is shown to nobody any more.
 """
 
 from collections import Counter
@@ -34,7 +34,9 @@ PROPOSED: Final = (
     Source.EXTRACTED.value,
     Source.QA_AUTO.value,
     Source.TOOL_AUTO.value,
+    Source.COMMIT_AUTO.value,
 )
+CONFIRMED: Final = (Verdict.KEEP.value, Verdict.MERGE.value)
 CORRECTED: Final = (Verdict.EDIT.value, Verdict.REJECT.value)
 FOUND_WRONG: Final = Q(status=Status.SUPERSEDED.value) & (
     Q(archived_reason__startswith="wrong")
@@ -146,11 +148,12 @@ def _counted(user_id: UUID, ended: QuerySet[Session], since: datetime | None) ->
     verdicts = _verdicts(user_id).filter(memory__in=proposed).order_by()
     said = tuple(verdicts.values_list("memory_id", "verdict"))
     corrected = wrong | {one for one, verdict in said if verdict in CORRECTED}
-    kept = {one for one, verdict in said if verdict == Verdict.KEEP} - corrected
+    kept = {one for one, verdict in said if verdict in CONFIRMED} - corrected
+    is_shown = Q(status=Status.ACTIVE.value) | Q(pk__in=kept | corrected)
     return Evidence(
         sessions=len(counted),
         total=len(last),
-        shown=proposed.count(),
+        shown=proposed.filter(is_shown).count(),
         confirmed=len(kept),
         corrected=len(corrected),
     )
@@ -195,7 +198,7 @@ def _verdicts(user_id: UUID) -> QuerySet[ReviewVerdict]:
         decided_by=user_id,
         decided_agent="",
         undone_at__isnull=True,
-        verdict__in=(Verdict.KEEP.value, *CORRECTED),
+        verdict__in=(*CONFIRMED, *CORRECTED),
     )
 
 

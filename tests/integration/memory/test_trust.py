@@ -9,10 +9,11 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
-from memory.actions import correct, decide_session, keep, reject
+from memory.actions import confirm, correct, decide_session, keep, merge, reject
 from memory.actions.decide_session import Others
 from memory.actions.delete_session import Fate, delete_session
 from memory.actions.open_session import NewSession, open_session
+from memory.actions.together import do_all
 from memory.actions.trusting import set_trust
 from memory.models import Memory, ReviewVerdict, Session
 from memory.queries import session_summary, trust, waiting
@@ -98,6 +99,38 @@ def test_three_sessions_and_half_confirmed_raise_it_when_the_fourth_begins(
     assert (after.level, after.evidence.sessions, after.standing.since) == (2, 0, later)
     with tenancy.unit():
         assert not AuditEntry.objects.filter(act__startswith="project.trust").exists()
+
+
+@pytest.mark.parametrize("how", ["one", "several", "merged"])
+def test_what_a_person_confirms_or_merges_outside_of_the_inbox_counts_as_confirmed(
+    person: Caller, agent: Caller, store: str, now: datetime, how: str
+) -> None:
+    first, second = proposed(agent, store, now, count=2)
+    if how == "one":
+        confirm.confirm(caller=person, memory_id=first.id, now=now)
+    elif how == "several":
+        do_all(caller=person, verb="confirm", memory_ids=(first.id,), now=now)
+    else:
+        steward = memories.as_role(person, Role.STEWARD)
+        merge.merge(caller=steward, memory_id=first.id, into=second.id, now=now)
+
+    found = stands(person, store)
+
+    assert (found.evidence.shown, found.evidence.confirmed) == (2, 1)
+
+
+def test_what_another_memory_replaced_before_anybody_decided_is_not_counted(
+    person: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    first, second, third = proposed(agent, store, now, count=3)
+    with tenancy.unit():
+        Memory.objects.filter(pk=first.id).update(status="superseded", superseded_by=second)
+        Memory.objects.filter(pk=second.id).update(status="archived")
+    keep.keep(caller=person, memory_id=third.id, now=now)
+
+    found = stands(person, store)
+
+    assert (found.evidence.shown, found.evidence.confirmed) == (1, 1)
 
 
 def test_what_an_agent_keeps_or_somebody_else_decides_raises_nothing(

@@ -12,8 +12,8 @@ from memory.actions.archive import archive
 from memory.actions.confirm import confirm
 from memory.actions.pin import pin
 from memory.actions.restore import restore
-from memory.errors import NotActive, ProtectedMemory
-from memory.models import MemoryKeyword, MemoryVector
+from memory.errors import NotActive, ProtectedMemory, SelfApproval
+from memory.models import Memory, MemoryKeyword, MemoryVector, ReviewVerdict
 from memory.queries import memories as queries
 from memory.queries.views import MemoryView
 from tests.support import memories
@@ -201,3 +201,37 @@ def test_what_cannot_be_seen_is_as_if_it_did_not_exist(
         told.append((refused.value.detail, refused.value.hint))
 
     assert told[0] == told[1]
+
+
+def test_a_person_who_confirms_what_waits_keeps_it(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(stale_at=now, author_agent="claude-code")
+
+    after = confirm(caller=caller, memory_id=memory.id, now=now)
+
+    with tenancy.unit():
+        (verdict,) = ReviewVerdict.objects.filter(memory_id=memory.id)
+    assert (after.stale_at, after.verification, verdict.verdict) == (None, "verified", "keep")
+
+
+def test_who_taught_others_what_waits_cannot_confirm_it(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(needs_review=True, source="user_taught")
+
+    with pytest.raises(SelfApproval):
+        confirm(caller=caller, memory_id=memory.id, now=now)
+
+
+def test_an_agent_that_confirms_what_waits_does_not_end_the_wait(
+    agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(needs_review=True)
+
+    after = confirm(caller=agent, memory_id=memory.id, now=now)
+
+    assert (after.confirmations, after.needs_review) == (1, True)
