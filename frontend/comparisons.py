@@ -89,7 +89,7 @@ def _line(one: Measured) -> Line:
         without=_mean(one.figure, one.without),
         without_count=one.without.count,
         difference="" if found is None else _number(one.figure, found.value, signed=True),
-        interval="" if found is None else _interval(one.figure, found),
+        interval="" if found is None else interval(figure=one.figure, found=found),
         relative="" if one.relative is None else _percent(one.relative),
         goal="" if goal is None else _percent(goal),
         verdict=verdict,
@@ -98,7 +98,8 @@ def _line(one: Measured) -> Line:
     )
 
 
-def _interval(figure: Figure, found: Difference) -> str:
+def interval(*, figure: Figure, found: Difference) -> str:
+    """Write the ends of an interval with the unit of a figure."""
     low, high = (_number(figure, value, signed=True) for value in (found.low, found.high))
     return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
 

@@ -123,6 +123,7 @@ project: list[URLPattern | URLResolver] = [
     path("usage", usage.month, name="usage"),
     path("experiments", experiments.page, name="experiments"),
     path("experiments/change", experiments.change, name="experiments_change"),
+    path("experiments/weights", experiments.weights, name="experiments_weights"),
     path("rollback", rollbacks.rollback, name="rollback"),
     path("rollback/undo/<uuid:review_id>", rollbacks.take_back, name="rollback_undo"),
     path("settings", places.project_settings, name="project_settings"),

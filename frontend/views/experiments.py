@@ -8,16 +8,19 @@ from typing import Any, Final, TypeVar
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_POST
 
-from accounts.errors import CairnError
-from frontend import comparisons
+from accounts.errors import CairnError, wrong_field
+from accounts.sentences import sentence
+from frontend import comparisons, learned_weights
 from frontend.comparisons import Line
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.actions.decide_weights import Verdict, decide_weights
 from memory.evaluation.differences import LEAST_SESSIONS
 from memory.evaluation.shares import Share
 from memory.observer.injection.points import Group
 from memory.queries import experiments
 from memory.queries.experiments import USUAL_DAYS, Proof, Report
+from memory.queries.phase_weights import weights_of
 from memory.queries.views import MemoryView
 from teams.actions.change_experiments import change_experiments
 from teams.queries.experiments import PERCENTS
@@ -62,10 +65,42 @@ def change(request: HttpRequest, frame: Frame) -> HttpResponse:
     return base.moved(request, to=base.address("experiments", frame))
 
 
+@require_POST
+@base.member
+def weights(request: HttpRequest, frame: Frame) -> HttpResponse:
+    """Approve or decline the phase weights that sessions taught, or take the last decision back."""
+    said = request.POST.get("verdict", "")
+    try:
+        verdict = _verdict(said)
+        decide_weights(
+            caller=frame.caller,
+            ref=_slug(frame),
+            verdict=verdict,
+            proposal=request.POST.get("proposal", ""),
+            now=frame.now,
+        )
+    except CairnError as error:
+        context = _context(frame, "") | {"weights_error": error}
+        return base.page(request, PAGE, context, status=error.status)
+    return base.moved(request, to=f"{base.address('experiments', frame)}#weights-title")
+
+
+def _verdict(said: str) -> Verdict:
+    if said in set(Verdict):
+        return Verdict(said)
+    raise wrong_field(
+        pointer="/verdict",
+        detail=sentence("Use one of: {names}.", names=tuple(Verdict)),
+        hint="Approve or decline what is shown, or take it back.",
+        code="choice",
+    )
+
+
 def _context(frame: Frame, days: str) -> dict[str, Any]:
     shown = int(days) if days in {str(one) for one in DAYS} else USUAL_DAYS
     asked = partial(_asked, frame, shown)
     found = asked(experiments.report)
+    learned = weights_of(caller=frame.caller, project=_slug(frame), now=frame.now)
     return {
         "section": "experiments",
         "report": found,
@@ -75,6 +110,9 @@ def _context(frame: Frame, days: str) -> dict[str, Any]:
             (one.group.value, comparisons.lines(measures=one.measures)) for one in found.compared
         ),
         "tested": tuple(_tested(one) for one in asked(experiments.proofs)),
+        "learned": learned,
+        "learned_rows": learned_weights.rows(found=learned),
+        "own_weights": learned_weights.own(found=learned),
         "percents": _percents(found.graph.share),
         "least": LEAST_SESSIONS,
         "days": shown,

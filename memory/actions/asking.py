@@ -5,7 +5,7 @@ interfaces make it of what they are sent.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -20,9 +20,9 @@ from memory.intake import own_types
 from memory.intake.text import check_text
 from memory.queries import own_types as added
 from memory.queries import topics
-from memory.retrieval import paths, scoring
+from memory.retrieval import paths, phase_weights, scoring
 from memory.retrieval.candidates import Path
-from memory.retrieval.phases import Phase
+from memory.retrieval.phases import Own, Phase
 from memory.retrieval.query import Query
 from memory.retrieval.states import LIVE, States
 from memory.sql.retrieval import Question
@@ -103,12 +103,13 @@ class SearchRequest:
 class Place:
     """Where a search looks: the projects and topics (None: all of them).
 
-    `threshold` is what the only project sets.
+    `threshold` is what the only project sets, `own` its weights of phases.
     """
 
     projects: tuple[UUID, ...] | None
     threshold: float | None
     topics: tuple[UUID, ...] | None = None
+    own: Own = field(default_factory=dict)
 
 
 def check(*, request: SearchRequest) -> None:
@@ -132,23 +133,28 @@ def place(*, caller: Caller, request: SearchRequest) -> Place:
     added.check(caller=caller, names=request.types)
     named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
     found = tuple(_project(caller, ref) for ref in named)
-    set_ = tuple(threshold for _, threshold in found)
+    only = found[0] if len(found) == 1 else None
     meant = topics.named_by(caller=caller, refs=request.topics) if request.topics else None
     return Place(
         topics=meant,
-        projects=tuple(project_id for project_id, _ in found) or None,
-        threshold=set_[0] if len(set_) == 1 else None,
+        projects=tuple(project_id for one in found for project_id in one.projects or ()) or None,
+        threshold=only.threshold if only else None,
+        own=only.own if only else {},
     )
 
 
-def _project(caller: Caller, ref: str) -> tuple[UUID, float | None]:
-    """Return a project's id and what it sets, read once in a unit for what the caller may see."""
+def _project(caller: Caller, ref: str) -> Place:
+    """Return a project and what it sets, read once in a unit for what the caller may see."""
     memo = tenancy.memo()
     key = (Place, visibility.sight_of(caller=caller), ref)
     if key not in memo:
         row = places.find_project(caller=caller, ref=ref)
-        memo[key] = (row.id, places.threshold_of(row=row))
-    found: tuple[UUID, float | None] = memo[key]
+        memo[key] = Place(
+            projects=(row.id,),
+            threshold=places.threshold_of(row=row),
+            own=phase_weights.read(settings=row.settings).weights,
+        )
+    found: Place = memo[key]
     return found
 
 

@@ -19,7 +19,7 @@ from memory.retrieval.candidates import Candidate, Item, Path
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.graph_part import GraphPart
 from memory.retrieval.neighborhood import PREVIOUS, Turn, turns_around, with_sessions
-from memory.retrieval.phases import Phase
+from memory.retrieval.phases import Own, Phase
 from memory.retrieval.query import Query, QueryKind
 from memory.retrieval.ranking import Standing, Task
 from memory.retrieval.relevance import Calibration, Observed, Relevance
@@ -43,7 +43,8 @@ class OtherModel(Exception):
 class Pool:
     """The candidates of a search with their evidence, and how their relevance is judged.
 
-    `limits` are those of the paths, `project_id` the only project that was asked of.
+    `limits` are those of the paths, `project_id` the only project that was asked of, `own` its
+    weights of phases.
     """
 
     asked: Query
@@ -55,6 +56,7 @@ class Pool:
     topic: NearTopic | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     project_id: UUID | None = None
+    own: Own = field(default_factory=dict)
 
 
 def gather(
@@ -83,6 +85,7 @@ def gather(
         topic=_topic(caller, embedded, place),
         limits=retrieval.limits(question=question),
         project_id=place.projects[0] if place.projects and len(place.projects) == 1 else None,
+        own=place.own,
     )
     episodes = tuple(id for id, one in known.items() if one.type is MemoryType.EPISODE)
     if not episodes:
@@ -168,6 +171,7 @@ def task_of(*, pool: Pool, request: SearchRequest) -> Task:
         profile=profile,
         phase=Phase(request.phase) if request.phase else None,
         weights=fusion.with_paths(paths=profile.paths),
+        own=pool.own,
     )
 
 

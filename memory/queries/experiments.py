@@ -170,7 +170,7 @@ def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
 
 def _graph(asked: Asked) -> GraphChanges:
     found = experiments.searches(asked=asked)
-    told = tuple(one for one in found if one.is_seen or _are_many(one.searches, one.people))
+    told = tuple(one for one in found if one.is_seen or are_many(one.searches, one.people))
     searches = sum(one.searches for one in told)
     changed = sum(one.changed for one in told)
     return GraphChanges(
@@ -183,10 +183,11 @@ def _graph(asked: Asked) -> GraphChanges:
 
 def _may_tell(one: GroupSum | MemorySum) -> bool:
     """Say whether sums may be told: of sessions of others only where they show nobody's alone."""
-    return one.is_seen or _are_many(one.side.count, one.openers)
+    return one.is_seen or are_many(one.side.count, one.openers)
 
 
-def _are_many(count: int, people: int) -> bool:
+def are_many(count: int, people: int) -> bool:
+    """Say whether so many of so many people show nobody's alone."""
     return count >= LEAST_SESSIONS and people >= LEAST_PEOPLE
 
 

@@ -32,6 +32,8 @@ class Budget:
     other: float
 
 
+Own = Mapping[Phase, Mapping[MemoryType, float]]
+
 WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # spec 3.1; missing = 1.0
     Phase.DEFINE: {
         MemoryType.WORKFLOW_RECIPE: 1.4,
@@ -163,9 +165,9 @@ METHODOLOGIES: Mapping[str, Mapping[str, Phase]] = {
 }
 
 
-def weight(*, phase: Phase | None, type: MemoryType) -> float:
-    """Return how much a type counts in a phase; 1 where the table or the phase is silent."""
-    return 1.0 if phase is None else WEIGHTS[phase].get(type, 1.0)
+def weights_of(*, phase: Phase | None, own: Own) -> Mapping[MemoryType, float]:
+    """Return how much types count in a phase: the table's, but a project's own; others count 1."""
+    return {} if phase is None else {**WEIGHTS[phase], **own.get(phase, {})}
 
 
 def phase_of(

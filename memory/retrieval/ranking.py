@@ -11,12 +11,12 @@ from typing import Final
 from uuid import UUID
 
 from memory.formulas.factors import Factor, total
-from memory.retrieval import fusion, neighborhood, scoring
+from memory.retrieval import fusion, neighborhood, phases, scoring
 from memory.retrieval.candidates import Candidate, Path
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.fusion import Fused, Shares, Weights
 from memory.retrieval.neighborhood import Boost
-from memory.retrieval.phases import Phase
+from memory.retrieval.phases import Own, Phase
 from memory.retrieval.query import QueryKind
 from memory.retrieval.scoring import Inputs, Method, Profile, Term
 
@@ -47,13 +47,17 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """How a search ranks: kind of its query, profile, phase of the work, and weights of paths."""
+    """How a search ranks: kind of its query, profile, phase of the work, and weights of paths.
+
+    `own` are the weights of phases that a project has of its own.
+    """
 
     kind: QueryKind
     profile: Profile
     phase: Phase | None = None
     weights: Weights = field(default_factory=lambda: fusion.WEIGHTS)
     shares: Shares = field(default_factory=lambda: fusion.SHARES)
+    own: Own = field(default_factory=dict)
 
 
 def rank(
@@ -64,6 +68,7 @@ def rank(
     Raises ValueError as `fusion.minmax` and `scoring.inputs_of` do.
     """
     fused = _fused(candidates, task)
+    weights = phases.weights_of(phase=task.phase, own=task.own)
     files = {id: item.files for id, item in evidence.items()}
     boosts = neighborhood.boosts(fused=fused, files=files)
     cosines = {item.memory_id: item.scores.get(Path.DENSE) for item in candidates}
@@ -75,7 +80,7 @@ def rank(
                 evidence=evidence[item.memory_id],
                 fusion=item.score,
                 cosine=cosines[item.memory_id],
-                phase=task.phase,
+                weights=weights,
                 profile=task.profile,
             ),
             task.profile,

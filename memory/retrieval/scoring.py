@@ -15,11 +15,9 @@ from typing import Final
 
 from memory.formulas import activation
 from memory.formulas.factors import Factor, checked_not_negative, checked_share, total
-from memory.retrieval import phases
 from memory.retrieval.candidates import Path
 from memory.retrieval.evidence import Evidence
-from memory.retrieval.phases import Phase
-from memory.taxonomy import source_row
+from memory.taxonomy import MemoryType, source_row
 
 ACTIVATION_SCALE: Final = 10.0  # spec 3.1, cognitive
 USE_SCALE: Final = 101  # accesses + 1 at which use counts fully, spec 3.1
@@ -125,7 +123,7 @@ def inputs_of(
     evidence: Evidence,
     fusion: float,
     cosine: float | None,
-    phase: Phase | None,
+    weights: Mapping[MemoryType, float],
     profile: Profile | None = None,
 ) -> Inputs:
     """Turn what is known of a candidate into terms and multipliers, those of a profile or all.
@@ -138,7 +136,7 @@ def inputs_of(
     wanted = _MULTIPLIERS if profile is None else profile.multipliers
     return Inputs(
         terms={term: _TERMS[term](evidence, fusion, cosine) for term in terms},
-        multipliers={name: _MULTIPLIERS[name](evidence, phase) for name in wanted},
+        multipliers={name: _MULTIPLIERS[name](evidence, weights) for name in wanted},
     )
 
 
@@ -190,8 +188,10 @@ _TERMS: Final[Mapping[Term, Callable[[Evidence, float, float | None], float]]] =
     Term.ACTIVATION: lambda evidence, _, __: _activation(evidence),
     Term.CONFIDENCE: lambda evidence, _, __: _belief(evidence),
 }
-_MULTIPLIERS: Final[Mapping[Multiplier, Callable[[Evidence, Phase | None], float]]] = {
-    Multiplier.PHASE: lambda evidence, phase: phases.weight(phase=phase, type=evidence.type),
+_MULTIPLIERS: Final[
+    Mapping[Multiplier, Callable[[Evidence, Mapping[MemoryType, float]], float]]
+] = {
+    Multiplier.PHASE: lambda evidence, weights: weights.get(evidence.type, 1.0),
     Multiplier.TRUST: lambda evidence, _: source_row(source=evidence.source).trust_multiplier,
     Multiplier.BELIEF: lambda evidence, _: _belief(evidence),
 }

@@ -75,6 +75,49 @@ def searches(*, asked: Asked) -> tuple[SearchSum, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameSum:
+    """What came of memories of a type in a phase of a methodology; or of all, without a type."""
+
+    methodology: str | None
+    phase: str | None
+    type: str | None
+    given: int
+    used: int
+    sessions: int
+    people: int
+    is_seen: bool
+
+
+def came(*, asked: Asked) -> tuple[CameSum, ...]:
+    """Return what came of what was given, of what the reader sees and of the rest. In a unit."""
+    found = named.filled(
+        "came",
+        file=FILE,
+        parts={
+            "visible": visibility.as_sql(alias="s"),
+            "visible_memory": visibility.as_sql(alias="m"),
+        },
+        project=asked.project_id,
+        since=asked.since,
+        everyone=asked.everyone,
+        **visibility.parameters(sight=asked.sight),
+    )
+    return tuple(
+        CameSum(
+            methodology=methodology,
+            phase=phase,
+            type=type,
+            given=given,
+            used=used,
+            sessions=sessions,
+            people=people,
+            is_seen=is_seen,
+        )
+        for methodology, phase, type, is_seen, given, used, sessions, people in found
+    )
+
+
 def groups(*, asked: Asked) -> tuple[GroupSum, ...]:
     """Return the sums by group and figure. In a unit."""
     return tuple(

@@ -81,3 +81,20 @@ SELECT memory_id, withheld, key, count(*), sum(value)::float8, sum(value ^ 2)::f
 FROM told WHERE is_own OR place <= others / 2
 GROUP BY memory_id, withheld, key, is_own HAVING is_own OR count(DISTINCT opener) >= %(openers)s
 ORDER BY 1, 2, 3
+
+-- name: came
+-- What came of the memories that ended sessions of a project since a moment were given, by phase and
+-- type, of sessions and memories that the reader sees and, apart from them, of others: by the indexes
+-- memory_session_phases and memory_given_session. What was unknown is left out. Rows without a type
+-- count sessions and people of all.
+SELECT s.methodology, s.phase, m.type, {visible} AND {visible_memory}, count(*),
+       count(*) FILTER (WHERE g.outcome = 'used'), count(DISTINCT s.id),
+       count(DISTINCT coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid))
+FROM memory_agentsession AS s
+JOIN memory_givenout AS g ON g.session_id = s.id
+JOIN memory_memory AS m ON m.id = g.memory_id
+WHERE s.project_id = %(project)s AND s.opened_at >= %(since)s AND s.phase <> ''
+  AND g.outcome IN ('used', 'ignored', 'wrong') AND NOT g.withheld
+  AND (%(everyone)s OR {visible} AND {visible_memory})
+GROUP BY GROUPING SETS ((1, 2, 3, 4), (4))
+ORDER BY 1, 2, 3, 4

@@ -36,12 +36,14 @@ from memory.queries import conflicts
 from memory.queries.conflicts import ConflictView
 from memory.queries.rollback_choices import Choice
 from memory.queries.views import MemoryView
+from memory.retrieval import phase_weights
 from memory.retrieval.style import NewStyle
 from memory.taxonomy import LinkKind
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
 from teams.actions.teams import create_team
 from teams.formulas.chain import Entry
+from teams.models import Project
 from teams.queries import audit
 from teams.queries.people import Kind
 from teams.trust import TrustLevel
@@ -108,10 +110,19 @@ def made(*, caller: Caller, organization: Organization, member: User) -> World:
     )
 
 
+def _weigh(slug: str, now: datetime) -> None:
+    """Let somebody have decided about the phase weights of a project."""
+    with tenancy.unit():
+        row = Project.objects.get(slug=slug)
+        row.settings = phase_weights.decided(settings=row.settings, weights={}, now=now)
+        row.save(update_fields=["settings"])
+
+
 def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, str]:
     with entered(caller):
         create_project(caller=caller, slug="shop", name="Shop", now=now)
         stand(caller, "shop", TrustLevel.STANDARD, now)
+        _weigh("shop", now)
         create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
         team = create_team(caller=caller, slug="core")
         for kind, ref in ((Kind.PROJECT, "shop"), (Kind.TEAM, "core")):

@@ -11,7 +11,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.identifiers import new_id
-from memory.models import GivenOut, Session
+from memory.models import GivenOut, Memory, Session
 from teams.actions.change_experiments import change_experiments
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
@@ -169,3 +169,72 @@ def test_the_overview_says_what_was_saved_and_leads_to_how_it_is_known(
     assert f'href="{shop}experiments?days=90"' in told
     assert "Tokens saved" not in hidden
     assert "Verified memories" in hidden
+
+
+def learned(caller: Caller) -> None:
+    """Let forty sessions use a decision and ignore a gotcha."""
+    now = datetime.now(UTC)
+    used = remembered(caller)
+    ignored = remembered(caller, "Rounding in the cart is half to even, so totals may differ.")
+    ids = sessions(caller, "full", {}, 40)
+    with entered(caller), tenancy.unit():
+        Session.objects.filter(id__in=ids).update(phase="coding")
+        for memory, type, outcome in ((used, "decision", "used"), (ignored, "gotcha", "ignored")):
+            Memory.objects.filter(pk=memory.id).update(type=type)
+            GivenOut.all_rows.bulk_create(
+                GivenOut(memory_id=memory.id, session_id=one, at=now, point="step", outcome=outcome)
+                for one in ids
+            )
+
+
+def decided(client: Client, shop: str, verdict: str, proposal: str = "") -> Any:
+    """Decide about what is proposed; return the answer."""
+    return client.post(f"{shop}experiments/weights", {"verdict": verdict, "proposal": proposal})
+
+
+def proposal_of(page: str) -> str:
+    """Return the name of what a page proposes."""
+    return page.partition('name="proposal" value="')[2].partition('"')[0]
+
+
+def test_learned_weights_are_shown_approved_and_taken_back(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    assert "nothing is proposed before 30" in page_of(owner_pages, shop)
+    learned(caller)
+    shown = page_of(owner_pages, shop)
+
+    done = decided(owner_pages, shop, "approve", proposal_of(shown))
+    after = page_of(owner_pages, shop)
+    undone = decided(owner_pages, shop, "undo")
+
+    assert "Approve these weights" in shown
+    assert (done.status_code, undone.status_code) == (302, 302)
+    assert "Weights of this project" in after
+    assert "Take back the decision" in after
+    assert "Approve these weights" in page_of(owner_pages, shop)
+
+
+def test_what_is_not_proposed_any_more_is_not_approved(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    learned(caller)
+
+    stale = decided(owner_pages, shop, "approve", "another")
+
+    assert stale.status_code == 409
+    assert "Something else is proposed by now" in stale.content.decode()
+
+
+def test_a_verdict_that_there_is_none_and_who_decides_nothing(
+    owner_pages: Client, viewer_pages: Client, shop: str, caller: Caller
+) -> None:
+    learned(caller)
+
+    wrong = decided(owner_pages, shop, "perhaps")
+    refused = decided(viewer_pages, shop, "undo")
+
+    assert wrong.status_code == 422
+    assert "Use one of: approve, decline, undo." in wrong.content.decode()
+    assert refused.status_code == 403
+    assert "Approve these weights" not in page_of(viewer_pages, shop)

@@ -14,10 +14,23 @@ def test_the_shares_of_a_phase_sum_to_one(phase: Phase) -> None:
     assert sum(budget.shares.values()) + budget.other == pytest.approx(1.0)
 
 
-def test_a_type_that_the_table_does_not_name_counts_once() -> None:
-    assert phases.weight(phase=Phase.DEFINE, type=MemoryType.PERSON) == 1.0
-    assert phases.weight(phase=None, type=MemoryType.GOTCHA) == 1.0
-    assert phases.weight(phase=Phase.DEFINE, type=MemoryType.GOTCHA) == 0.8
+def test_a_type_that_the_table_does_not_name_has_no_weight() -> None:
+    found = phases.weights_of(phase=Phase.DEFINE, own={})
+
+    assert MemoryType.PERSON not in found
+    assert found[MemoryType.GOTCHA] == 0.8
+    assert not phases.weights_of(phase=None, own={})
+
+
+def test_a_projects_own_weight_takes_the_place_of_the_tables() -> None:
+    own = {Phase.DEFINE: {MemoryType.GOTCHA: 1.2, MemoryType.FACT: 0.9}}
+
+    found = phases.weights_of(phase=Phase.DEFINE, own=own)
+
+    assert found[MemoryType.GOTCHA] == 1.2
+    assert found[MemoryType.FACT] == 0.9
+    assert found[MemoryType.DECISION] == 1.1
+    assert phases.weights_of(phase=Phase.EXPLORE, own=own)[MemoryType.DECISION] == 1.2
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.formulas.factors import total
-from memory.retrieval import scoring
+from memory.retrieval import phases, scoring
 from memory.retrieval.evidence import Evidence
 from memory.retrieval.phases import Phase
 from memory.retrieval.scoring import PROFILES, Inputs, Multiplier, Term
@@ -23,7 +23,8 @@ EVIDENCE = Evidence(
 
 
 def _inputs(evidence: Evidence = EVIDENCE, *, phase: Phase | None = None) -> Inputs:
-    return scoring.inputs_of(evidence=evidence, fusion=0.5, cosine=0.5, phase=phase)
+    weights = phases.weights_of(phase=phase, own={})
+    return scoring.inputs_of(evidence=evidence, fusion=0.5, cosine=0.5, weights=weights)
 
 
 def test_the_unified_score_of_the_worked_example() -> None:

@@ -1,0 +1,86 @@
+"""Decide about the phase weights that a project's sessions taught: a person does (spec 10.4).
+
+What was shown is what is approved: the name of the proposal says so. Declined, it is asked again
+once sessions that were opened later teach the same. The last decision can be taken back.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from accounts.errors import Conflict, Forbidden
+from memory.evaluation import phase_learning
+from memory.queries import methodologies
+from memory.queries import phase_weights as found_weights
+from memory.queries.phase_weights import PhaseWeights
+from memory.retrieval import phase_weights
+from memory.retrieval.phase_weights import KEPT
+from memory.retrieval.phases import Own
+from teams.actions.projects import hold_project, tell
+from teams.permissions import require
+from teams.queries.people import check_unbound
+from teams.roles import Act
+
+
+class Verdict(StrEnum):
+    """What a person says to what sessions taught."""
+
+    APPROVE = "approve"
+    DECLINE = "decline"
+    UNDO = "undo"
+
+
+def decide_weights(
+    *, caller: Caller, ref: str, verdict: Verdict, proposal: str, now: datetime
+) -> PhaseWeights:
+    """Let proposed weights count, or not, or take the last decision back; return what holds.
+
+    Raises NotFound, RoleNotSufficient, NotBoundToProject, Forbidden for who is no person, and
+    Conflict where something else is proposed by now, or nothing was decided.
+    """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    known = methodologies.own(caller=caller)
+    with tenancy.unit():
+        row = hold_project(caller=caller, ref=ref)
+        check_unbound(caller=caller)
+        _check_person(caller)
+        before = found_weights.read(caller=caller, place=row, known=known, now=now)
+        if verdict is Verdict.UNDO:
+            _check_decided(before)
+            row.settings = phase_weights.undone(settings=row.settings)
+        else:
+            after = _after(before, verdict, proposal)
+            row.settings = phase_weights.decided(settings=row.settings, weights=after, now=now)
+        row.save(update_fields=["settings"])
+        tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
+        return found_weights.read(caller=caller, place=row, known=known, now=now)
+
+
+def _check_person(caller: Caller) -> None:
+    if not is_person(caller=caller):
+        raise Forbidden(
+            detail="A person decides how much types of memories count in a phase.",
+            hint="Decide it on the project's page about experiments.",
+        )
+
+
+def _check_decided(before: PhaseWeights) -> None:
+    if before.decided_at is None:
+        raise Conflict(
+            detail="Nothing was decided about these weights, or it was taken back already.",
+            hint="The page about experiments says what holds.",
+        )
+
+
+def _after(before: PhaseWeights, verdict: Verdict, proposal: str) -> Own:
+    """Return the own weights after a decision about what was shown."""
+    if not before.proposal or before.proposal != proposal:
+        raise Conflict(
+            detail="Something else is proposed by now, or nothing.",
+            hint="Look at what is proposed, and decide about that.",
+        )
+    if verdict is Verdict.DECLINE:
+        return before.own
+    changes = phase_learning.changes(found=before.found)
+    return phase_weights.joined(own=before.own, changes=changes)

@@ -1,0 +1,63 @@
+"""A project's own weights stand in its settings; a decision can be taken back, once."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from memory.retrieval import phase_weights
+from memory.retrieval.phases import Phase
+from memory.taxonomy import MemoryType
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+OWN = {Phase.DEFINE: {MemoryType.FACT: 1.2}}
+OTHER = {"pauses": {"project": True}}
+
+
+def test_what_was_decided_is_read_again_and_the_rest_stays() -> None:
+    settings = phase_weights.decided(settings=OTHER, weights=OWN, now=NOW)
+
+    found = phase_weights.read(settings=settings)
+
+    assert (found.weights, found.decided_at) == (OWN, NOW)
+    assert settings["pauses"] == OTHER["pauses"]
+
+
+def test_the_first_decision_is_taken_back_to_nothing_and_the_next_to_the_first() -> None:
+    first = phase_weights.decided(settings=OTHER, weights=OWN, now=NOW)
+    later = NOW + timedelta(days=1)
+    second = phase_weights.decided(settings=first, weights={}, now=later)
+
+    assert phase_weights.undone(settings=first) == OTHER
+    back = phase_weights.read(settings=phase_weights.undone(settings=second))
+    assert (back.weights, back.decided_at) == (OWN, NOW)
+
+
+def test_joined_weights_keep_what_is_not_changed() -> None:
+    changes = {Phase.DEFINE: {MemoryType.GOTCHA: 0.9}, Phase.REFINE: {MemoryType.FACT: 1.1}}
+
+    found = phase_weights.joined(own=OWN, changes=changes)
+
+    assert found == {
+        Phase.DEFINE: {MemoryType.FACT: 1.2, MemoryType.GOTCHA: 0.9},
+        Phase.REFINE: {MemoryType.FACT: 1.1},
+    }
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        None,
+        7,
+        [],
+        {"weights": 3},
+        {"weights": {"define": {"fact": 9.0}}},
+        {"weights": {"define": {"fact": "1.2"}}},
+        {"weights": {"lunch": {"fact": 1.2}}, "decided_at": "yesterday"},
+    ],
+)
+def test_what_is_no_weight_counts_as_if_it_were_not_there(kept: Any) -> None:
+    found = phase_weights.read(settings={"phase_weights": kept})
+
+    assert not any(found.weights.values())
+    assert found.decided_at is None
