@@ -7,13 +7,14 @@ from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
 from accounts.queries import people
-from frontend import conflicts, words
+from frontend import conflicts, words, words_of_sessions
 from frontend.conflicts import Card
-from frontend.words import Name
+from frontend.words import Name, name_of
 from memory.lifecycle.review import Group
-from memory.queries import reviews
+from memory.queries import proofs, reviews
 from memory.queries.conflicts import ConflictView
 from memory.queries.imports import ImportView
+from memory.queries.proofs import Proof
 from memory.queries.reviews import Counts, Decided, Due, DuePlace, Item
 from memory.queries.views import MemoryView
 from memory.taxonomy import Scope
@@ -43,12 +44,18 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The open item: who proposed it, what a reader may do, and what its payload says."""
+    """The open item: who proposed it, what a reader may do, and what its payload says.
+
+    `proof` is what it rests on in a session, None where that is gone or hidden; `signal` in words.
+    """
 
     item: Item
     author: str
     may_merge: bool
     details: tuple[tuple[str, str], ...]
+    is_of_session: bool
+    proof: Proof | None
+    signal: Name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +153,12 @@ def opened(*, caller: Caller, memory_id: UUID, now: datetime) -> Opened:
     """Return one item with what a page says of it. Raises NotFound."""
     item = reviews.item(caller=caller, memory_id=memory_id, now=now)
     is_own = item.memory.scope == Scope.PERSONAL
+    proof = proofs.of_memory(caller=caller, memory=item.memory)
     return Opened(
         item=item,
+        is_of_session=proofs.is_of_session(memory=item.memory),
+        proof=proof,
+        signal="" if proof is None else name_of(words_of_sessions.SIGNALS, proof.signal),
         author=_author(item.memory, _names(caller, (item.memory,))),
         may_merge=is_own or allows(role=caller.role, act=Act.MERGE),
         details=tuple(

@@ -12,6 +12,7 @@ from accounts.caller import Caller
 from memory.actions.open_session import NewSession, open_session
 from memory.models import Memory, Session
 from memory.queries.views import MemoryView
+from memory.sql import retrieval
 
 BRANCH = "fix-the-token-refresh"
 REST = {"sequence": 13, "step": 5, "file": "middleware/auth.ts", "line": 118}
@@ -52,6 +53,25 @@ def test_a_signal_is_told_with_its_session_events_and_lines(
     assert "3 sessions show it" in page
     assert f'href="{at}?event=13#steps">event 13</a>' in page
     assert "<code>middleware/auth.ts:118</code>" in page
+
+
+def test_the_inbox_tells_the_same_and_nothing_of_a_hidden_session(
+    owner_pages: Client, viewer_pages: Client, caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(needs_review=True)
+        retrieval.sync_filters(memory_ids=(memory.id,))
+    session_id = learned(caller, memory, now, shared=False, sign="error_retry-1234")
+    address = f"/o/acme/p/shop/inbox?peek={memory.id}"
+
+    own = owner_pages.get(address).content.decode()
+    others = viewer_pages.get(address).content.decode()
+
+    at = f"/o/acme/p/shop/sessions/{session_id}"
+    assert f'href="{at}?event=13#steps">event 13</a>' in own
+    assert "An error and what helped" in own
+    assert "One that is gone, or that you may not see" in others
+    assert str(session_id) not in others
 
 
 def test_a_turn_is_told_with_its_line(
