@@ -72,6 +72,7 @@ class Answer:
     location: str = ""
     filename: str = ""
     media: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

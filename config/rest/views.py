@@ -202,4 +202,6 @@ def _respond(endpoint: Endpoint, ask: Ask, answer: Answer) -> HttpResponse:
         response.headers["ETag"] = versions.etag(version=answer.version)
     if answer.location:
         response.headers["Location"] = answer.location
+    for name, value in answer.headers.items():
+        response.headers[name] = value
     return response

@@ -15,6 +15,7 @@ from memory.providers import secret_catalog
 from memory.queries import sessions
 from teams import queries as places
 
+AGENT_MOST: Final = 80  # characters of an agent's name in the ledger, ours
 SALT: Final = "cairn.sessions.of.programs"
 DETACHED: Final = "HEAD"  # what git calls the branch of whoever is on none
 COMMIT: Final = re.compile(r"[0-9a-f]{7,64}")
@@ -87,12 +88,21 @@ def _clean(text: str, field: str) -> str:
     return secret_catalog.without_secrets(text=text)[: LONGEST[field]]
 
 
+def agent_of(*, hearing: Hearing) -> str:
+    """Return which agent of its session an event is of, as the ledger calls it."""
+    return _without_secrets(hearing.agent)[:AGENT_MOST]
+
+
 def _name(hearing: Hearing) -> str:
-    """Return the external id of a program's session: a digest where the id holds a secret."""
-    said = hearing.session
+    """Return the external id of a program's session."""
+    return f"{hearing.harness}/{_without_secrets(hearing.session)}"
+
+
+def _without_secrets(said: str) -> str:
+    """Return an id as it may be kept: a digest where it holds a secret."""
     if secret_catalog.find_secrets(text=said):
-        said = salted_hmac(SALT, said, algorithm="sha256").hexdigest()
-    return f"{hearing.harness}/{said}"
+        return salted_hmac(SALT, said, algorithm="sha256").hexdigest()
+    return said
 
 
 def _last_part(address: str) -> str:

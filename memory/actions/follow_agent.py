@@ -2,9 +2,7 @@
 
 The session of the program is bound to one of ours once, by the program's own id; from then on it
 stays in its project, wherever the agent goes. What people and agents say becomes turns, what tools
-did becomes events, and no model is asked. One brief is given at the first prompt, or at the first
-event behind it whose answer reaches the model, and from then on only warnings of files that were
-just touched; most often nothing is said.
+did becomes events, and no model is asked. Nothing is given to a program that does not wait for it.
 """
 
 from dataclasses import dataclass
@@ -17,24 +15,24 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.actions import allowing, append_events, binding, briefing, ending, giving_back
+from memory.actions import append_events, binding, ending, hook_answer
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
-from memory.actions.asking import SearchRequest
 from memory.actions.binding import Whereabouts
 from memory.actions.giving_back import SILENCE, GivenBack
+from memory.actions.hook_answer import Event, Prompt
+from memory.actions.listener import Listener
 from memory.intake.turns import Speaker
-from memory.models import Session, Turn
+from memory.models import Session
 from memory.observer.harnesses import telling
 from memory.observer.harnesses.adapters import Meaning
 from memory.observer.harnesses.hearing import Hearing
-from memory.observer.injection.points import Point
+from memory.observer.injection.deadline import NEVER, Deadline
 from memory.providers import secret_catalog
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act
 
 BEYOND: Final = 5_000  # characters behind the cut in which a secret may end, ours
-LONGEST_QUESTION: Final = 2_000  # characters of a prompt that a brief is looked for with, ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +41,26 @@ class Followed:
 
     session_id: UUID | None = None
     back: GivenBack = SILENCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ask:
+    """An event as it came: what was heard, from where, and until when its answer is waited for."""
+
+    hearing: Hearing
+    whereabouts: Whereabouts
+    deadline: Deadline
+
+    @property
+    def event(self) -> Event:
+        """What the event asks for."""
+        is_answered = self.hearing.meaning is Meaning.ANSWERED
+        return Event(files=self.hearing.files, is_answered=is_answered)
+
+    def listener(self, row: Session) -> Listener:
+        """Return which agent of the session is answered."""
+        agent = binding.agent_of(hearing=self.hearing)
+        return Listener(row=row, agent=agent, deadline=self.deadline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +73,24 @@ class _Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """A session after an event was kept: what is given back, or the question of its brief."""
+    """A session after an event was kept: what is given back, or the prompt of its brief."""
 
     row: Session
     back: GivenBack = SILENCE
-    question: str = ""
+    prompt: Prompt | None = None
 
 
 def follow_agent(
-    *, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: datetime
+    *,
+    caller: Caller,
+    hearing: Hearing,
+    whereabouts: Whereabouts,
+    now: datetime,
+    deadline: Deadline = NEVER,
 ) -> Followed:
     """Keep what an agent's program tells, and return what is given back to its model.
+
+    Behind the deadline nothing is given.
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
     """
@@ -77,15 +102,24 @@ def follow_agent(
         turns=cleaned(turns=_turns(hearing)),
         done=append_events.cleaned(events=telling.rows_of(hearing=hearing)),
     )
+    ask = _Ask(hearing=hearing, whereabouts=whereabouts, deadline=deadline)
     try:
         with tenancy.unit(), transaction.atomic():
-            kept = _keep(caller, hearing, whereabouts, said, now)
+            kept = _keep(caller, ask, said, now)
     except IntegrityError:  # its other event bound it between our look and our write: find it
         with tenancy.unit():
-            kept = _keep(caller, hearing, whereabouts, said, now)
+            kept = _keep(caller, ask, said, now)
     if kept is None:
         return Followed()
-    back = _brief(caller, kept, now) if kept.question else kept.back
+    back = kept.back
+    if kept.prompt is not None:
+        back = hook_answer.with_brief(
+            caller=caller,
+            listener=ask.listener(kept.row),
+            event=ask.event,
+            prompt=kept.prompt,
+            now=now,
+        )
     return Followed(session_id=kept.row.id, back=back)
 
 
@@ -106,27 +140,26 @@ def _cut(text: str) -> str:
     return secret_catalog.without_secrets(text=text[: LONGEST_TURN + BEYOND])[:LONGEST_TURN]
 
 
-def _keep(
-    caller: Caller,
-    hearing: Hearing,
-    whereabouts: Whereabouts,
-    said: _Said,
-    now: datetime,
-) -> _Kept | None:
+def _keep(caller: Caller, ask: _Ask, said: _Said, now: datetime) -> _Kept | None:
     """Bind, store, end, warn; None for the end of a session that nobody knows. In a unit."""
+    hearing = ask.hearing
     if hearing.meaning is Meaning.ENDED:
         known = binding.known(caller=caller, hearing=hearing)
         return None if known is None else _end(caller, known, now)
-    bound = binding.bind(caller=caller, hearing=hearing, whereabouts=whereabouts, now=now)
+    bound = binding.bind(caller=caller, hearing=hearing, whereabouts=ask.whereabouts, now=now)
     row = bound.row
     if said.turns:
         store(row=row, clean=said.turns, now=now)
     events, dropped = _done(row, said.done, now)
+    if hearing.is_compacted:
+        row.compacted_at = now
+        row.save(update_fields=["compacted_at"])
     kept = _Kept(row=row)
-    if hearing.is_told:
-        kept = _given(caller, hearing, row, now)
+    if hearing.is_told and hearing.waits:
+        kept = _given(caller, ask, row, now)
     wrote = {
         "opened": int(bound.is_new),
+        "compacted": int(hearing.is_compacted),
         "turns": len(said.turns),
         "events": events,
         "dropped": dropped,
@@ -155,38 +188,18 @@ def _end(caller: Caller, row: Session, now: datetime) -> _Kept:
     return _Kept(row=row)
 
 
-def _given(caller: Caller, hearing: Hearing, row: Session, now: datetime) -> _Kept:
-    question = "" if row.briefed_at is not None else _first_prompt(row)
-    if question and _may_give(caller, row, Point.SYSTEM_PROMPT):
-        return _Kept(row=row, question=question)
-    if not hearing.files or not _may_give(caller, row, Point.TOOL_RESULT):
-        return _Kept(row=row)
-    found = giving_back.about_files(caller=caller, row=row, files=hearing.files, now=now)
-    back = giving_back.give_back(
-        caller=caller, row=row, point=Point.TOOL_RESULT, found=found, now=now
-    )
+def _given(caller: Caller, ask: _Ask, row: Session, now: datetime) -> _Kept:
+    listener = ask.listener(row)
+    prompt = hook_answer.prompt_due(caller=caller, listener=listener)
+    if prompt is not None:
+        return _Kept(row=row, prompt=prompt)
+    back = hook_answer.at_once(caller=caller, listener=listener, event=ask.event, now=now)
     return _Kept(row=row, back=back)
-
-
-def _may_give(caller: Caller, row: Session, point: Point) -> bool:
-    return allowing.of_session(caller=caller, row=row, point=point).is_open
-
-
-def _first_prompt(row: Session) -> str:
-    """Return what the session is about, as it is stored: without secrets."""
-    said = Turn.objects.filter(session=row, role=Speaker.USER.value).order_by("sequence")
-    return (said.values_list("text", flat=True).first() or "")[:LONGEST_QUESTION].strip()
-
-
-def _brief(caller: Caller, kept: _Kept, now: datetime) -> GivenBack:
-    """Give what is known about the first prompt."""
-    wanted = SearchRequest(query=kept.question)
-    return briefing.brief(caller=caller, row=kept.row, wanted=wanted, working=(), now=now)
 
 
 def _tell(caller: Caller, kept: _Kept, wrote: dict[str, int]) -> None:
     """Append one entry for whatever was written; a call that is only announced writes nothing."""
-    told = {**wrote, "briefed": int(bool(kept.question)), "given": len(kept.back.given)}
+    told = {**wrote, "briefed": int(kept.prompt is not None), "given": len(kept.back.given)}
     if any(told.values()):
         _append(caller, kept.row, {name: count for name, count in told.items() if count})
 

@@ -13,32 +13,29 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions import (
     allowing,
+    beginning,
     briefing,
     giving_back,
     planning,
     prefetching,
     resuming,
 )
-from memory.actions import narrowing as narrowings
 from memory.actions.append_turns import hold_own
 from memory.actions.asking import SearchRequest
+from memory.actions.beginning import Work
+from memory.actions.briefing import Wish
 from memory.actions.give_at_step import Step, give_at_step
-from memory.actions.giving_back import CERTAIN, SILENCE, Found, GivenBack
-from memory.actions.narrowing import Narrowing
+from memory.actions.giving_back import SILENCE, GivenBack
+from memory.actions.listener import Listener
 from memory.actions.planning import Advice, Task
 from memory.actions.resuming import Unfinished
 from memory.models import Session
 from memory.observer import places
-from memory.observer.injection.points import POINTS, Point
+from memory.observer.injection.points import Point
 from memory.observer.injection.prefetch import Plan
 from memory.observer.injection.steps import FIRST_STEP
-from memory.queries.views import views_of
-from memory.sql import ways
-from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
-
-OF_MODULES: Final = 20  # memories of the modules at the first message, ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +75,10 @@ def _system_prompt(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
         row = hold_own(caller=caller, session_id=asked.session_id)
         files = _relative(row, asked.files)
         allowed = allowing.of_session(caller=caller, row=row, point=Point.SYSTEM_PROMPT)
-        if row.briefed_at is not None or not allowed.is_open:
+        if not briefing.is_due(row=row) or not allowed.is_open:
             return AtPointGiven()
-    back = briefing.brief(caller=caller, row=row, wanted=asked.wanted, working=files, now=now)
+    wish = Wish(wanted=asked.wanted, working=files)
+    back = briefing.brief(caller=caller, listener=Listener(row=row), wish=wish, now=now)
     return AtPointGiven(back=back)
 
 
@@ -88,44 +86,14 @@ def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=asked.session_id)
         allowed = allowing.of_session(caller=caller, row=row, point=asked.point)
-        if _was_told(row) or not allowed.is_open:
+        if beginning.was_told(row=row) or not allowed.is_open:
             return AtPointGiven()
         files = _relative(row, asked.files)
         modules = prefetching.modules_of(named=asked.modules, files=files)
-        plan = prefetching.plan(caller=caller, row=row, modules=modules)
         left = resuming.unfinished(caller=caller, row=row)
-        heading = (resuming.told(left=left) if left else "") + prefetching.told(plan=plan)
-        found = _of_modules(caller, row, modules, now)
-        whole = giving_back.together(
-            found=(
-                found,
-                Found(views={}, relevance={}, files={}, heading=heading, reserved=plan.tokens),
-            )
-        )
-        back = giving_back.give_back(
-            caller=caller, row=row, point=asked.point, found=whole, now=now
-        )
-        if back.text or plan.files or left:
-            row.prefetched_at = now
-            row.save(update_fields=["prefetched_at"])
-    return AtPointGiven(back=back, prefetch=plan, unfinished=left)
-
-
-def _was_told(row: Session) -> bool:
-    """Say whether a session had its first message; one that ended and goes on has another."""
-    at = row.prefetched_at
-    return at is not None and (row.ended_at is None or row.ended_at <= at)
-
-
-def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:
-    """Find the patterns and states of work that are known of some modules. In a unit."""
-    types = tuple(sorted(type.value for type in POINTS[Point.FIRST_MESSAGE].types))
-    project = None if row.project is None else str(row.project.id)
-    sight = visibility.sight_of(caller=caller)
-    question = narrowings.question(caller=caller, narrowing=Narrowing(project=project, types=types))
-    ids = ways.of_modules(modules=modules, question=question, limit=OF_MODULES, sight=sight)
-    views = views_of(memory_ids=ids, sight=sight, now=now)
-    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files={})
+        work = Work(modules=modules, left=left)
+        begun = beginning.begin(caller=caller, listener=Listener(row=row), work=work, now=now)
+    return AtPointGiven(back=begun.back, prefetch=begun.plan, unfinished=left)
 
 
 def _tool_result(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
@@ -136,7 +104,7 @@ def _tool_result(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
             return AtPointGiven()
         found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
         back = giving_back.give_back(
-            caller=caller, row=row, point=asked.point, found=found, now=now
+            caller=caller, listener=Listener(row=row), point=asked.point, found=found, now=now
         )
     return AtPointGiven(back=back)
 

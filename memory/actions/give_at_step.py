@@ -16,6 +16,7 @@ from accounts.caller import Caller
 from memory.actions import allowing, answering, giving_back, scratchpads
 from memory.actions.append_turns import hold_own
 from memory.actions.giving_back import SILENCE, Found, GivenBack
+from memory.actions.listener import Listener
 from memory.models import Session, Turn
 from memory.observer import fold, places, stored, tools
 from memory.observer.events import Event
@@ -31,6 +32,8 @@ from teams.roles import Act as Right
 LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with their results, ours
 SEARCHED_BACK: Final = 24  # events among which the last three searches are looked for, ours
 LONGEST_QUESTION: Final = 400  # characters of an entry that is looked for, ours
+EVENTS_OF_A_STEP: Final = 2  # a call and its result
+ON_REQUEST: Final = frozenset(Trigger) - steps.DEFAULT  # spec 11.1
 _NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
 
 
@@ -59,10 +62,37 @@ def give_at_step(*, caller: Caller, session_id: UUID, step: Step, now: datetime)
             back = _about_files(caller, row, _files(row, step, last), now)
             if back.given:
                 return back
-        for question in _questions(_asked(row, last, allowed.triggers - {Trigger.FILE_TOUCHED})):
-            back = _answered(caller, row, question, now)
-            if back.given:
-                return back
+        return _first_answer(caller, Listener(row=row), last, allowed.triggers, now)
+
+
+def answer_searches(*, caller: Caller, listener: Listener, now: datetime) -> GivenBack:
+    """Return what answers the last events of a held session, where its project asks for it.
+
+    Of files nothing: their touch is warned of by itself. In a unit.
+    """
+    row = listener.row
+    step = (row.events + 1) // EVENTS_OF_A_STEP
+    known = allowing.of_session(caller=caller, row=row, point=Point.TOOL_RESULT)
+    if step < FIRST_STEP or not known.triggers & ON_REQUEST:
+        return SILENCE
+    allowed = allowing.of_session(caller=caller, row=row, point=Point.STEP)
+    if not allowed.is_open:
+        return SILENCE
+    return _first_answer(caller, listener, _last(row), allowed.triggers, now)
+
+
+def _first_answer(
+    caller: Caller,
+    listener: Listener,
+    last: tuple[Event, ...],
+    triggers: frozenset[Trigger],
+    now: datetime,
+) -> GivenBack:
+    """Give what answers the first question that has an answer. In a unit."""
+    for question in _questions(_asked(listener.row, last, triggers & ON_REQUEST)):
+        back = _answered(caller, listener, question, now)
+        if back.given or back.is_late:
+            return back
     return SILENCE
 
 
@@ -71,7 +101,9 @@ def _about_files(caller: Caller, row: Session, files: tuple[str, ...], now: date
     if not files:
         return SILENCE
     found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
-    return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
+    return giving_back.give_back(
+        caller=caller, listener=Listener(row=row), point=Point.STEP, found=found, now=now
+    )
 
 
 def _files(row: Session, step: Step, last: tuple[Event, ...]) -> tuple[str, ...]:
@@ -120,10 +152,13 @@ def _words(pattern: str) -> str:
     return " ".join(_NO_WORDS.sub(" ", pattern).split())
 
 
-def _answered(caller: Caller, row: Session, question: str, now: datetime) -> GivenBack:
+def _answered(caller: Caller, listener: Listener, question: str, now: datetime) -> GivenBack:
     """Look for a question by words alone, and give what was found. In a unit."""
+    row = listener.row
     found = _others(row, answering.answered(caller=caller, row=row, question=question, now=now))
-    return giving_back.give_back(caller=caller, row=row, point=Point.STEP, found=found, now=now)
+    return giving_back.give_back(
+        caller=caller, listener=listener, point=Point.STEP, found=found, now=now
+    )
 
 
 def _others(row: Session, found: Found) -> Found:

@@ -13,16 +13,17 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
-from memory.actions import allowing, withholding
+from memory.actions import allowing, ledger, withholding
 from memory.actions import narrowing as narrowings
+from memory.actions.listener import Listener
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import SearchAnswer
-from memory.models import GivenOut, Session
+from memory.models import Session
 from memory.observer.injection import choosing
 from memory.observer.injection.choosing import Moment, Offer
 from memory.observer.injection.points import OF_A_FILE, POINTS, Point
-from memory.queries import injections, relations
-from memory.queries.views import MemoryView, give_out, views_of
+from memory.queries import relations
+from memory.queries.views import MemoryView, views_of
 from memory.retrieval import packing_blocks, packing_text
 from memory.retrieval import packing_tokens as tokens
 from memory.retrieval.graph_part import GraphPart
@@ -34,6 +35,8 @@ from teams import visibility
 LOOKED_AT: Final = 20  # memories of one file, ours
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
 CERTAIN: Final = 1.0  # how relevant a memory is to the file that it names
+OPENING: Final = f"{NOTICE}\n"
+MOST: Final = max(row.tokens for row in POINTS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +51,14 @@ class Given:
 class GivenBack:
     """The text for the agent and what it is made of; both empty: silence.
 
-    `heading_tokens` are those of what stands before its memories.
+    `heading_tokens` are those of what stands before its memories. `is_late`: there may have been
+    something to say, but whoever asked has left.
     """
 
     text: str = ""
     given: tuple[Given, ...] = ()
     heading_tokens: int = 0
+    is_late: bool = False
 
     @property
     def tokens(self) -> int:
@@ -62,6 +67,7 @@ class GivenBack:
 
 
 SILENCE: Final = GivenBack()
+LATE: Final = GivenBack(is_late=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +75,9 @@ class Found:
     """What may be given: memories by id, how relevant each is, and for which file.
 
     `working` are files that are worked on: what is about them comes first. `heading` is a text that
-    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere. `graph`
-    is what the graph did to the ranking, where a search found them.
+    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere; `aside`
+    one that is never said alone. `most` tokens are given, where a point has more. `graph` is what
+    the graph did to the ranking, where a search found them.
     """
 
     views: Mapping[UUID, MemoryView]
@@ -79,15 +86,30 @@ class Found:
     working: frozenset[str] = frozenset()
     heading: str = ""
     reserved: int = 0
+    aside: str = ""
+    most: int = MOST
     graph: GraphPart | None = None
+
+
+NOTHING: Final = Found(views={}, relevance={}, files={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chosen:
-    """The blocks that are given, and what the graph did to the ranking that they come of."""
+    """What is given: blocks of memories, and what is said beside them.
 
-    blocks: tuple[Block, ...]
-    graph: GraphPart | None
+    `graph` is what the graph did to the ranking that the blocks come of.
+    """
+
+    heading: str
+    aside: str
+    blocks: tuple[Block, ...] = ()
+    graph: GraphPart | None = None
+
+    @property
+    def is_any(self) -> bool:
+        """Say whether there is anything to say."""
+        return bool(self.blocks or self.heading)
 
 
 def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Found:
@@ -114,6 +136,8 @@ def together(*, found: Iterable[Found]) -> Found:
         working=frozenset(path for one in every for path in one.working),
         heading="".join(one.heading for one in every),
         reserved=sum(one.reserved for one in every),
+        aside="".join(one.aside for one in every),
+        most=min((one.most for one in every), default=MOST),
         graph=next((one.graph for one in every if one.graph), None),
     )
 
@@ -138,49 +162,64 @@ def about_files(*, caller: Caller, row: Session, files: tuple[str, ...], now: da
 
 
 def give_back(
-    *, caller: Caller, row: Session, point: Point, found: Found, now: datetime
+    *, caller: Caller, listener: Listener, point: Point, found: Found, now: datetime
 ) -> GivenBack:
-    """Choose of what was found, put it into the ledger of a held session, return it. In a unit."""
+    """Choose of what was found, put it into the ledger of a held session, return it. In a unit.
+
+    Whoever has left by then is given nothing, and nothing is written down.
+    """
+    row = listener.row
     if not found.views and not found.heading:
         return SILENCE
     allowed = allowing.of_session(caller=caller, row=row, point=point)
+    if not allowed.is_open:
+        return SILENCE
     moment = Moment(
         point=point,
         group=allowed.group,
         switches=allowed.switches,
-        told=injections.told_in(session_id=row.id),
+        told=ledger.told(caller=caller, listener=listener, point=point, memory_ids=found.views),
         working_files=found.working | frozenset(found.files.values()),
         threshold=0.0,
         confidence=allowed.confidence,
     )
-    if not allowed.is_open:
-        return SILENCE
     chosen = choosing.choose(offers=offers(row=row, found=found), moment=moment)
-    ids = tuple(offer.id for offer in chosen.offers)
-    heading = _heading(found, POINTS[point].tokens)
-    most = POINTS[point].tokens - found.reserved - tokens.count(text=heading)
-    blocks = _within(_blocks(caller, ids, found), most=most)
+    budget = min(POINTS[point].tokens - found.reserved, found.most)
+    beside = _beside(found, budget)
+    most = budget - tokens.count(text=f"{beside.heading}{beside.aside}")
+    blocks = _within(_blocks(caller, tuple(offer.id for offer in chosen.offers), found), most=most)
+    if listener.deadline.is_past():
+        return LATE
     views = tuple(found.views[entry.memory_id] for block in blocks for entry in block.entries)
     without = withholding.withhold(row=row, point=point, views=views, now=now)
     if without:
         rest = tuple(view.id for view in views if view.id not in without)
         blocks = _within(_blocks(caller, rest, found), most=most)
-    given = _Chosen(blocks=blocks, graph=found.graph)
-    return _headed(heading, _recorded(caller, row, point, given, now) if blocks else SILENCE)
+    given = replace(beside, blocks=blocks, graph=found.graph)
+    return _recorded(caller, listener, point, given, now) if given.is_any else SILENCE
 
 
-def _heading(found: Found, most: int) -> str:
-    """Return what stands before the memories, under the notice; nothing where it does not fit."""
-    whole = f"{NOTICE}\n\n{found.heading}" if found.heading else ""
-    return whole if tokens.count(text=whole) <= most - found.reserved else ""
+def joined(*, parts: Iterable[GivenBack]) -> GivenBack:
+    """Put into one answer what was given for it, each but the first to one that goes on."""
+    said = tuple(one for one in parts if one.text)
+    return GivenBack(
+        text="".join(one.text for one in said),
+        given=tuple(given for one in said for given in one.given),
+        heading_tokens=sum(one.heading_tokens for one in said),
+    )
 
 
-def _headed(heading: str, back: GivenBack) -> GivenBack:
-    """Put a heading before what is given; that all of it is data is said once, at the beginning."""
-    if not heading:
-        return back
-    text = heading + back.text.removeprefix(f"{NOTICE}\n")
-    return replace(back, text=text, heading_tokens=tokens.count(text=text) - back.tokens)
+def _beside(found: Found, budget: int) -> _Chosen:
+    """Return what is said beside memories, as far as it fits under the notice: the first first."""
+    room = budget - tokens.count(text=OPENING)
+    heading = _fitting(found.heading, room)
+    aside = _fitting(found.aside, room - tokens.count(text=heading))
+    return _Chosen(heading=heading, aside=aside)
+
+
+def _fitting(text: str, most: int) -> str:
+    whole = f"\n{text.rstrip()}\n" if text else ""
+    return whole if tokens.count(text=whole) <= most else ""
 
 
 def offers(*, row: Session, found: Found) -> tuple[Offer, ...]:
@@ -250,58 +289,31 @@ def _within(blocks: tuple[Block, ...], *, most: int) -> tuple[Block, ...]:
 
 
 def _recorded(
-    caller: Caller, row: Session, point: Point, chosen: _Chosen, now: datetime
+    caller: Caller, listener: Listener, point: Point, chosen: _Chosen, now: datetime
 ) -> GivenBack:
-    costs = _costs(chosen.blocks)
-    sight = visibility.sight_of(caller=caller)
-    views = give_out(memory_ids=tuple(costs), sight=sight, now=now, graph=chosen.graph)
-    _put_down(caller, row, point, costs, now)
-    return GivenBack(
-        text=packing_text.write(blocks=chosen.blocks),
+    """Write down what is given, and return it; that all of it is data is said once an answer."""
+    opening = "" if listener.goes_on else OPENING
+    body = packing_text.write(blocks=chosen.blocks).removeprefix(OPENING)
+    text = f"{opening}{chosen.heading}{chosen.aside}{body}"
+    costs = _costs(chosen.blocks, opening)
+    ids = tuple(costs)
+    views = (
+        ledger.given_out(caller=caller, memory_ids=ids, graph=chosen.graph, now=now) if ids else {}
+    )
+    ledger.put_down(caller=caller, listener=listener, point=point, costs=costs, now=now)
+    back = GivenBack(
+        text=text,
         given=tuple(Given(memory=views[one], tokens=cost) for one, cost in costs.items()),
+        heading_tokens=tokens.count(text=text) - sum(costs.values()),
     )
+    ledger.put_down_heading(listener=listener, tokens=back.heading_tokens)
+    return back
 
 
-def note(
-    *, caller: Caller, row: Session, point: Point, ids: tuple[UUID, ...], now: datetime
-) -> None:
-    """Put what something told rests on into the ledger of a held session, for no tokens of its own.
-
-    What stands there already is left as it is. In a unit.
-    """
-    told = injections.told_in(session_id=row.id)
-    new = tuple(one for one in dict.fromkeys(ids) if one not in told)
-    views = give_out(memory_ids=new, sight=visibility.sight_of(caller=caller), now=now)
-    _put_down(caller, row, point, dict.fromkeys(views, 0), now)
-
-
-def _put_down(
-    caller: Caller, row: Session, point: Point, costs: Mapping[UUID, int], now: datetime
-) -> None:
-    """Write the rows of what was given, behind all that the session has stored by now."""
-    if not costs:
-        return
-    reached = injections.reached(session_id=row.id)
-    GivenOut.objects.bulk_create(
-        GivenOut(
-            person=caller.user_id,
-            token=caller.token_id,
-            memory_id=memory_id,
-            at=now,
-            session_id=row.id,
-            point=point.value,
-            tokens=cost,
-            after_event=reached.event,
-            after_row=reached.row,
-        )
-        for memory_id, cost in costs.items()
-    )
-
-
-def _costs(blocks: tuple[Block, ...]) -> dict[UUID, int]:
-    """Return what each memory adds to the text; the first line of it counts to the first."""
+def _costs(blocks: tuple[Block, ...], opening: str) -> dict[UUID, int]:
+    """Return what each memory adds to the text; the opening of it counts to the first."""
     costs: dict[UUID, int] = {}
-    before = 0
+    before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
         through = tokens.count(text=packing_text.write(blocks=blocks[:place]))
         for entry in block.entries:

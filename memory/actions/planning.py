@@ -14,11 +14,12 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import allowing, giving_back, withholding
+from memory.actions import allowing, giving_back, ledger, withholding
 from memory.actions import narrowing as narrowings
 from memory.actions.append_turns import hold_own
 from memory.actions.asking import SearchRequest
 from memory.actions.giving_back import CERTAIN, SILENCE, Found, GivenBack
+from memory.actions.listener import Listener
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import search
 from memory.intake.text import normalized
@@ -128,8 +129,11 @@ def _planned(caller: Caller, row: Session, task: Task, found: Found, now: dateti
         rests_on=drawn.cited,
     )
     headed = replace(found, heading=_told(advice))
-    back = giving_back.give_back(caller=caller, row=row, point=Point.PLANNER, found=headed, now=now)
-    giving_back.note(caller=caller, row=row, point=Point.PLANNER, ids=advice.rests_on, now=now)
+    listener, point, ids = Listener(row=row), Point.PLANNER, advice.rests_on
+    back = giving_back.give_back(
+        caller=caller, listener=listener, point=point, found=headed, now=now
+    )
+    ledger.note(caller=caller, listener=listener, point=point, ids=ids, now=now)
     given = {one.memory.id for one in back.given}
     is_complex = planner.is_complex(steps=estimate or 0, modules=len(task.modules))
     checks = planner.checklist(known=(one for one in known if one.id in given))

@@ -33,7 +33,18 @@ class Unfinished:
 
 def unfinished(*, caller: Caller, row: Session) -> Unfinished | None:
     """Return what was left unfinished where a session goes on; None for nothing. In a unit."""
-    before = row if row.events else _before(caller, row)
+    return _left(caller, row if row.events else _before(caller, row))
+
+
+def left_before(*, caller: Caller, row: Session) -> Unfinished | None:
+    """Return what was left unfinished before a session that has just begun to be heard. In a unit.
+
+    Its own work counts where it had ended and goes on.
+    """
+    return _left(caller, _before(caller, row) if row.ended_at is None else row)
+
+
+def _left(caller: Caller, before: Session | None) -> Unfinished | None:
     if before is None:
         return None
     scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
@@ -41,7 +52,7 @@ def unfinished(*, caller: Caller, row: Session) -> Unfinished | None:
     if state is None:
         return None
     if scratchpad.taint is not None:
-        if not _is_own(caller, before):
+        if not sessions.is_own(caller=caller, row=before):
             return None
         state = replace(state, task="", last_error="")
     return Unfinished(state=state, branch=before.branch, at=before.active_at)
@@ -68,19 +79,9 @@ def _before(caller: Caller, row: Session) -> Session | None:
     if row.work_unit:
         same |= Q(work_unit=row.work_unit)
     if row.branch:
-        same |= Q(branch=row.branch) & _own(caller)
+        same |= Q(branch=row.branch) & sessions.own(caller=caller)
     elif row.cwd:
-        same |= Q(cwd=row.cwd, branch="") & _own(caller)
+        same |= Q(cwd=row.cwd, branch="") & sessions.own(caller=caller)
     idle = Q(active_at__lt=row.active_at - timedelta(minutes=IDLE_MINUTES))
     rows = sessions.opened_before(caller=caller, row=row).filter(same, ~Q(state="open") | idle)
     return rows.order_by("-active_at", "-id").first()
-
-
-def _own(caller: Caller) -> Q:
-    return Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
-
-
-def _is_own(caller: Caller, row: Session) -> bool:
-    if caller.user_id is not None:
-        return row.opened_by == caller.user_id
-    return row.token_id == caller.token_id

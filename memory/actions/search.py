@@ -28,6 +28,7 @@ from memory.actions.asking import (
 from memory.actions.embedding import Embedded
 from memory.actions.gathering import OtherModel, Pool, gather, joined
 from memory.intake import secrets
+from memory.observer.injection.deadline import NEVER, Deadline
 from memory.providers import secret_catalog
 from memory.queries import relations
 from memory.queries.relations import Contradiction
@@ -100,16 +101,18 @@ class SearchAnswer:
 class _Watch:
     """Milliseconds since the start, and of each stage as it ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: Deadline) -> None:
         self._started = self._last = time.perf_counter()
+        self._deadline = deadline
         self.stages: dict[str, float] = {}
 
     def ends(self, stage: str) -> None:
-        """Book the time since the last stage to this one."""
+        """Book the time since the last stage to this one. Raises TooLate."""
         now = time.perf_counter()
         before = self.stages.get(stage, 0.0)
         self.stages[stage] = round(before + (now - self._last) * 1_000, 3)
         self._last = now
+        self._deadline.check()
 
     def total(self) -> float:
         """Return the milliseconds since the start."""
@@ -146,14 +149,17 @@ class _Ordered:
     graph: GraphPart | None = None
 
 
-def search(*, caller: Caller, request: SearchRequest, now: datetime) -> SearchAnswer:
+def search(
+    *, caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline = NEVER
+) -> SearchAnswer:
     """Find what the caller may see and what fits the query.
 
     A secret in the question is left out of it, and told in `degraded`. Raises InvalidInput naming
-    the field, NotFound for a project the caller cannot see.
+    the field, NotFound for a project the caller cannot see, TooLate behind a stage that ended after
+    the deadline.
     """
     require(caller=caller, act=Act.READ)
-    return _answer(_begun(caller, request, now))
+    return _answer(_begun(caller, request, now, deadline))
 
 
 def search_each(
@@ -165,7 +171,7 @@ def search_each(
     """
     require(caller=caller, act=Act.READ)
     once = (replace(request, hyde=False, rerank=Rerank.NONE.value) for request in requests)
-    runs = tuple(_begun(caller, request, now) for request in once)
+    runs = tuple(_begun(caller, request, now, NEVER) for request in once)
     hybrid = (run.asked.normalized for run in runs if run.request.mode == Mode.HYBRID)
     texts = tuple(dict.fromkeys(hybrid))
     for _ in range(ASKED_MOST):
@@ -183,9 +189,9 @@ def _answered_together(
         return tuple(_answer(replace(run, vectors=vectors)) for run in runs)
 
 
-def _begun(caller: Caller, request: SearchRequest, now: datetime) -> _Run:
+def _begun(caller: Caller, request: SearchRequest, now: datetime, deadline: Deadline) -> _Run:
     """Return a request as a search under way: checked, understood, without secrets."""
-    watch = _Watch()
+    watch = _Watch(deadline)
     asking.check(request=request)
     words = _without_secrets(request.query)
     asked = query.understand(text=words)

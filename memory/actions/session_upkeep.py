@@ -44,7 +44,9 @@ def forget(*, now: datetime) -> int:
     with tenancy.unit():
         done = _done_is_past(now, longest) & Q(stream__in=OF_EVENTS)
         turns, _ = Turn.all_streams.filter(said | done).delete()
-        given, _ = GivenOut.all_rows.filter(at__lt=now - timedelta(days=KEEP_GIVEN_DAYS)).delete()
+        old = now - timedelta(days=KEEP_GIVEN_DAYS)
+        given, _ = GivenOut.all_rows.filter(at__lt=old).delete()
+        Session.objects.filter(heading_tokens__gt=0, active_at__lt=old).update(heading_tokens=0)
     return turns + given
 
 

@@ -1,5 +1,7 @@
 """Hooks of agents' programs over REST: their payload in, their answer out (spec 8.3, 4.6)."""
 
+import time
+from dataclasses import replace
 from typing import Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
@@ -9,10 +11,12 @@ from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import NotFound
 from accounts.sentences import sentence
+from memory.actions import giving_back
 from memory.actions.binding import Whereabouts
 from memory.actions.follow_agent import follow_agent
 from memory.observer.harnesses import answering, hearing
 from memory.observer.harnesses.adapters import ADAPTERS, Adapter, Harness
+from memory.observer.injection import deadline
 
 OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"
@@ -20,6 +24,9 @@ PROJECT: Final = "X-Cairn-Project"
 REPOSITORY: Final = "X-Cairn-Repository"
 BRANCH: Final = "X-Cairn-Branch"
 COMMIT: Final = "X-Cairn-Commit"
+WAITS: Final = "X-Cairn-Waits"
+SILENCE: Final = "X-Cairn-Silence"
+LATE: Final = "late"
 NOT_OFF: Final = frozenset({"", "0", "false", "no"})
 PAYLOAD: Final = Record(name="HookPayload", fields=(), open=True)
 HEADERS: Final = (
@@ -38,6 +45,11 @@ HEADERS: Final = (
     ),
     Field(name=BRANCH, shape=Text(largest=1_000), says="The branch, in UTF-8."),
     Field(name=COMMIT, shape=Text(largest=100), says="The commit, in hexadecimal digits."),
+    Field(
+        name=WAITS,
+        shape=Text(largest=20),
+        says="0 where the program does not wait for the answer: it is kept, and nothing is given.",
+    ),
 )
 SCHEMAS: Final = {"HookAnswer": FREE}
 
@@ -46,7 +58,8 @@ def take(ask: Ask) -> Answer:
     """Keep what an agent's program tells, and answer in its own shape."""
     adapter = _adapter(ask.path["harness"])
     heard = hearing.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
-    text = ""
+    given_until = deadline.within(seconds=deadline.HOOK_SECONDS, clock=time.monotonic)
+    back = giving_back.SILENCE
     if ask.headers[OFF].strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
             project=ask.headers[PROJECT].strip(),
@@ -55,10 +68,17 @@ def take(ask: Ask) -> Answer:
             commit=ask.headers[COMMIT].strip(),
         )
         followed = follow_agent(
-            caller=ask.caller, hearing=heard, whereabouts=whereabouts, now=ask.now
+            caller=ask.caller,
+            hearing=replace(heard, waits=ask.headers[WAITS].strip() != "0"),
+            whereabouts=whereabouts,
+            now=ask.now,
+            deadline=given_until,
         )
-        text = followed.back.text
-    return Answer(body=answering.answer(adapter=adapter, event=heard.event, text=text))
+        back = followed.back
+    return Answer(
+        body=answering.answer(adapter=adapter, event=heard.event, text=back.text),
+        headers={SILENCE: LATE} if back.is_late else {},
+    )
 
 
 def _decoded(value: str) -> str:
@@ -86,7 +106,8 @@ ENDPOINTS: Final = (
             "For the hooks of agents' programs: the body is the program's own payload, and so is "
             "the answer: claude-code, cursor, codex, copilot, cline, or generic. The first prompt "
             "is answered with a brief, the touch of a file with its warnings, most often nothing. "
-            "An event that nobody knows is answered emptily."
+            "An event that nobody knows is answered emptily. What is not ready within 2.5 seconds "
+            "is not given, nor written down as given: X-Cairn-Silence says so."
         ),
         scope=TokenScope.WRITE,
         run=take,

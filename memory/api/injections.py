@@ -49,9 +49,11 @@ _LEDGER: Final[Mapping[str, Any]] = {
             "tokens": 61,
             "at": "2026-11-20T12:00:00Z",
             "outcome": "used",
+            "agent": "",
         },
     ],
     "memories": 1,
+    "beside": 0,
     "tokens": 61,
 }
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -93,8 +95,11 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     ),
     "ContextAnswer": {"anyOf": [ref("Context"), ref("GivenAtPoint")]},
     "Ledger": record(
-        items=list_of(record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT, outcome=TEXT)),
+        items=list_of(
+            record(memory_id=ID, point=TEXT, tokens=WHOLE, at=MOMENT, outcome=TEXT, agent=TEXT)
+        ),
         memories=WHOLE,
+        beside=WHOLE,
         tokens=WHOLE,
     ),
 }
@@ -113,11 +118,12 @@ def step(ask: Ask) -> Answer:
 
 def ledger(ask: Ask) -> Answer:
     """Return what a session was given."""
-    found = injections.entries(caller=ask.caller, session_id=path_id(ask=ask))
+    found = injections.ledger(caller=ask.caller, session_id=path_id(ask=ask))
     body = {
-        "items": [_entry(one) for one in found],
-        "memories": len(found),
-        "tokens": sum(one.tokens for one in found),
+        "items": [_entry(one) for one in found.entries],
+        "memories": found.memories,
+        "beside": found.beside,
+        "tokens": found.tokens,
     }
     return Answer(body=body)
 
@@ -178,7 +184,8 @@ ENDPOINTS: Final = (
         summary="List what a session was given back",
         says=(
             "In its order, with the tokens that each memory took and, from the session's end on, "
-            "what came of it; only memories that you may see."
+            "what came of it; only memories that you may see. An agent beside the first one is "
+            "named. What was said beside memories took the tokens of `beside`."
         ),
         scope=TokenScope.READ,
         run=ledger,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, OuterRef, Subquery, Sum
+from django.db.models import Count, Max, Min, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from accounts import tenancy
@@ -22,7 +22,8 @@ class Entry:
     """One memory that was given to a session: at which point, for how many tokens, and when.
 
     `outcome` is what came of it (`memory.observer.injection.outcomes`); empty before the end.
-    `after_event` is the event behind which it was given; None where that was not kept yet.
+    `after_event` is the event behind which it was given; None where that was not kept yet. `agent`
+    names the one of several agents in the session that was told; empty: the first.
     """
 
     memory_id: UUID
@@ -31,6 +32,29 @@ class Entry:
     at: datetime
     outcome: str
     after_event: int | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What a session was given, in its order, and the tokens of what it was told beside memories.
+
+    That is work left unfinished, files, what follows for a plan, a style: its opener's own, so
+    nobody else is told even how much.
+    """
+
+    entries: tuple[Entry, ...]
+    beside: int
+
+    @property
+    def memories(self) -> int:
+        """How many memories were given, each counted once."""
+        return len({one.memory_id for one in self.entries})
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all texts that the session was given, as far as the caller may see them."""
+        return self.beside + sum(one.tokens for one in self.entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +76,10 @@ class Sums:
     last_at: datetime | None
 
 
-def told_in(*, session_id: UUID) -> frozenset[UUID]:
-    """Return the memories that a session was given, or that were withheld from it. In a unit."""
-    rows = GivenOut.all_rows.filter(session_id=session_id)
+def told_in(*, session_id: UUID, agent: str = "") -> frozenset[UUID]:
+    """Return the memories that an agent of a session was ever given, or that were withheld from the
+    session; its first agent has no name. In a unit."""
+    rows = GivenOut.all_rows.filter(Q(withheld=True) | Q(agent=agent), session_id=session_id)
     return frozenset(rows.values_list("memory_id", flat=True))
 
 
@@ -74,7 +99,15 @@ def reached(*, session_id: UUID) -> Reached:
 
 
 def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
-    """Return the ledger of a session, in its order, of memories that the caller may see.
+    """Return what a session was given, in its order, of memories that the caller may see.
+
+    Raises NotFound also for a session not to be seen.
+    """
+    return ledger(caller=caller, session_id=session_id).entries
+
+
+def ledger(*, caller: Caller, session_id: UUID) -> Ledger:
+    """Return the ledger of a session, of memories that the caller may see.
 
     Raises NotFound also for a session not to be seen.
     """
@@ -83,17 +116,8 @@ def entries(*, caller: Caller, session_id: UUID) -> tuple[Entry, ...]:
         row = sessions.find(caller=caller, session_id=session_id)
         seen = countable(caller=caller).values("id")
         found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen).order_by("at", "id")
-        return tuple(
-            Entry(
-                memory_id=one.memory_id,
-                point=one.point,
-                tokens=one.tokens,
-                at=one.at,
-                outcome=one.outcome,
-                after_event=one.after_event,
-            )
-            for one in found
-        )
+        beside = row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0
+        return Ledger(entries=tuple(map(_entry, found)), beside=beside)
 
 
 def in_project(*, caller: Caller, project: str) -> Sums:
@@ -113,7 +137,23 @@ def in_project(*, caller: Caller, project: str) -> Sums:
             first_at=Min("at"),
             last_at=Max("at"),
         )
-    return Sums(**found)
+        told = sessions.of_project(caller=caller, project_id=place.id).filter(
+            sessions.own(caller=caller), heading_tokens__gt=0
+        )
+        beside = told.order_by().aggregate(tokens=Coalesce(Sum("heading_tokens"), 0))["tokens"]
+    return Sums(**{**found, "tokens": found["tokens"] + beside})
+
+
+def _entry(one: GivenOut) -> Entry:
+    return Entry(
+        memory_id=one.memory_id,
+        point=one.point,
+        tokens=one.tokens,
+        at=one.at,
+        outcome=one.outcome,
+        after_event=one.after_event,
+        agent=one.agent,
+    )
 
 
 def _highest(stream: Stream) -> Subquery:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Case, Count, Q, QuerySet, Sum, When
 from django.db.models.fields.json import KeyTextTransform
 
 from accounts import tenancy
@@ -26,7 +26,8 @@ from teams.roles import Act
 class Figures:
     """One session; steps, calls and tokens are None while nobody has decided what it showed.
 
-    `used` and `wrong` are of the memories `given`; `given_tokens` is what they took.
+    `used` and `wrong` are of the memories `given`, each counted once; `given_tokens` is what they
+    took, and, to who opened the session, what was said beside them.
     """
 
     steps: int | None = None
@@ -47,22 +48,23 @@ def figures(*, caller: Caller, session_ids: tuple[UUID, ...]) -> Mapping[UUID, F
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         rows = sessions.visible(caller=caller).filter(pk__in=session_ids)
-        worked = {one["id"]: _worked(one) for one in _numbers(rows)}
+        worked = {one["id"]: _worked(one) for one in _numbers(caller, rows)}
         for one in _given(caller, tuple(worked)):
             worked[one["session_id"]] = replace(
                 worked[one["session_id"]],
                 given=one["given"],
-                given_tokens=one["cost"] or 0,
+                given_tokens=worked[one["session_id"]].given_tokens + (one["cost"] or 0),
                 used=one["used"],
                 wrong=one["wrong"],
             )
     return worked
 
 
-def _numbers(rows: QuerySet[Session]) -> Iterable[Mapping[str, Any]]:
+def _numbers(caller: Caller, rows: QuerySet[Session]) -> Iterable[Mapping[str, Any]]:
     """Read the numbers out of what is kept, and nothing of the rest of it."""
     return rows.order_by("id").values(
         "id",
+        beside=Case(When(sessions.own(caller=caller), then="heading_tokens"), default=0),
         steps=KeyTextTransform("steps", "observed"),
         calls=KeyTextTransform("tools", "observed"),
         outcome=KeyTextTransform("outcome", "observed"),
@@ -76,6 +78,7 @@ def _worked(one: Mapping[str, Any]) -> Figures:
         calls=_whole(one["calls"]),
         tokens=_whole(one["tokens"]),
         outcome=one["outcome"] or "",
+        given_tokens=one["beside"],
     )
 
 
@@ -90,9 +93,9 @@ def _given(caller: Caller, ids: tuple[UUID, ...]) -> Iterable[Mapping[str, Any]]
         rows.order_by()
         .values("session_id")
         .annotate(
-            given=Count("pk"),
+            given=Count("memory_id", distinct=True),
             cost=Sum("tokens"),
-            used=Count("pk", filter=Q(outcome=Came.USED.value)),
-            wrong=Count("pk", filter=Q(outcome=Came.WRONG.value)),
+            used=Count("memory_id", filter=Q(outcome=Came.USED.value), distinct=True),
+            wrong=Count("memory_id", filter=Q(outcome=Came.WRONG.value), distinct=True),
         )
     )

@@ -115,6 +115,15 @@ def sessions(
     return SessionPage(items=items, next_place=place if len(found) > limit else None)
 
 
+def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
+    """Count the sessions a caller may see by their methodology, of some; none is left out."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller).filter(methodology__in=names).order_by()
+        counts = rows.values_list("methodology").annotate(count=Count("pk"))
+        return dict(counts)
+
+
 def pulse(*, caller: Caller, session_id: UUID) -> str:
     """Return what changes whenever a session goes on; cheap. Raises NotFound."""
     require(caller=caller, act=Act.READ)
@@ -160,10 +169,22 @@ def opened_before(*, caller: Caller, row: Session) -> QuerySet[Session]:
     return rows.filter(Q(opened_at__lt=row.opened_at) | Q(opened_at=row.opened_at, id__lt=row.id))
 
 
+def own(*, caller: Caller) -> Q:
+    """Say which sessions a person opened, or a credential that nobody stands behind."""
+    return Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
+
+
+def is_own(*, caller: Caller, row: Session) -> bool:
+    """Say the same of one session."""
+    if caller.user_id is not None:
+        return row.opened_by == caller.user_id
+    return row.token_id == caller.token_id
+
+
 def hold_named(*, caller: Caller, external_id: str) -> Session | None:
     """Return the caller's own session of an external id, locked; None when there is none."""
-    own = Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
-    rows = _visible(caller).select_for_update(of=("self",)).filter(own, external_id=external_id)
+    rows = _visible(caller).select_for_update(of=("self",))
+    rows = rows.filter(own(caller=caller), external_id=external_id)
     return rows.order_by("opened_at", "id").first()
 
 

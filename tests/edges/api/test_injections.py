@@ -87,7 +87,7 @@ def test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees(
     theirs = member_api.get(f"sessions/{session}/injections").json()
 
     assert own["memories"] == len(given["memories"]) == 1
-    assert theirs == {"items": [], "memories": 0, "tokens": 0}
+    assert theirs == {"items": [], "memories": 0, "beside": 0, "tokens": 0}
 
 
 def test_a_paused_project_is_told_and_gives_nothing_until_it_is_resumed(api: Api) -> None:

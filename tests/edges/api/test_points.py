@@ -201,3 +201,18 @@ def test_files_come_before_entries_and_entries_before_searches(api: Api) -> None
     assert WARNING in first["text"]
     assert KNOWN not in first["text"]
     assert KNOWN in second["text"]
+
+
+def test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told(
+    api: Api, member_api: Api
+) -> None:
+    left_unfinished(api)
+    session = opened(api, cwd=ROOT, shared=True)
+
+    given = at(api, "first_message", session)
+    own = api.get(f"sessions/{session}/injections").json()
+    theirs = member_api.get(f"sessions/{session}/injections").json()
+
+    assert given["memories"] == own["items"] == []
+    assert own["tokens"] == own["beside"] == given["tokens"] > 0
+    assert (theirs["beside"], theirs["tokens"]) == (0, 0)

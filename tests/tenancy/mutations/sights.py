@@ -210,7 +210,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "unfinished work after outside content stays its person's", "memory/actions/resuming.py",
-        "if not _is_own(caller, before):", "if before is None:",
+        "if not sessions.is_own(caller=caller, row=before):", "if before is None:",
         f"{POINTS}test_unfinished_work_after_outside_content_is_offered_to_nobody_else",
     ),
     guard(
