@@ -126,31 +126,40 @@ def test_nothing_is_proposed_before_thirty_sessions_or_of_what_is_unknown(
     assert (found.sessions, found.proposal) == (29, "")
 
 
-def test_approved_weights_count_in_searches_of_the_phase_until_taken_back(
+def weights(caller: Caller, store: str, phase: str, now: datetime) -> dict[str, float]:
+    """Return what each type counts in a search for a phase."""
+    request = SearchRequest(query="carts invoice lines", project=store, threshold=0.0, phase=phase)
+    hits = search(caller=caller, request=request, now=now).hits
+    return {hit.memory.type: hit.explain["multipliers"]["phase"] for hit in hits}
+
+
+def test_approved_weights_count_in_searches_of_the_phase(
     caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
 ) -> None:
     taught(caller, store, pair, now)
+    usual = weights(caller, store, "implement", now)
 
-    def weight(phase: str | None) -> dict[str, float]:
-        request = SearchRequest(
-            query="carts invoice lines", project=store, threshold=0.0, phase=phase
-        )
-        hits = search(caller=caller, request=request, now=now).hits
-        return {hit.memory.type: hit.explain["multipliers"]["phase"] for hit in hits}
-
-    usual = weight("implement")
     decided = decide(caller, store, Verdict.APPROVE, read(caller, store, now).proposal, now)
-    after, elsewhere = weight("implement"), weight("define")
-    undone = decide(caller, store, Verdict.UNDO, "", now)
 
     assert usual == {"decision": 1.0, "gotcha": 1.4}
     assert decided.own == {Phase.IMPLEMENT: {DECISION: 1.4, GOTCHA: 0.8}}
     assert (decided.proposal, decided.sessions, decided.decided_at) == ("", 0, now)
-    assert after == {"decision": 1.4, "gotcha": 0.8}
-    assert elsewhere == {"decision": 1.1, "gotcha": 0.8}
-    assert weight("implement") == usual
-    assert (undone.own, undone.decided_at) == ({}, None)
-    assert undone.proposal
+    assert weights(caller, store, "implement", now) == {"decision": 1.4, "gotcha": 0.8}
+    assert weights(caller, store, "define", now) == {"decision": 1.1, "gotcha": 0.8}
+
+
+def test_a_decision_that_is_taken_back_leaves_everything_as_it_was(
+    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
+) -> None:
+    taught(caller, store, pair, now)
+    before = read(caller, store, now)
+    usual = weights(caller, store, "implement", now)
+    decide(caller, store, Verdict.APPROVE, before.proposal, now)
+
+    undone = decide(caller, store, Verdict.UNDO, "", now)
+
+    assert undone == before
+    assert weights(caller, store, "implement", now) == usual
 
 
 def test_declined_is_not_proposed_again_from_the_same_sessions(
