@@ -7,7 +7,7 @@ it on tables behind row-level security.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -31,32 +31,18 @@ def insert_all(*, rows: Sequence[Model]) -> None:
     if not rows:
         return
     fields = _columns(type(rows[0]))
-    _insert(type(rows[0]), fields, [_values(row, fields) for row in rows])
-    for row in rows:
-        row._state.adding = False
-        row._state.db = connection.alias
-
-
-def insert_values(*, model: type[Model], rows: Sequence[Mapping[str, object]]) -> None:
-    """Insert new rows that are given as values by column, each with the same columns.
-
-    For many rows whose model is not needed: nothing is filled in, and numbers in what goes into a
-    column of JSON have at most 64 bits. Raises IntegrityError as `insert_all`.
-    """
-    if rows:
-        _insert(model, rows[0], rows)
-
-
-def _insert(
-    model: type[Model], columns: Iterable[str], rows: Sequence[Mapping[str, object]]
-) -> None:
-    sent = orjson.dumps(rows, _as_text, orjson.OPT_PASSTHROUGH_DATETIME)
+    sent = orjson.dumps(
+        [_values(row, fields) for row in rows], _as_text, orjson.OPT_PASSTHROUGH_DATETIME
+    )
     statement = INSERT.format(
-        table=sql.Identifier(model._meta.db_table),
-        columns=sql.SQL(", ").join(sql.Identifier(name) for name in columns),
+        table=sql.Identifier(rows[0]._meta.db_table),
+        columns=sql.SQL(", ").join(sql.Identifier(name) for name in fields),
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, [sent.decode()])
+    for row in rows:
+        row._state.adding = False
+        row._state.db = connection.alias
 
 
 def _columns(model: type[Model]) -> Columns:

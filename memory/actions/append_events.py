@@ -15,19 +15,19 @@ from typing import Final
 from uuid import UUID
 
 from accounts import jobs, tenancy
-from accounts.backend.rows import insert_values
 from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
 from accounts.sentences import sentence
 from memory.actions.append_turns import MOST_MASKED, Masked, hold_own
 from memory.intake import secrets
 from memory.intake.secrets import Finding
-from memory.models import Session, Stream, Turn
+from memory.models import Session, Turn
 from memory.observer import masking, reading, stored, tools
 from memory.observer.events import Event, EventKind
 from memory.observer.reading import Batch, Refused
 from memory.providers import secret_catalog
 from memory.queries import sessions
+from memory.sql import events as table
 from teams import audit
 from teams.permissions import require
 from teams.roles import Act
@@ -39,7 +39,6 @@ WAIT_SECONDS: Final = 30  # before somebody comes again, ours
 EVERY: Final = 500  # events after which the session is looked at, ours
 MOST_TOLD: Final = 20  # refused rows that are named, ours
 JOB: Final = "memory.observe"
-_Values = dict[str, object]  # of a row, by column
 _Redacted = tuple[tuple[str, ...], str]  # the kinds of what was taken out, and the text without
 BOUNDS: Final = frozenset({EventKind.QA_REPORT})  # after which it is looked at in any case
 
@@ -224,14 +223,14 @@ def _store(row: Session, clean: Clean, now: datetime) -> AppendedEvents:
     asked = {event.sequence for event in clean.events.values()}
     last = _last(row)
     there = _there(row, asked) if min(asked, default=0) <= last else frozenset()
-    rows: dict[int, _Values] = {}
+    rows: dict[int, table.Row] = {}
     masked: list[Masked] = []
     unknown = 0
     for place, event in _without_answers(row, clean.events).items():
         if event.sequence in there or event.sequence in rows:
             continue
         kinds = clean.kinds.get(place, ())
-        rows[event.sequence] = _row(row, event, len(kinds), now)
+        rows[event.sequence] = _row(event, len(kinds), now)
         masked.extend(Masked(sequence=event.sequence, kind=kind) for kind in kinds)
         unknown += event.kind is EventKind.UNKNOWN
     _check_room(row, len(rows))
@@ -279,31 +278,23 @@ def _names(row: Session, events: Iterable[Event], results: tuple[Event, ...]) ->
     return names
 
 
-def _row(session: Session, event: Event, masked: int, now: datetime) -> _Values:
-    """Return what the row of an event holds, by column."""
+def _row(event: Event, masked: int, now: datetime) -> table.Row:
     seconds = event.at_seconds
     return {
-        "session_id": session.id,
-        "stream": Stream.DONE.value,
         "sequence": event.sequence,
-        "role": "",
-        "text": "",
         "body": stored.to_row(event=event),
         "masked": min(masked, MOST_MASKED),
         "at": now if seconds is None else datetime.fromtimestamp(seconds, tz=UTC),
     }
 
 
-def _write(row: Session, rows: Mapping[int, _Values], now: datetime) -> bool:
+def _write(row: Session, rows: Mapping[int, table.Row], now: datetime) -> bool:
     """Write events; say whether one came so late that all have to be looked at again."""
-    insert_values(model=Turn, rows=tuple(rows.values()))
-    late, _ = Turn.checkpoints.filter(session=row, sequence__gte=min(rows)).delete()
-    if late:
-        row.folded = 0  # what came late is read in its place
+    is_late = table.append(session_id=row.id, events=rows, now=now)
     row.events += len(rows)
+    row.folded = 0 if is_late else row.folded  # what came late is read in its place
     row.active_at, row.state, row.ended_at = now, "open", None
-    row.save(update_fields=["events", "folded", "active_at", "state", "ended_at"])
-    return late > 0
+    return is_late
 
 
 def _check_room(row: Session, new: int) -> None:
@@ -333,5 +324,5 @@ def _look_at(row: Session, new: int, *, is_bound: bool) -> None:
 
 
 def _last(row: Session) -> int:
-    last = Turn.done.filter(session=row).order_by("-sequence").values_list("sequence", flat=True)
-    return max(last.first() or 0, row.events)  # the first may be forgotten; no number is used twice
+    last = table.last(session_id=row.id)
+    return max(last, row.events)  # the first may be forgotten; no number is used twice
