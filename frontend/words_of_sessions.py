@@ -60,6 +60,8 @@ SIGNALS: Final[Mapping[str, Name]] = {
     "context_spike": _("A costly step"),
     "dead_end": _("A dead end"),
     "end_to_end": _("Seen in the running product"),
+    "qa_report": _("Report of QA"),
+    "commit": _("Commit"),
 }
 ASKED: Final[Mapping[str, Name]] = {  # by what a level of trust asks of its person
     "each": _("You decide about each new memory."),

@@ -172,7 +172,7 @@ def _new(row: Session, candidate: Candidate, origin: str, level: TrustLevel) -> 
         methodology=row.methodology,
         source_uri=origin,
         source_line=first.line if first is not None and first.line else None,
-        commit_sha=row.commit,
+        commit_sha=candidate.commit or row.commit,
         needs_review=trust.waits(level=level, is_doubtful=is_doubtful),
         taint_reason=candidate.reason[:LONGEST_REASON],
         session_id=row.id,

@@ -19,7 +19,8 @@ EVENTS: Final = Field(
     says=(
         "Events: each has a `sequence` from 1 on, unique in the session, and a `kind`: tool_call, "
         "tool_result, reasoning, step_complete, session_complete, prompt, commit, qa_report. "
-        "Others are kept and counted as unknown."
+        "Others are kept and counted as unknown. A commit has its message as `text`, its `files` "
+        "and its hash as `commit`."
     ),
     required=True,
 )

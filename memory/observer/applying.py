@@ -288,6 +288,7 @@ def _on_commit(state: Scratchpad, event: Event) -> None:
         sequence=event.sequence,
         message=event.text[:MESSAGE_MOST],
         files=tuple(places.relative(path=path, root=root) for path in event.files),
+        sha=event.commit,
     )
     state.commits = (*state.commits, commit)[-COMMITS_MOST:]
 

@@ -60,7 +60,7 @@ class Event:
 
     `call` pairs a result with its call, `agent` tells parallel agents of one session apart,
     `at_seconds` are seconds since 1970, `took_seconds` those of a call, None where its result does
-    not say, `tokens` those of one step, `steps` those of the session.
+    not say, `tokens` those of one step, `steps` those of the session. `commit` is the hash of one.
     """
 
     sequence: int
@@ -78,3 +78,4 @@ class Event:
     outcome: Outcome = Outcome.UNKNOWN
     files: tuple[str, ...] = ()
     took_seconds: float | None = None
+    commit: str = ""

@@ -1,7 +1,8 @@
 """From what a session showed to what is worth keeping, as decisions (spec 4.4).
 
 validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
-is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA and what
+is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA, commits
+and what
 the running product showed come in beside the signals: they need one session. A model may phrase
 them better later; nothing waits for it.
 """
@@ -13,6 +14,7 @@ from typing import Final
 from memory.intake import integrate
 from memory.intake.integrate import NOVELTY_COSINE
 from memory.observer import (
+    commits,
     dead_ends,
     end_to_end,
     gates,
@@ -38,6 +40,7 @@ SUPPORT_MOST: Final = 4  # sessions beyond that count, ours
 CONFIDENCE_MOST: Final = 0.95  # ours, as for trust from use
 DEAD_END_VALUE: Final = 0.8  # ours
 QA_VALUE: Final = 0.75  # ours
+COMMIT_VALUE: Final = 0.7  # ours
 _FAILED: Final = frozenset({Outcome.FAILURE, Outcome.ABANDONED})
 
 SeenBefore = Mapping[tuple[SignalKind, str], int]
@@ -62,6 +65,7 @@ class Candidate:
     evidence: tuple[Evidence, ...]
     attributes: Mapping[str, object] = field(default_factory=dict)
     is_unsure: bool = False
+    commit: str = ""
 
     @property
     def needs_review(self) -> bool:
@@ -109,6 +113,7 @@ def propose(
         found = (
             *_from_signals(own, seen, seen_before),
             *failures,
+            *(draft for one in scratchpads for draft in _from_commits(one)),
             *_from_the_product(own, results),
         )
     else:
@@ -161,6 +166,7 @@ class _Draft:
     needed: int = 1
     attributes: Mapping[str, object] = field(default_factory=dict)
     is_unsure: bool = False
+    commit: str = ""
 
 
 def _from_signals(
@@ -246,6 +252,27 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
             )
 
 
+def _from_commits(scratchpad: Scratchpad) -> Iterator[_Draft]:
+    """Yield what of the posted commits is worth keeping, of work that did not fail (spec 2.7)."""
+    if scratchpad.outcome in _FAILED:
+        return
+    for commit in scratchpad.commits:
+        kept = commits.worth(message=commit.message)
+        if kept is not None:
+            evidence = (Evidence(sequence=commit.sequence, step=0),)
+            yield _Draft(
+                key=f"commit:{kept.content}",
+                type=kept.type,
+                content=kept.content,
+                files=commit.files[: sightings.FILES_MOST],
+                evidence=evidence,
+                value=COMMIT_VALUE,
+                source=Source.COMMIT_AUTO,
+                reason=_taint(evidence, scratchpad),
+                commit=commit.sha,
+            )
+
+
 def _from_the_product(scratchpad: Scratchpad, results: tuple[Event, ...]) -> Iterator[_Draft]:
     """Yield what tools that drive the running product showed; a person looks at all of it (4.4)."""
     for result in results:
@@ -293,4 +320,5 @@ def _candidate(draft: _Draft) -> Candidate:
         evidence=draft.evidence,
         attributes=draft.attributes,
         is_unsure=draft.is_unsure,
+        commit=draft.commit,
     )

@@ -33,6 +33,7 @@ TOOK_MOST_MS: Final = 86_400_000  # a day; ours
 NAME_MOST: Final = 120  # characters of a tool or an agent, ours
 _TAIL: Final = TEXT_MOST // 4
 _MARK: Final = "\n[… {} characters left out …]\n"
+_HASH: Final = re.compile(r"[0-9a-f]{7,64}")
 _MARKED: Final = re.compile(r"\n\[… (\d{1,12}) characters left out …\]\n")
 _HEAD: Final = TEXT_MOST - _TAIL - len(_MARK) - 16  # so that the count has room
 _PATHS: Final = (
@@ -157,6 +158,7 @@ def _event(row: object) -> Event:
         outcome=_OUTCOMES.get(_short(row.get("outcome")).lower(), Outcome.UNKNOWN),
         files=_files(row.get("files")),
         took_seconds=_took(row.get("duration_ms")),
+        commit=_commit(row.get("commit")),
     )
 
 
@@ -260,6 +262,12 @@ def _files(value: object) -> tuple[str, ...]:
         return ()
     named = (_target(entry) for entry in value[:FILES_MOST])
     return tuple(name for name in named if name)
+
+
+def _commit(value: object) -> str:
+    """Return the hash of a commit; empty for what is none."""
+    said = _short(value).lower()
+    return said if _HASH.fullmatch(said) else ""
 
 
 def _took(value: object) -> float | None:

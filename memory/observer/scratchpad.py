@@ -45,8 +45,8 @@ class Setting:
     """What is known of a session before its events.
 
     `root` is the folder of its repository, `folder` the one in it where the agent works, to which
-    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned, `own_servers` the
-    MCP servers whose results are no outside content.
+    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned, `own_servers`
+    are the MCP servers whose results are no outside content.
     """
 
     type: SessionType = SessionType.TERMINAL
@@ -128,6 +128,7 @@ class Commit:
     sequence: int
     message: str
     files: tuple[str, ...]
+    sha: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
