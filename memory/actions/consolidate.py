@@ -22,7 +22,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.sentences import sentence
-from memory.actions import allowances, extraction, judging
+from memory.actions import allowances, extraction, judging, scratchpads
 from memory.actions.book_use import book_use
 from memory.actions.extraction import Allowance, Extracted, extract_part
 from memory.actions.opener import opener_of
@@ -33,7 +33,9 @@ from memory.intake.extract import Candidate
 from memory.intake.integrate import Judged
 from memory.intake.turns import Turn
 from memory.models import Session
-from memory.observer import alarms
+from memory.observer import alarms, gates
+from memory.observer.gates import GateRow
+from memory.observer.telling import Why
 from memory.queries import sessions
 from memory.queries import trust as trust_of
 from memory.taxonomy import Source
@@ -43,6 +45,7 @@ from teams.trust import TrustLevel
 MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
 LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
 READ_AT_ONCE: Final = 300  # turns of a unit
+OTHER_TYPES: Final = Why.OTHER_TYPES.value
 CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked, ours
 
 Tell = Callable[[int, int], None]
@@ -158,15 +161,36 @@ def _take(run: _Run, found: Extracted, *, turns: int) -> None:
         _note(run, row)
         _save(row, "result")
     _look_again(run, row)
-    ordered = sorted(found.candidates, key=lambda one: -one.importance)
+    ordered = sorted(_fitting(run, found), key=lambda one: -one.importance)
     news = tuple(_new(run, candidate, found.method) for candidate in ordered)
     left = turns * run.allowance.per_turn - found.spent.calls
     judged = _judged(run, news, left)
     for number, new in enumerate(news):
-        if _added(run) >= MOST_MEMORIES:
+        if _added(run) >= _most(run):
             run.dropped["over_bound"] += 1
             continue
         _count(run, _sent(run, new, judged.get(number, ())))
+
+
+def _gate(run: _Run) -> GateRow | None:
+    return gates.of_turns(setting=scratchpads.setting_of(row=run.session))
+
+
+def _fitting(run: _Run, found: Extracted) -> tuple[Candidate, ...]:
+    """Return the candidates of the types that the session's own type promotes (spec 4.4)."""
+    gate = _gate(run)
+    fitting = tuple(one for one in found.candidates if gate is None or one.type in gate.types)
+    left_out = len(found.candidates) - len(fitting)
+    run.dropped.update({OTHER_TYPES: left_out} if left_out else {})
+    return fitting
+
+
+def _most(run: _Run) -> int:
+    """Return how many memories may be added; a cap of its type holds with what was observed."""
+    gate = _gate(run)
+    if gate is None:
+        return MOST_MEMORIES
+    return max(0, gate.most - len((run.session.observed or {}).get("promoted", ())))
 
 
 def _judged(run: _Run, news: tuple[NewMemory, ...], left: int) -> Mapping[int, tuple[Judged, ...]]:

@@ -64,6 +64,15 @@ class Progress:
     subtask_validated: bool = False
 
 
+def of_turns(*, setting: Setting) -> GateRow | None:
+    """Return the row that also holds for what a session's turns teach; None where none does.
+
+    It is that of a roadmap: decisions and requirements are said, and no signal shows them.
+    """
+    row = GATES[setting.type]
+    return row if row.types else None
+
+
 def is_open(*, scratchpad: Scratchpad, progress: Progress) -> bool:
     """Say whether candidates of a session may be promoted now."""
     gate = GATES[scratchpad.setting.type].gate

@@ -65,6 +65,23 @@ def test_what_is_worth_keeping_of_a_session_becomes_memories(
     assert (counts["added"], counts["turns"]) == (2, 3)
 
 
+def test_a_roadmap_keeps_three_decisions_and_requirements_of_its_turns(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    things = ("the till", "the warehouse", "the mail relay", "the price lists", "old invoices")
+    decided = (f"We decided to rewrite {one} before the summer sale begins." for one in things)
+    session = opened(agent, now, project=store, type="roadmap")
+    told(agent, now, session, (*TALK, *(("user", one) for one in decided)))
+
+    taken(agent, now, session)
+
+    with tenancy.unit():
+        types = list(Memory.objects.values_list("type", flat=True))
+    result = sessions.session(caller=agent, session_id=session.id).result
+    assert types == ["decision"] * 3
+    assert result["dropped"] == {"not_of_this_session_type": 1, "over_bound": 3}
+
+
 def test_it_waits_for_review_with_its_evidence_where_its_session_stands(
     agent: Caller, store: str, now: datetime
 ) -> None:
