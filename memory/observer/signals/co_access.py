@@ -10,7 +10,7 @@ from typing import Final
 
 from memory.observer import sightings
 from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer.sightings import EVIDENCE_MOST, Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.tools import Act
 
@@ -20,7 +20,10 @@ MEETINGS_LEAST: Final = 2  # unless both were edited, ours
 
 
 def find(*, scratchpad: Scratchpad, most: int = sightings.SIGHTINGS_MOST) -> tuple[Sighting, ...]:
-    """Find the pairs of files that go together, those that met most often first."""
+    """Find the pairs of files that go together, those that met most often first.
+
+    What is counted and not offered rests on its last meeting alone: more is looked at by nobody.
+    """
     commits = _commits(scratchpad)
     touches = sightings.touches(scratchpad=scratchpad)
     meetings = _meetings(touches, commits)
@@ -29,8 +32,10 @@ def find(*, scratchpad: Scratchpad, most: int = sightings.SIGHTINGS_MOST) -> tup
         for pair, met in meetings.items()
         if any(_both_edit(each) for each in met) or _is_again(met)
     }
+    strongest = sightings.fullest(groups=together, most=most)
     return tuple(
-        _sighting(pair, met) for pair, met in sightings.fullest(groups=together, most=most)
+        _sighting(pair, met, EVIDENCE_MOST if place < sightings.SIGHTINGS_MOST else 1)
+        for place, (pair, met) in enumerate(strongest)
     )
 
 
@@ -81,18 +86,19 @@ def _both_edit(pair: tuple[Deed, Deed]) -> bool:
     return pair[0].act is Act.EDIT and pair[1].act is Act.EDIT
 
 
-def _is_timed(earlier: Deed, later: Deed) -> bool:
-    return earlier.at_seconds is not None and later.at_seconds is not None
-
-
-def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]]) -> Sighting:
-    apart = [later.clock - earlier.clock for earlier, later in met if _is_timed(earlier, later)]
+def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]], most: int) -> Sighting:
+    apart = [
+        later.clock - earlier.clock
+        for earlier, later in met
+        if earlier.at_seconds is not None and later.at_seconds is not None
+    ]
     first, second = met[0][0].target, met[0][1].target
+    last = met[-most:]  # each ends with a touch of its own
     return Sighting(
         kind=SignalKind.CO_ACCESS,
         key=f"{pair[0]}|{pair[1]}",
         files=(first, second),
-        evidence=sightings.evidence(deeds=(deed for both in met for deed in both)),
+        evidence=sightings.evidence(deeds=(deed for both in last for deed in both)),
         times=len(met),
         details=(
             ("first", first),
