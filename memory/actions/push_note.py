@@ -3,10 +3,12 @@
 The text stays as it was sent, version by version. A statement has an id made of where it stands and
 what it says: one that is still there keeps its memory, which follows it to its new line; one that
 is gone makes its memory stale, with the reason; one that is new goes through the door as any other.
+What an agent may not make stale goes to the review inbox instead, once: what a person decides there
+stands until the statement comes back.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -41,7 +43,8 @@ MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
 LONGEST_PATH: Final = 400  # characters, the column's
 GONE: Final = "its statement is no longer in the note"
 REMOVED: Final = "its note was removed"
-BELIEF: Final = ("stale_at", "verification", "archived_reason")
+HELD: Final = "its statement is gone"  # of what a person must look at
+BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +68,25 @@ class Refused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pushed:
-    """What a push did: memories added, kept as they were, made stale; statements refused."""
+    """What a push did: memories added, kept as they were, made stale; statements refused.
+
+    `held` are memories that an agent may not make stale and that a person decides about.
+    """
 
     note: NoteView
     added: int
     kept: int
     stale: int
+    held: int
     refused: tuple[Refused, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """What removing a note did: memories made stale, and left to a person."""
+
+    stale: int
+    held: int
 
 
 def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
@@ -84,16 +99,15 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
         paths.hold(audience=row.audience, project_id=row.project_id, path=row.path)
         before = _last(row)
         if before is not None and before.digest == row.digest and before.is_current:
-            return Pushed(
-                note=notes.view_of(row=before), added=0, kept=len(found), stale=0, refused=()
-            )
+            view = notes.view_of(row=before)
+            return Pushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
         _keep(row, before)
         kept = {
             memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
         }
         _follow(caller, kept, found, row, now)
         said = {one.external_id for one in notes.statements(row=before)} if before else set()
-        stale, left = _make_stale(caller, row, said - set(found), GONE, now)
+        gone = _make_stale(caller, notes.gone(row=row, said=frozenset(found)), GONE, now)
         fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
         outcomes = _remember(caller, new, fresh, now)
         if not any(outcome.done for _, outcome in outcomes):  # the door has told of what it wrote
@@ -101,8 +115,9 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
         return Pushed(
             note=notes.view_of(row=row),
             added=sum(outcome.outcome == "added" for _, outcome in outcomes),
-            kept=len(kept) + left,
-            stale=stale,
+            kept=len(kept),
+            stale=gone.stale,
+            held=gone.held,
             refused=tuple(
                 Refused(line=one.line, gate=outcome.gate, reason=outcome.reason)
                 for one, outcome in outcomes
@@ -111,20 +126,16 @@ def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
         )
 
 
-def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> int:
-    """Let a note be a source no more; its memories become stale. Returns how many.
-
-    Raises NotFound.
-    """
+def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> Removed:
+    """Let a note be a source no more; its memories become stale. Raises NotFound."""
     require(caller=caller, act=Act.WRITE)
     with tenancy.unit():
         row = notes.lock_note(caller=caller, note_id=note_id)
-        said = {one.external_id for one in notes.statements(row=row)}
-        count, _ = _make_stale(caller, row, said, REMOVED, now)
+        gone = _make_stale(caller, notes.gone(row=row, said=frozenset()), REMOVED, now)
         row.is_current = False
         row.save(update_fields=["is_current"])
         _record(caller, row, "note.removed")
-        return count
+        return gone
 
 
 def _read(new: NewNote) -> dict[str, Candidate]:
@@ -196,35 +207,52 @@ def _follow(
     """Bring memories to the lines on which their statements stand now; what came back is true."""
     for name, memory in kept.items():
         line = found[name].line
-        is_back = memory.stale_at is not None and memory.archived_reason in {GONE, REMOVED}
+        is_back = memory.archived_reason in {GONE, REMOVED, HELD}
         if memory.source_line == line and not is_back:
             continue
         fields: tuple[str, ...] = ("source_line", "source_hash")
         memory.source_line, memory.source_hash = line, row.digest
         if is_back:
-            memory.stale_at, memory.archived_reason = None, ""
-            if memory.verification == Verification.STALE:
-                was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
-                memory.verification = was.value
+            _bring_back(memory)
             fields += BELIEF
         store.save(row=memory, fields=fields, now=now)
         store.announce(caller=caller, kind="memory.changed", rows=(memory,))
 
 
-def _make_stale(
-    caller: Caller, row: NoteVersion, external_ids: set[str], reason: str, now: datetime
-) -> tuple[int, int]:
-    """Make memories stale; return how many, and how many stay since an agent may not do that."""
-    rows = tuple(notes.memories_of(row=row, external_ids=external_ids))
-    current = tuple(memory for memory in rows if memory.stale_at is None)
+def _bring_back(memory: Memory) -> None:
+    """Let a memory be as true again as it was before its statement was gone."""
+    if memory.stale_at is not None and memory.verification == Verification.STALE:
+        was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
+        memory.verification = was.value
+    memory.needs_review = memory.needs_review and memory.archived_reason != HELD
+    memory.stale_at, memory.archived_reason = None, ""
+
+
+def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: datetime) -> Removed:
+    """Make memories stale, or let a person look at those of which an agent may not do that.
+
+    What a person has decided since its statement was gone stays as they said.
+    """
+    asked = {GONE, REMOVED, HELD}
+    current = tuple(
+        one
+        for one in rows
+        if one.stale_at is None and (one.needs_review or one.archived_reason not in asked)
+    )
     fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:
+        memory.needs_review = memory.needs_review and memory.archived_reason != HELD
         memory.stale_at, memory.archived_reason = now, reason
         if memory.verification != Verification.CONTRADICTED:  # what people found stays known
             memory.verification = Verification.STALE.value
         store.save(row=memory, fields=BELIEF, now=now)
-    store.announce(caller=caller, kind="memory.changed", rows=fresh)
-    return len(fresh), len(current) - len(fresh)
+    kept = {memory.id for memory in fresh}
+    held = tuple(one for one in current if one.id not in kept and not one.needs_review)
+    for memory in held:
+        memory.needs_review, memory.archived_reason = True, HELD
+        store.save(row=memory, fields=BELIEF, now=now)
+    store.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
+    return Removed(stale=len(fresh), held=len(current) - len(fresh))
 
 
 def _may_make_stale(caller: Caller, memory: Memory) -> bool:

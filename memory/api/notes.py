@@ -54,6 +54,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         added=WHOLE,
         kept=WHOLE,
         stale=WHOLE,
+        held=WHOLE,
         refused=several(record(line=maybe(WHOLE), gate=TEXT, reason=TEXT)),
     ),
     "NoteLines": record(
@@ -61,7 +62,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
         text=TEXT,
         lines=several(record(number=WHOLE, memories=several(ref("Memory")))),
     ),
-    "RemovedNote": record(stale=WHOLE),
+    "RemovedNote": record(stale=WHOLE, held=WHOLE),
 }
 _NOTE: Final[Mapping[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a90",
@@ -78,7 +79,7 @@ _NOTE: Final[Mapping[str, Any]] = {
 def push(ask: Ask) -> Answer:
     """Bring a note to a text."""
     done = push_note(caller=ask.caller, new=NewNote(**ask.body), now=ask.now)
-    figures = {"added": done.added, "kept": done.kept, "stale": done.stale}
+    figures = {"added": done.added, "kept": done.kept, "stale": done.stale, "held": done.held}
     refused = [asdict(one) for one in done.refused]
     return Answer(body={"note": _shown(done.note), **figures, "refused": refused})
 
@@ -105,8 +106,8 @@ def look(ask: Ask) -> Answer:
 
 def remove(ask: Ask) -> Answer:
     """Let a note be a source no more."""
-    count = remove_note(caller=ask.caller, note_id=path_id(ask=ask), now=ask.now)
-    return Answer(body={"stale": count})
+    done = remove_note(caller=ask.caller, note_id=path_id(ask=ask), now=ask.now)
+    return Answer(body=asdict(done))
 
 
 def _shown(view: NoteView) -> dict[str, Any]:
@@ -122,7 +123,8 @@ ENDPOINTS: Final = (
         summary="Push a document that memories come from",
         says=(
             "Only what changed is taken out of it: a statement that is gone makes its memory "
-            "stale, one that moved takes its memory along, and every version is kept."
+            "stale, one that moved takes its memory along, and every version is kept. What an "
+            "agent may not make stale waits for a person (“held”)."
         ),
         scope=TokenScope.WRITE,
         run=push,
@@ -138,7 +140,14 @@ ENDPOINTS: Final = (
                 status=200,
                 says="What became of it.",
                 schema="PushedNote",
-                example={"note": _NOTE, "added": 1, "kept": 0, "stale": 0, "refused": []},
+                example={
+                    "note": _NOTE,
+                    "added": 1,
+                    "kept": 0,
+                    "stale": 0,
+                    "held": 0,
+                    "refused": [],
+                },
             ),
         ),
     ),
@@ -184,9 +193,16 @@ ENDPOINTS: Final = (
         name="remove_note",
         tag="notes",
         summary="Let a note be a source no more",
-        says="Its memories become stale; its versions are kept.",
+        says=(
+            "Its memories become stale, or wait for a person where an agent may not do that "
+            "(“held”); its versions are kept."
+        ),
         scope=TokenScope.WRITE,
         run=remove,
-        replies=(Reply(status=200, says="How many.", schema="RemovedNote", example={"stale": 3}),),
+        replies=(
+            Reply(
+                status=200, says="How many.", schema="RemovedNote", example={"stale": 3, "held": 0}
+            ),
+        ),
     ),
 )

@@ -70,7 +70,12 @@ def statement_id(*, path: str, context: str, text: str) -> str:
     """Return the stable id of a statement: the path and a digest of what it says where."""
     told = "\x00".join((path, context, texts.normalized(text=text)))
     digest = hashlib.sha256(told.encode(errors="replace")).hexdigest()[:DIGEST_LENGTH]
-    return f"{path[-LONGEST_PATH:]}#{digest}"
+    return f"{statement_ids(path=path)}{digest}"
+
+
+def statement_ids(*, path: str) -> str:
+    """Return what the ids of all statements of a document begin with."""
+    return f"{path[-LONGEST_PATH:]}#"
 
 
 def _parts(passage: Passage) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ def push_note(call: Call) -> dict[str, Any]:
         "added": done.added,
         "kept": done.kept,
         "stale": done.stale,
+        "held": done.held,
         "refused": len(done.refused),
         "refusals": [
             {"line": one.line, "gate": one.gate, "reason": one.reason}
@@ -73,6 +74,7 @@ PUSH_NOTE: Final = Tool(
         added=WHOLE,
         kept=WHOLE,
         stale=WHOLE,
+        held=WHOLE,
         refused=WHOLE,
         refusals=several(record(line=maybe(WHOLE), gate=TEXT, reason=TEXT)),
     ),

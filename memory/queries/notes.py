@@ -13,9 +13,10 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory.exchange import notes as reader
 from memory.exchange.candidates import Candidate
+from memory.intake import markdown
 from memory.models import Memory, NoteVersion
 from memory.queries.views import MemoryView, countable, views_of
-from memory.taxonomy import Status
+from memory.taxonomy import Source, Status
 from teams import queries as places
 from teams import visibility
 
@@ -102,6 +103,23 @@ def memories_of(*, row: NoteVersion, external_ids: Iterable[str]) -> QuerySet[Me
         external_id__in=list(external_ids),
     )
     return rows.exclude(source_hash="").order_by("id")
+
+
+def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
+    """Return the live memories of a note that it says no longer, locked in one order. In a unit.
+
+    Of any version before: what nobody could decide at a push is there at the next one.
+    """
+    rows = Memory.objects.select_for_update().filter(
+        audience=row.audience,
+        project_id=row.project_id,
+        status=Status.ACTIVE.value,
+        source=Source.IMPORT.value,
+        source_uri=row.path,
+        external_id__startswith=markdown.statement_ids(path=row.path),
+    )
+    of_notes = rows.exclude(source_hash="").exclude(external_id="").order_by("id")
+    return tuple(one for one in of_notes if one.external_id not in said)
 
 
 def lock(*, audience: UUID, project_id: UUID, path: str) -> NoteVersion | None:

@@ -23,7 +23,7 @@ def test_a_note_is_pushed_looked_at_and_removed(api: Api) -> None:
     assert (first["added"], first["stale"]) == (2, 0)
     assert shown["text"] == TEXT
     assert [line["number"] for line in shown["lines"]] == [3, 5]
-    assert gone.json() == {"stale": 2}
+    assert gone.json() == {"stale": 2, "held": 0}
     assert api.get(f"notes/{note['id']}").status_code == 404
 
 

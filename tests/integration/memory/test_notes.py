@@ -11,7 +11,17 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, TooLarge
 from memory.actions.confirm import confirm
-from memory.actions.push_note import GONE, LARGEST, REMOVED, NewNote, Pushed, push_note, remove_note
+from memory.actions.keep import keep
+from memory.actions.push_note import (
+    GONE,
+    HELD,
+    LARGEST,
+    REMOVED,
+    NewNote,
+    Pushed,
+    push_note,
+    remove_note,
+)
 from memory.actions.revise import revise
 from memory.models import Memory, NoteVersion
 from memory.queries import notes
@@ -86,9 +96,9 @@ def test_a_statement_that_comes_back_is_true_again(
 def test_a_removed_note_makes_its_memories_stale(caller: Caller, store: str, now: datetime) -> None:
     note = push(caller, now).note
 
-    count = remove_note(caller=caller, note_id=note.id, now=now)
+    done = remove_note(caller=caller, note_id=note.id, now=now)
 
-    assert count == 2
+    assert (done.stale, done.held) == (2, 0)
     assert memory("gate").archived_reason == REMOVED
     assert notes.page(caller=caller, project=store, limit=9) == ()
     assert push(caller, now).note.version == 2
@@ -158,14 +168,74 @@ def test_agent_makes_nothing_stale_that_people_hold(
 ) -> None:
     push(caller, now)
     with tenancy.unit():
-        Memory.objects.filter(content__contains="gate").update(**given)
+        Memory.objects.filter(content__contains="gate").update(needs_review=False, **given)
 
     done = push(as_agent(caller), now, "# Mill\n\nThe wheel turns left.\n")
 
-    assert (done.stale, done.kept) == (1, 1)
-    assert memory("gate").stale_at is None
+    gate = memory("gate")
+    assert (done.stale, done.kept, done.held) == (1, 0, 1)
+    assert (gate.stale_at, gate.needs_review, gate.archived_reason) == (None, True, HELD)
+
+
+def held(caller: Caller, now: datetime) -> Memory:
+    """Let an agent push the note without what a person holds; return that memory."""
     push(caller, now)
-    assert push(caller, now, LATER).stale == 1
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(user_verified=True)
+        Memory.objects.update(needs_review=False)
+    push(as_agent(caller), now, LATER)
+    return memory("gate")
+
+
+def test_a_person_s_push_makes_stale_what_an_agent_s_could_not(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    held(caller, now)
+
+    done = push(caller, now, "# Mill\n\nThe wheel turns left.\n")
+
+    gate = memory("gate")
+    assert (done.stale, done.held) == (2, 0)
+    assert (gate.stale_at, gate.needs_review, gate.archived_reason) == (now, False, GONE)
+
+
+def test_what_a_person_decided_about_a_statement_that_is_gone_stands_until_it_comes_back(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    gate = held(caller, now)
+    keep(caller=caller, memory_id=gate.id, now=now)
+
+    again = push(caller, now, f"{LATER}\nThe dam is old.\n")
+    kept = memory("gate")
+    push(caller, now)
+    back = memory("gate")
+
+    assert (again.stale, again.held, kept.stale_at, kept.needs_review) == (0, 0, None, False)
+    assert back.archived_reason == ""
+    assert push(as_agent(caller), now, LATER).held == 1
+
+
+def test_a_statement_that_comes_back_ends_the_wait_that_its_absence_began(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    held(caller, now)
+
+    push(as_agent(caller), now)
+
+    assert (memory("gate").needs_review, memory("gate").archived_reason) == (False, "")
+
+
+def test_a_removed_note_leaves_to_a_person_what_an_agent_may_not_make_stale(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    done = push(caller, now)
+    with tenancy.unit():
+        Memory.objects.filter(content__contains="gate").update(pinned=True, needs_review=False)
+
+    removed = remove_note(caller=as_agent(caller), note_id=done.note.id, now=now)
+
+    assert (removed.stale, removed.held) == (1, 1)
+    assert memory("gate").needs_review
 
 
 @pytest.mark.parametrize("verification", ["verified", "contradicted"])
