@@ -24,10 +24,12 @@ AGES: Final[Mapping[str, Callable[[int], str]]] = {
 }
 
 
-def type_chip(*, type: str) -> SafeString:
-    """Show a memory's type as a colored chip."""
-    name = words.name_of(words.TYPES, type)
-    return format_html('<span class="chip {}">{}</span>', words.type_color(type=type), name)
+def type_chip(*, type: str, own: str = "") -> SafeString:
+    """Show a memory's type as a colored chip, by the name a methodology has for it if one does."""
+    color, name = words.type_color(type=type), words.name_of(words.TYPES, type)
+    if own:
+        return format_html('<span class="chip {}" title="{}">{}</span>', color, name, own)
+    return format_html('<span class="chip {}">{}</span>', color, name)
 
 
 def statement(*, text: str) -> SafeString:

@@ -6,7 +6,7 @@ from typing import Final
 
 from django import template
 
-from frontend import words, words_of_code, words_of_sessions
+from frontend import words, words_of_code, words_of_methodologies, words_of_sessions
 
 NAMES: Final[Mapping[str, Mapping[str, words.Name]]] = {
     "scope_name": words.SCOPES,
@@ -41,6 +41,8 @@ NAMES: Final[Mapping[str, Mapping[str, words.Name]]] = {
     "outcome_name": words_of_sessions.OUTCOMES,
     "index_state_name": words_of_code.INDEX_STATES,
     "code_language_name": words_of_code.LANGUAGES,
+    "phase_name": words_of_methodologies.PHASES,
+    "end_name": words_of_methodologies.ENDS,
 }
 
 

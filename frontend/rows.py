@@ -53,7 +53,7 @@ def memory(*, row: Row, org: str, now: datetime, why: bool) -> SafeString:
         citation=shown.citation,
         chip=_state(shown.status)
         if shown.status != Status.ACTIVE
-        else marks.type_chip(type=shown.type),
+        else marks.type_chip(type=shown.type, own=shown.own_type),
         link=_address(get_script_prefix(), org, shown.project_slug).replace(
             str(ANY), str(shown.id)
         ),

@@ -28,6 +28,7 @@ from frontend.views import (
     links,
     live,
     memories,
+    methodologies,
     notes,
     organizations,
     overview,
@@ -153,6 +154,10 @@ organization: list[URLPattern | URLResolver] = [
     path("settings/tokens/new", settings.new_token, name="new_token"),
     path("settings/tokens/<uuid:token_id>", settings.token_change, name="token_change"),
     path("settings/models", embedding.models, name="settings_models"),
+    path("settings/methodologies", methodologies.methodologies, name="settings_methodologies"),
+    path(
+        "settings/methodologies/<slug:name>", methodologies.methodology, name="settings_methodology"
+    ),
     path("settings/styles", styles.styles, name="settings_styles"),
     path("settings/styles/<uuid:style_id>", styles.style, name="settings_style"),
     path("settings/jobs", jobs.jobs, name="settings_jobs"),

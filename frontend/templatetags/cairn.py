@@ -62,9 +62,9 @@ def memory_url(context: Context, name: str, memory: MemoryView, *more: object) -
 
 
 @register.simple_tag
-def type_chip(type: str) -> SafeString:
-    """Show a memory's type as a colored chip."""
-    return marks.type_chip(type=type)
+def type_chip(type: str, own: str = "") -> SafeString:
+    """Show a memory's type as a colored chip, by a methodology's own name if it has one."""
+    return marks.type_chip(type=type, own=own or "")
 
 
 @register.filter

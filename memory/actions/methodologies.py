@@ -29,6 +29,7 @@ from teams.permissions import require
 from teams.roles import Act
 
 MOST: Final = 50  # of an organization, ours
+LONGEST_STAGE: Final = 20  # characters, as a session's phase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +134,15 @@ def _body(phases: Methodology, course: Course) -> dict[str, Any]:
 def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) -> None:
     """Check that stages are told apart, each transition is named once, and its types are known."""
     known = own_types.OURS.union(one.name for one in types)
+    if len(relays) > methodology.MOST_PHASES:
+        raise wrong_field(
+            pointer="/relays",
+            detail=sentence(
+                "A methodology has at most {most} relays.", most=methodology.MOST_PHASES
+            ),
+            hint="Put types that go the same way together.",
+            code="too_many",
+        )
     seen: set[tuple[str, str]] = set()
     for place, one in enumerate(relays):
         pair = (one.before, one.after)
@@ -154,7 +164,7 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
 
 
 def _is_unfit(stage: str) -> bool:
-    return not stage.strip() or bool(check_text(text=stage))
+    return not 0 < len(stage.strip()) <= LONGEST_STAGE or bool(check_text(text=stage))
 
 
 def _own(caller: Caller) -> QuerySet[Definition]:

@@ -23,7 +23,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "on_complete": ["record_outcome"],
     "types": [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}],
 }
-STAGE: Final = Text(largest=20, smallest=1)  # as a session's phase
+STAGE: Final = Text(largest=actions.LONGEST_STAGE, smallest=1)
 RELAY: Final = Record(
     name="Relay",
     fields=(

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from accounts.errors import NotFound
 from memory.intake import own_types
 from memory.intake.own_types import OwnType
 from memory.observer.completing import OnComplete
@@ -87,6 +88,17 @@ def known(*, caller: Caller) -> tuple[MethodologyView, ...]:
         for name, body in mine.items()
     )
     return tuple(sorted((*ours, *theirs), key=lambda view: view.name))
+
+
+def one(*, caller: Caller, name: str) -> MethodologyView:
+    """Return a methodology by its name. Raises NotFound."""
+    found = next((view for view in known(caller=caller) if view.name == name), None)
+    if found is None:
+        raise NotFound(
+            detail="There is no such methodology.",
+            hint="It may have been removed.",
+        )
+    return found
 
 
 def _shipped(name: str) -> tuple[Transition, ...]:

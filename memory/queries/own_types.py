@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.db.models import Count, Q
+
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
@@ -16,7 +18,8 @@ from memory.intake import own_types
 from memory.intake.own_types import OwnType
 from memory.models import Definition
 from memory.queries.definitions import Kind
-from memory.taxonomy import MemoryType
+from memory.queries.views import countable
+from memory.taxonomy import MemoryType, Status
 
 TYPES: Final = "types"  # of a methodology's body
 MOST_TOLD: Final = 40  # names of one refusal, ours
@@ -55,6 +58,22 @@ def named(*, caller: Caller, name: str, pointer: str) -> Added:
         hint=sentence("Use one of: {names}.", names=names),
         code="choice",
     )
+
+
+def counted(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
+    """Count the active memories of some types that the caller may see, by name."""
+    if not names:
+        return {}
+    marks = {name: [own_types.mark(name=name)] for name in names}
+    held = [mark for (mark,) in marks.values()]
+    sums = {
+        f"of_{place}": Count("pk", filter=Q(tags__contains=mark))
+        for place, mark in enumerate(marks.values())
+    }
+    with tenancy.unit():
+        rows = countable(caller=caller).filter(status=Status.ACTIVE.value, tags__overlap=held)
+        found = rows.aggregate(**sums)
+    return {name: found[f"of_{place}"] for place, name in enumerate(names)}
 
 
 def check(*, caller: Caller, names: Iterable[str], pointer: str = "/types") -> None:

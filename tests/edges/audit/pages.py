@@ -178,6 +178,25 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
         page("settings/models", "model.rolled_back", verb="rollback"),
         page("settings/models", "model.dropped", verb="drop", key="hashing/turned-384"),
     ),
+    "settings_methodologies": (
+        page(
+            "settings/methodologies",
+            "organization.methodology_defined",
+            name="kanban",
+            phase="doing",
+            **{"is": "implement"},
+        ),
+    ),
+    "settings_methodology": (
+        page(
+            "settings/methodologies/scrum",
+            "organization.methodology_defined",
+            verb="save",
+            phase="doing",
+            **{"is": "implement"},
+        ),
+        page("settings/methodologies/scrum", "organization.methodology_removed", verb="remove"),
+    ),
     "settings_styles": (
         page(
             "settings/styles",

@@ -106,7 +106,7 @@ def test_a_search_without_vectors_says_so(
     ("query", "hint"),
     [
         ("is:purple", "Use one of: active"),
-        ("type:nothing", "Use a type such as"),
+        ("type:nothing", "Use one of: identity"),
         ("conf:>7", "Write conf:&gt;0.7"),
         ("tag:", "Write something after tag:"),
     ],

@@ -29,6 +29,7 @@ OPTIONAL: Final[dict[str, tuple[str, ...]]] = {  # by the last part of the path
     "archive": ("reason",),
     "teach": ("tags", "files", "scope", "pinned"),
     "styles": ("topics", "interface", "is_default"),
+    "methodologies": ("from", "to", "passes", "type", "base", "says", "on_complete"),
     "token": ("name",),
     "new": ("description", "closed", "project", "tool"),
     "invite": ("message",),
