@@ -147,6 +147,12 @@ class Memory(models.Model):
                 name="memory_of_module",
             ),
             models.Index(
+                fields=("project", "id"),
+                condition=Q(status="active")
+                & (Q(pinned=True) | Q(governance__lte=2) | Q(type="reflection")),
+                name="memory_standing",
+            ),
+            models.Index(
                 fields=("session_id",),
                 condition=Q(session_id__isnull=False),
                 name="memory_session",
