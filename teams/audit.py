@@ -8,20 +8,36 @@ public schema and moves in the same transaction, so a log whose end is cut off i
 are made is `teams.formulas.chain`; `manage.py audit verify` checks them.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+from django.db import connection
 from django.utils import timezone
 
 from accounts import audit as acts
 from accounts import tenancy
 from accounts.audit import Actor
-from accounts.models import AuditRoot
 from teams import changes
 from teams.formulas import chain
-from teams.models import AuditEntry
+
+HEAD: Final = "SELECT count, hash FROM accounts_auditroot WHERE organization_id = %(tenant)s"
+# Store an entry and move the head of the chain to it, by its key: one row each.
+APPEND: Final = """
+    WITH entry AS (
+        INSERT INTO teams_auditentry
+            (number, act, object_type, object_id, actor_user, token_id, agent, source_interface,
+             surface, request_id, address, details, fields, created_at, previous_hash, hash)
+        VALUES
+            (%(number)s, %(act)s, %(object_type)s, %(object_id)s, %(actor_user)s, %(token_id)s,
+             %(agent)s, %(source_interface)s, %(surface)s, %(request_id)s, %(address)s,
+             %(details)s::jsonb, %(fields)s::varchar[], %(created_at)s, %(previous_hash)s,
+             %(hash)s))
+    UPDATE accounts_auditroot SET count = %(number)s, hash = %(hash)s
+    WHERE organization_id = %(tenant)s
+"""
 
 
 class HeadLost(RuntimeError):
@@ -66,13 +82,17 @@ def _write(entry: chain.Entry) -> None:
     tenant_id = tenancy.current().organization_id
     stamped = replace(entry, created_at=timezone.now())
     linked = chain.linked(entry=stamped, after=_head(tenant_id))
-    columns = {**asdict(linked), "fields": list(linked.fields)}
-    AuditEntry(**columns).save(force_insert=True)
-    AuditRoot.objects.filter(pk=tenant_id).update(count=linked.number, hash=linked.hash)
+    details = json.dumps(linked.details)
+    columns = {**asdict(linked), "details": details, "fields": list(linked.fields)}
+    with connection.cursor() as cursor:
+        cursor.execute(APPEND, {**columns, "tenant": tenant_id})
 
 
 def _head(tenant_id: UUID) -> chain.Head:
-    roots = AuditRoot.objects.filter(pk=tenant_id).order_by().values_list("count", "hash")
-    for count, last in roots:
-        return chain.Head(count=count, hash=last) if count else chain.genesis(tenant_id=tenant_id)
-    raise HeadLost("The audit log has lost its head: run `manage.py audit verify`.")
+    with connection.cursor() as cursor:
+        cursor.execute(HEAD, {"tenant": tenant_id})
+        found = cursor.fetchone()
+    if found is None:
+        raise HeadLost("The audit log has lost its head: run `manage.py audit verify`.")
+    count, last = found
+    return chain.Head(count=count, hash=last) if count else chain.genesis(tenant_id=tenant_id)
