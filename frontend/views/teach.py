@@ -1,6 +1,6 @@
 """The Teach panel: write a memory down, see its type, its like, and any secret first (spec 9.2)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from memory.actions.confirm import confirm
 from memory.actions.drafts import may_found
 from memory.actions.preview import preview
 from memory.actions.remember import NewMemory, Outcome, remember
+from memory.queries import own_types
 from memory.taxonomy import LinkKind, Scope, Source
 
 SHORTEST_LOOK = 12  # characters from which a look at the text is worth it
@@ -90,7 +91,7 @@ def _panel(
     for_all = may_found(caller=frame.caller) and frame.project is not None
     context = {
         "form": form,
-        "types": tuple((name, words.TYPES[name]) for name in OFFERED_TYPES),
+        "types": (*((name, words.TYPES[name]) for name in OFFERED_TYPES), *_own_types(request)),
         "scopes": tuple(
             (name, words.SCOPES[name], name == Scope.ORGANIZATION and not for_all)
             for name in OFFERED_SCOPES
@@ -98,6 +99,12 @@ def _panel(
         **extra,
     }
     return base.dialog(request, "partials/teach.html", context, status=status)
+
+
+def _own_types(request: HttpRequest) -> Iterator[tuple[str, str]]:
+    """Yield the types that methodologies of the organization add, by the names they have."""
+    caller = request.frame.caller  # type: ignore[attr-defined]
+    return ((name, name) for name in own_types.known(caller=caller))
 
 
 def _taught(request: HttpRequest, frame: Frame, outcome: Outcome) -> HttpResponse:

@@ -260,6 +260,7 @@ def _entry(view: MemoryView) -> Entry:
         file=view.related_files[0] if view.related_files else "",
         verification=view.verification,
         needs_review=view.needs_review,
+        own_type=view.own_type,
     )
 
 

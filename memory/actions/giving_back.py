@@ -277,6 +277,7 @@ def _entry(view: MemoryView, found: Found) -> Entry:
         file=found.files.get(view.id, first),
         verification=view.verification,
         needs_review=view.needs_review,
+        own_type=view.own_type,
     )
 
 

@@ -71,6 +71,7 @@ class LinkView:
     other_id: UUID
     citation: str
     type: str
+    own_type: str
     confidence: float
     automatic: bool
     description: str
@@ -327,6 +328,7 @@ def _link(link: MemoryLink, outgoing: bool, seen: Mapping[UUID, Memory]) -> Link
         other_id=other.id,
         citation=other.citation,
         type=other.type,
+        own_type=own_types.named(tags=other.tags),
         confidence=link.confidence,
         automatic=link.automatic,
         description=link.description,

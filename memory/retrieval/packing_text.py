@@ -24,7 +24,10 @@ DOUBTS: Final = ("stale", "contradicted")  # verifications that a reader must kn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One memory as it is written; `file` is the first that it is about, empty for none."""
+    """One memory as it is written; `file` is the first that it is about, empty for none.
+
+    `own_type` is what a methodology calls its type, empty where none does.
+    """
 
     memory_id: UUID
     type: str
@@ -33,6 +36,7 @@ class Entry:
     file: str
     verification: str
     needs_review: bool
+    own_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +95,4 @@ def _line(entry: Entry) -> str:
     doubts = [entry.verification] if entry.verification in DOUBTS else []
     doubts += ["needs review"] if entry.needs_review else []
     doubt = f" ({', '.join(doubts)})" if doubts else ""
-    return f"- {entry.type}{doubt}: {content} [^ Memory: {entry.citation}]\n"
+    return f"- {entry.own_type or entry.type}{doubt}: {content} [^ Memory: {entry.citation}]\n"

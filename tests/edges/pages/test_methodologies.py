@@ -12,7 +12,8 @@ from accounts.models import User
 from memory.actions.open_session import NewSession, open_session
 from memory.queries import methodologies
 from memory.queries.methodologies import MethodologyView
-from tests.support.memories import REDIS, stored
+from memory.queries.views import MemoryView
+from tests.support.memories import CARTS, REDIS, stored
 
 ADDRESS = "/o/acme/settings/methodologies"
 SCRUM = {
@@ -153,6 +154,23 @@ def test_members_and_viewers_read_and_change_none(
         assert pages.post(ADDRESS, {**SCRUM, "name": "mine"}).status_code == 403
         assert pages.post(f"{ADDRESS}/scrum", {"verb": "remove"}).status_code == 403
     assert [one.name for one in _own(caller)] == ["scrum"]
+
+
+def test_memories_are_taught_and_shown_by_its_types(
+    owner_pages: Client, memory: MemoryView
+) -> None:
+    owner_pages.post(ADDRESS, SCRUM)
+    shop = "/o/acme/p/shop"
+
+    offered = owner_pages.get(f"{shop}/teach").content.decode()
+    owner_pages.post(f"{shop}/teach", {"content": CARTS, "type": "user-story"})
+    listed = owner_pages.get(f"{shop}/memories?q=type:user-story").content.decode()
+    searched = owner_pages.get(f"{shop}/memories?q=type:user-story+carts").content.decode()
+
+    chip = '<span class="chip blue" title="Requirement">user-story</span>'
+    assert '<option value="user-story">user-story</option>' in offered
+    assert (listed.count(chip), searched.count(chip)) == (1, 1)
+    assert memory.citation not in listed
 
 
 def test_strangers_find_nothing(owner_pages: Client, stranger_pages: Client) -> None:

@@ -12,6 +12,7 @@ from memory.actions.methodologies import Course, define, remove
 from memory.actions.remember_all import remember_all
 from memory.actions.revise import revise
 from memory.actions.search import SearchRequest, search
+from memory.exchange.writing import ExportFormat
 from memory.intake.own_types import OwnType
 from memory.observer.injection.points import Point
 from memory.observer.injection.relays import Transition
@@ -21,6 +22,7 @@ from memory.retrieval import filters
 from memory.retrieval.filters import Filters
 from memory.taxonomy import MemoryType
 from teams.actions.projects import create_project
+from tests.integration.memory.test_exports import brought_back, comparable, exported
 from tests.integration.memory.test_points import at, opened
 from tests.support import people
 from tests.support.memories import CARTS, PARSER, REDIS, new, stored
@@ -169,6 +171,27 @@ def test_what_a_memory_is_called_outlives_its_methodology(
         _story(caller, now, CARTS)
 
 
+@pytest.mark.parametrize("format", [ExportFormat.JSON, ExportFormat.LINES, ExportFormat.MARKDOWN])
+def test_an_export_brings_it_to_where_nobody_defined_it(
+    caller: Caller, scrum: str, now: datetime, format: ExportFormat
+) -> None:
+    _story(caller, now, tags=("cart",))
+    told = exported(caller, now, format=format)
+    remove(caller=caller, name=scrum)
+    create_project(caller=caller, slug="empty", name="Empty", now=now)
+
+    brought_back(caller, told, now)
+
+    back = exported(caller, now, format=format, project="empty")
+    assert comparable(back) == comparable(told)
+    page = memories.page(
+        caller=caller, filters=Filters(project="empty"), cursor=None, limit=10, now=now
+    )
+    assert [(one.type, one.own_type, one.tags) for one in page.items] == [
+        ("requirement", "user-story", ("cart",))
+    ]
+
+
 def test_two_methodologies_do_not_share_a_name(caller: Caller, scrum: str, now: datetime) -> None:
     with pytest.raises(InvalidInput) as refused:
         define(caller=caller, name="xp", phases=PHASES, course=Course(types=(RISK,)), now=now)
@@ -190,7 +213,7 @@ def test_relays_name_types_of_the_methodology_and_pass_them_on(
     coder = opened(caller, now, phase="coder", **work)
     passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
 
-    assert REDIS in passed.back.text
+    assert f"- user-story: {REDIS}" in passed.back.text
     assert [one.memory.own_type for one in passed.back.given][:1] == ["user-story"]
 
 
