@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class Migration(migrations.Migration):
-    """Make the index: of what is pinned, of the first two governance layers, or a reflection."""
+    """Make the index: of what is pinned, of the first governance layer, or a reflection."""
 
     dependencies = (("memory", "0029_sessions_of_phases"),)
     operations = (
@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
             models.Index(
                 fields=["project", "id"],
                 condition=Q(status="active")
-                & (Q(pinned=True) | Q(governance__lte=2) | Q(type="reflection")),
+                & (Q(pinned=True) | Q(governance=1) | Q(type="reflection")),
                 name="memory_standing",
             ),
         ),

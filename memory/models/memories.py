@@ -149,7 +149,7 @@ class Memory(models.Model):
             models.Index(
                 fields=("project", "id"),
                 condition=Q(status="active")
-                & (Q(pinned=True) | Q(governance__lte=2) | Q(type="reflection")),
+                & (Q(pinned=True) | Q(governance=1) | Q(type="reflection")),
                 name="memory_standing",
             ),
             models.Index(
