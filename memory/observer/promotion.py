@@ -102,8 +102,8 @@ def propose(
 
     The first scratchpad is the session's own, whose type and end decide; others are those of its
     parallel agents. `seen_before` counts earlier sessions that showed the same signal with the same
-    key. `results` are those of tools that drive the running product. What failed is what QA reported
-    and what the agent gave up, where QA decides; behind another gate nothing passes.
+    key. `results` are those of tools that drive the running product. What failed is what QA
+    reported and what the agent gave up, where QA decides; behind another gate nothing passes.
     """
     own = scratchpads[0]
     failures = (
