@@ -297,6 +297,11 @@ def _write(row: Session, rows: Mapping[int, table.Row], now: datetime) -> bool:
     return is_late
 
 
+def is_full(*, row: Session) -> bool:
+    """Say whether a session may have no room for another call's events."""
+    return row.events > MOST_OF_SESSION - MOST
+
+
 def _check_room(row: Session, new: int) -> None:
     if row.events + new > MOST_OF_SESSION:
         raise wrong_field(

@@ -8,6 +8,7 @@ from typing import Final
 from django.utils.crypto import salted_hmac
 
 from accounts.caller import Caller
+from memory.actions import append_events, ending
 from memory.actions.open_session import LONGEST, NewSession, place_session
 from memory.models import Session
 from memory.observer.harnesses.hearing import Hearing
@@ -45,15 +46,17 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
     """
-    row = known(caller=caller, hearing=hearing)
-    if row is not None:
+    row, name = _last(caller, hearing)
+    if row is not None and row.external_id == name:
         return Bound(row=row, is_new=False)
+    if row is not None:
+        return _went_on(caller, row, name, now)
     project = hearing.project or project_of(
         caller=caller, whereabouts=whereabouts, folder=hearing.folder
     )
     new = NewSession(
         project=project,
-        external_id=_name(hearing),
+        external_id=name,
         agent=hearing.harness,
         cwd=_clean(hearing.folder, "cwd"),
         branch=_clean("" if whereabouts.branch == DETACHED else whereabouts.branch, "branch"),
@@ -66,7 +69,47 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
 
 def known(*, caller: Caller, hearing: Hearing) -> Session | None:
     """Return the session that a program means, locked, None for one that is new. In a unit."""
-    return sessions.hold_named(caller=caller, external_id=_name(hearing))
+    return _last(caller, hearing)[0]
+
+
+def _last(caller: Caller, hearing: Hearing) -> tuple[Session | None, str]:
+    """Return the last session of a program's, and the name of the one that goes on. In a unit.
+
+    What has no room for more events goes on under the next number, so that none is lost.
+    """
+    name = called = _name(hearing)
+    row = sessions.hold_named(caller=caller, external_id=name)
+    while row is not None and append_events.is_full(row=row):
+        called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
+        following = sessions.hold_named(caller=caller, external_id=called)
+        if following is None:
+            break
+        row = following
+    return row, called
+
+
+def _went_on(caller: Caller, row: Session, name: str, now: datetime) -> Bound:
+    """End a session that is full, and open the one in which it goes on; both are one thread."""
+    row.thread = row.thread or row.external_id
+    row.save(update_fields=["thread"])
+    if row.state == "open":
+        ending.close(rows=(row,), now=now)
+    new = NewSession(
+        project=None if row.project_id is None else str(row.project_id),
+        external_id=name,
+        thread=row.thread,
+        type=row.type,
+        phase=row.phase,
+        methodology=row.methodology,
+        agent=row.agent,
+        cwd=row.cwd,
+        branch=row.branch,
+        shared=row.audience == row.project_id,
+        memory_eligible=row.memory_eligible,
+        models_agreed=row.models_agreed,
+    )
+    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
+    return Bound(row=placed.row, is_new=placed.is_new)
 
 
 def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str | None:

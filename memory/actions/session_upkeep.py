@@ -13,6 +13,7 @@ from memory.models import GivenOut, Session, Stream, Turn
 from teams.queries.places import events_days_by_project
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
+LONGEST_HOURS: Final = 24  # that a session goes on before it is decided about, ours
 OF_EVENTS: Final = (Stream.DONE, Stream.CHECKPOINT)
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
 
@@ -24,13 +25,27 @@ def tend(*, now: datetime) -> int:
 
 
 def end_idle(*, now: datetime) -> int:
-    """End the entered organization's sessions that have been silent; return how many."""
+    """End the entered organization's sessions that have been silent; return how many.
+
+    One that is busy day and night ends once a day too, so that what it showed is decided about; it
+    goes on with its next event, as any session that ended.
+    """
+    silent = Q(active_at__lt=now - timedelta(minutes=IDLE_MINUTES))
     with tenancy.unit():
-        silent = Session.objects.select_for_update(skip_locked=True).filter(
-            state="open", active_at__lt=now - timedelta(minutes=IDLE_MINUTES)
+        rows = Session.objects.select_for_update(skip_locked=True).filter(
+            silent | _is_long(now), state="open"
         )
-        rows = silent.order_by("active_at", "id")[: ending.MOST_AT_ONCE]
+        rows = rows.order_by("active_at", "id")[: ending.MOST_AT_ONCE]
         return len(ending.close(rows=rows, now=now))
+
+
+def _is_long(now: datetime) -> Q:
+    """Say of which sessions that are to be kept nothing was decided for so long."""
+    old = now - timedelta(hours=LONGEST_HOURS)
+    is_old = Q(opened_at__lt=old, memory_eligible=True)
+    for name in ("finalized_at", "consolidated_at"):
+        is_old &= Q(**{f"{name}__isnull": True}) | Q(**{f"{name}__lt": old})
+    return is_old
 
 
 def forget(*, now: datetime) -> int:

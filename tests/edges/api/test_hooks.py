@@ -267,6 +267,40 @@ def test_what_is_said_is_kept_when_there_is_no_room_for_events(
         assert Turn.objects.count() == 2
 
 
+def test_what_a_full_session_has_no_room_for_goes_on_in_another_of_its_thread(
+    api: Api, in_organization: object
+) -> None:
+    told(api, "generic", "read")
+    full = the_session()
+    with tenancy.unit():
+        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+
+    for _ in range(2):
+        told(api, "generic", "read")
+
+    with tenancy.unit():
+        first, second = Session.objects.order_by("opened_at", "id")
+        stored = Turn.done.filter(session=second).count()
+    assert (first.id, first.state, second.state) == (full.id, "ended", "open")
+    assert second.external_id == f"{first.external_id}#2"
+    assert first.thread == second.thread == first.external_id
+    assert (second.project_id, second.audience) == (first.project_id, first.audience)
+    assert stored == second.events == 4
+
+
+def test_the_end_of_a_program_ends_the_session_in_which_it_went_on(
+    api: Api, in_organization: object
+) -> None:
+    told(api, "generic", "read")
+    with tenancy.unit():
+        Session.objects.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
+    told(api, "generic", "read")
+
+    told(api, "generic", "end")
+
+    assert {one.state for one in sessions()} == {"ended"}
+
+
 def test_another_program_session_of_the_same_name_is_another_session(
     api: Api, member_api: Api, in_organization: object
 ) -> None:

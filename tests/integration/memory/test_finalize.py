@@ -240,6 +240,27 @@ def test_an_idle_session_ends_and_is_decided_by_its_job(
     assert len(observed()) == 2
 
 
+def test_a_session_that_is_busy_day_and_night_is_decided_about_once_a_day_and_goes_on(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    session = opened(agent, now, project=store)
+    append_events(caller=agent, session_id=session.id, events=STREAM, now=now)
+    later = now + timedelta(hours=session_upkeep.LONGEST_HOURS, minutes=1)
+    more = ({**STREAM[1], "sequence": 100},)
+    append_events(caller=agent, session_id=session.id, events=more, now=later)
+
+    first = session_upkeep.end_idle(now=later)
+    finalize(session_id=session.id, now=later)
+    found = len(observed())
+    again = ({**STREAM[1], "sequence": 102},)
+    append_events(caller=agent, session_id=session.id, events=again, now=later)
+    second = session_upkeep.end_idle(now=later)
+
+    assert (first, second, found) == (1, 0, 2)
+    with tenancy.unit():
+        assert Session.objects.get(pk=session.id).state == "open"
+
+
 def test_what_came_after_outside_content_is_tainted(
     agent: Caller, store: str, now: datetime
 ) -> None:
