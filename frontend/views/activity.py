@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 from frontend import feed, gates
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import overview
 from teams import queries as places
 
 LENGTH = 200  # entries
@@ -20,6 +19,5 @@ def activity(request: HttpRequest, frame: Frame) -> HttpResponse:
         "section": "activity",
         "entries": feed.entries(caller=frame.caller, changes=changes),
         "ends": gates.ends(caller=frame.caller, project=slug, now=frame.now),
-        "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
     }
     return base.page(request, "pages/activity.html", context)

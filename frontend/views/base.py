@@ -28,12 +28,14 @@ from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
 from frontend.languages import speak
-from memory.queries import memories
+from memory.queries import memories, overview
+from memory.queries.overview import Beside
 from memory.queries.views import MemoryView
 from teams import queries as places
 from teams.queries import ProjectView
 
 P = ParamSpec("P")
+WHOLE: Final = "pages/"  # where the templates of whole pages stand
 FORMS: Final = (  # names under which templates find what was sent
     "form",
     "form_people",
@@ -96,9 +98,11 @@ def page(
     """Render a page or a fragment; nothing of an organization is kept by caches.
 
     A form that comes back with a refusal shows what was sent without secrets: sent once more, it
-    stores the rest.
+    stores the rest. A whole page of a project has its counts beside it, in the main navigation.
     """
     values = {**context, **_redacted(context)} if status >= 400 else dict(context)
+    if template.startswith(WHOLE) and "tally" not in values:
+        values["tally"] = _tally(request)
     response = render(request, template, values, status=status)
     response["Cache-Control"] = "no-store"
     return response
@@ -138,7 +142,7 @@ def refusal(*, request: HttpRequest, error: CairnError) -> HttpResponse:
         response["HX-Retarget"], response["HX-Reswap"] = "#toasts", "beforeend"
         return response
     template = "404.html" if error.status == 404 else "pages/refused.html"
-    response = page(request, template, {"error": error}, status=error.status)
+    response = page(request, template, {"error": error, "tally": None}, status=error.status)
     if isinstance(error, RateLimited):
         response["Retry-After"] = str(error.retry_after_seconds)
     return response
@@ -168,6 +172,14 @@ def _inside(view: Inner[P], moment: Moment) -> Outer:
             return refusal(request=request, error=error)
 
     return inside
+
+
+def _tally(request: HttpRequest) -> Beside | None:
+    """Return the counts of the page's project; None of none, and where a part alone is shown."""
+    frame: Frame | None = getattr(request, "frame", None)
+    if frame is None or frame.project is None or getattr(request, "htmx", False):
+        return None
+    return overview.beside(caller=frame.caller, project_id=frame.project.id, now=frame.now)
 
 
 def _redacted(context: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from frontend.views.base import Frame
 from memory.actions import holding
 from memory.actions.check_diff import LONGEST_DIFF, check_diff
 from memory.actions.check_plan import LONGEST_PLAN, check_plan
-from memory.queries import overview
 
 DIFF: Final = "diff"
 LARGEST_FILE: Final = 4 * LONGEST_DIFF  # bytes; what is larger is longer than any diff may be
@@ -109,13 +108,11 @@ def _page(
     status: int = 200,
     **extra: object,
 ) -> HttpResponse:
-    project = frame.project.slug if frame.project else ""
     context = {
         "section": "check",
         "form": form,
         "longest_plan": LONGEST_PLAN,
         "longest_diff": LONGEST_DIFF,
-        "tally": overview.tally(caller=frame.caller, project=project, now=frame.now),
         "now": frame.now,
         **extra,
     }

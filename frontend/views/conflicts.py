@@ -14,7 +14,6 @@ from frontend.views.base import Frame
 from memory.actions.settle import Settlement, reopen, settle
 from memory.lifecycle.settling import Verdict
 from memory.queries import conflicts as queries
-from memory.queries import overview
 from memory.queries.conflicts import ConflictView, State
 
 LIST: Final = "pages/conflicts.html"
@@ -109,7 +108,6 @@ def _around(frame: Frame) -> dict[str, Any]:
         "section": "conflicts",
         "open": queries.count_open(caller=frame.caller, project=slug),
         "standing": " ".join(queries.standing(caller=frame.caller, project=slug)),
-        "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
         "now": frame.now,
     }
 

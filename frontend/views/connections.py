@@ -21,7 +21,7 @@ from frontend.views.base import Frame
 from memory.actions.try_connection import try_connection
 from memory.observer.harnesses import script
 from memory.queries import connections as queries
-from memory.queries import injections, overview
+from memory.queries import injections
 from memory.queries.injections import Sums
 from teams.actions import pausing
 from teams.queries import pauses
@@ -69,12 +69,7 @@ class Checklist:
 @base.reader
 def connections(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the page."""
-    slug = frame.project.slug if frame.project else ""
-    context = {
-        **_context(frame, token=None),
-        "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
-    }
-    return base.page(request, "pages/connections.html", context)
+    return base.page(request, "pages/connections.html", _context(frame, token=None))
 
 
 @base.reader

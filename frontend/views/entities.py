@@ -16,7 +16,6 @@ from memory.actions.merge_names import Pair, merge_names, scope_of, unmerge_name
 from memory.actions.narrowing import Narrowing
 from memory.actions.suggest_names import suggest_names
 from memory.intake.entities import EntityType
-from memory.queries import overview
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 
@@ -47,7 +46,6 @@ def entities(request: HttpRequest, frame: Frame) -> HttpResponse:
         "kinds": tuple((name, words.ENTITY_TYPES[name]) for name in TYPES),
         "kind": kind or "",
         "begins": begins,
-        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
     }
     return base.page(request, "pages/entities.html", context)
 
@@ -110,7 +108,6 @@ def _profile(frame: Frame, name: str, kind: str | None) -> dict[str, object]:
         "merges": tuple((one, scope_of(merge=one, caller=frame.caller)) for one in found.merges),
         "may_merge": may_merge,
         "may_change": allows(role=frame.caller.role, act=Act.WRITE),
-        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,
     }
 

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from accounts.errors import NotFound
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import overview
 from memory.queries import topics as queries
 from memory.queries.topics import TopicPlace, TopicView
 
@@ -33,7 +32,6 @@ def topics(request: HttpRequest, frame: Frame) -> HttpResponse:
         "topics": page.items,
         "largest": largest,
         "next": "" if last is None else f"{last.memories}~{last.topic_id}",
-        "tally": overview.tally(caller=frame.caller, project=slug, now=frame.now),
         "now": frame.now,
     }
     return base.page(request, "pages/topics.html", context)
@@ -53,7 +51,6 @@ def topic(request: HttpRequest, frame: Frame, topic_id: UUID) -> HttpResponse:
         "topic": found,
         "memories": memories,
         "list_href": _list_href(frame, found),
-        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,
     }
     return base.page(request, "pages/topic.html", context)

@@ -62,6 +62,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Counts that stand beside every page of a project; `due` as in `Tally`."""
+
+    memories: int
+    due: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
     """A memory someone should look at, and why: "contradicted", "tainted", "stale", "review"."""
 
@@ -125,6 +133,17 @@ def tally(*, caller: Caller, project: str, now: datetime) -> Tally:
         place = places.find_project(caller=caller, ref=project)
         rows = countable(caller=caller).filter(ACTIVE, project_id=place.id)
         return _with_conflicts(_tally(rows, caller, now), caller, project, now)
+
+
+def beside(*, caller: Caller, project_id: UUID, now: datetime) -> Beside:
+    """Return what stands beside every page of a project that the caller sees: two statements."""
+    with tenancy.unit():
+        rows = countable(caller=caller).filter(ACTIVE, project_id=project_id)
+        due = WAITING & awake(caller=caller, now=now)
+        found = rows.aggregate(memories=Count("id"), due=Count("id", filter=due))
+        here = Q(project_id=project_id)
+        disputed, _ = conflicts.tally(caller=caller, project=None, among=here, now=now)
+        return Beside(memories=found["memories"], due=found["due"] + disputed)
 
 
 def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
