@@ -1,48 +1,64 @@
-"""Of one organization, few calls are read at a time; they keep nobody else from theirs."""
+"""As many calls of an organization are read at a time as may be, in all processes together."""
+
+from contextlib import ExitStack
 
 import pytest
+from django.core.cache import cache
 
 from accounts import tenancy
+from accounts.backend import resting
+from accounts.backend.resting import Rest
 from accounts.errors import RateLimited
-from accounts.models import Organization
-from graph.backend.turns import AGAIN_SECONDS, Turns
-from tests.support import people
+from graph.backend.turns import LEASE_SECONDS, Turns
+
+pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 
 
-def test_a_third_call_of_an_organization_comes_again(in_organization: tenancy.Tenant) -> None:
-    turns = Turns()
-
-    with turns.hold(), turns.hold(), pytest.raises(RateLimited) as refused, turns.hold():
-        pass
-
-    assert refused.value.retry_after_seconds == AGAIN_SECONDS
-    with turns.hold():
-        assert str(refused.value) == "2 calls of this organization are being read."
+@pytest.fixture(autouse=True)
+def awake(monkeypatch: pytest.MonkeyPatch) -> Rest:
+    """Nobody rests from Redis."""
+    rest = Rest()
+    monkeypatch.setattr(resting, "redis", rest)
+    return rest
 
 
-def test_a_place_is_given_back_whatever_happens(in_organization: tenancy.Tenant) -> None:
-    turns = Turns()
-    for _ in range(3):
-        with pytest.raises(ValueError, match="x"), turns.hold():
-            raise ValueError("x")
+def test_the_places_are_those_of_all_processes() -> None:
+    one, two, three = Turns(), Turns(), Turns()  # of a process each
 
-    with turns.hold(), turns.hold():
-        assert sum(turns._held.values()) == 2
+    with one.hold(), two.hold(), pytest.raises(RateLimited, match="2 calls"), three.hold():
+        raise AssertionError("there was a third place")
+
+    with three.hold(), one.hold():
+        assert cache.get(tenancy.key("reading", "1")) is not None
 
 
-def test_another_organization_has_places_of_its_own(
-    organization: Organization, other_organization: Organization
-) -> None:
-    turns = Turns()
+def test_a_place_whose_process_died_is_free_when_its_lease_ends() -> None:
+    with Turns().hold():
+        key = tenancy.key("reading", "0")
+        client = cache._cache.get_client()  # type: ignore[attr-defined]
+        left = client.ttl(cache.make_and_validate_key(key))
 
-    with people.entered(organization=organization):
-        first, second = turns.hold(), turns.hold()
-        first.__enter__()
-        second.__enter__()
-    with people.entered(organization=other_organization), turns.hold():
-        held = sum(turns._held.values())
-    second.__exit__(None, None, None)
-    first.__exit__(None, None, None)
+    assert 0 < left <= LEASE_SECONDS
+    assert cache.get(key) is None
 
-    assert held == 3
-    assert not turns._held
+
+def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
+    key = tenancy.key("reading", "0")
+
+    with Turns().hold():
+        cache.set(key, "somebody else", LEASE_SECONDS)
+
+    assert cache.get(key) == "somebody else"
+
+
+def test_where_redis_is_away_each_process_counts_for_itself(awake: Rest) -> None:
+    awake.begin()
+    own = Turns()
+
+    with ExitStack() as held:
+        for turns in (own, own, Turns()):
+            held.enter_context(turns.hold())
+        with pytest.raises(RateLimited), own.hold():
+            raise AssertionError("there was a third place in one process")
+
+    assert cache.get(tenancy.key("reading", "0")) is None
