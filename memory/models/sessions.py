@@ -19,7 +19,8 @@ class Session(models.Model):
     comes late moves it back. `result` is what came of them. `thread` names the piece of work that
     several sessions may belong to. `read_by` is the job that reads it, until when at most.
     `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
-    `cwd` is the folder of its repository, `plan` the steps that were planned. `events` counts what
+    `cwd` is the folder in which its agent works, `root` that of its repository where it is another
+    one, `plan` the steps that were planned. `events` counts what
     the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
     came to, and `finalized_at` when that was decided last. `briefed_at`, `prefetched_at`: when
     it was told its one brief, and its one plan of files with what was left unfinished. A brief was
@@ -58,6 +59,7 @@ class Session(models.Model):
     read_by = models.UUIDField(null=True)
     read_until = models.DateTimeField(null=True)
     cwd = models.CharField(max_length=400, blank=True, default="", db_default="")
+    root = models.CharField(max_length=400, blank=True, default="", db_default="")
     branch = models.CharField(max_length=200, blank=True, default="", db_default="")
     commit = models.CharField(max_length=64, blank=True, default="", db_default="")
     plan = models.JSONField(null=True)
