@@ -21,7 +21,8 @@ SELECT {visible}, sum((s.counts ->> 'searches')::bigint)::bigint,
        sum((s.counts ->> 'took_part')::bigint)::bigint, sum((s.counts ->> 'changed')::bigint)::bigint,
        count(DISTINCT s.audience)
 FROM memory_statistic AS s
-WHERE s.kind = 'graph_part' AND s.project_id = %(project)s AND s.day >= %(since)s::date
+WHERE s.kind = 'graph_part' AND s.project_id = %(project)s
+  AND s.day >= (%(since)s::timestamptz AT TIME ZONE 'UTC')::date
   AND (%(everyone)s OR {visible})
 GROUP BY 1
 ORDER BY 1
