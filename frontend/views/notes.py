@@ -1,30 +1,101 @@
-"""Notes: documents that memories come from, shown line by line with them (spec 2.8, 9.2)."""
+"""Notes: documents that memories come from, line by line with them; kept and removed (spec 2.8)."""
 
+from typing import Any, Final
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from accounts.errors import NotFound
+from accounts.errors import CairnError, NotFound
+from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
+from memory.actions.push_note import NewNote, Pushed, push_note, remove_note
 from memory.queries import notes as queries
+from memory.queries.notes import NoteView
+from memory.taxonomy import Scope
+from teams.roles import Act, allows
+
+SCOPES: Final = (Scope.PROJECT.value, Scope.PERSONAL.value)
+REFUSALS_SHOWN: Final = 20  # statements that became no memory, ours
 
 
-@base.reader
+@base.member
 def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
-    """Show the notes of a project."""
-    project = frame.project.slug if frame.project else ""
-    found = queries.page(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE)
-    context = {"section": "memories", "now": frame.now, "notes": found}
-    return base.page(request, "pages/notes.html", context)
+    """Show the notes of a project; keep a document as one."""
+    if request.method != "POST":
+        return _listed(request, frame)
+    try:
+        pushed = push_note(caller=frame.caller, new=_new(request, frame), now=frame.now)
+    except CairnError as error:
+        if error.status == NotFound.status:
+            raise
+        return _listed(request, frame, error=error, status=error.status)
+    return _note(request, frame, pushed.note, pushed=pushed)
 
 
-@base.reader
+@base.member
 def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
-    """Show a note, each line beside what it says as a memory."""
+    """Show a note, each line beside what it says as a memory; let it be a source no more."""
     found = queries.note(caller=frame.caller, note_id=note_id)
     if frame.project is None or found.project_id != frame.project.id:
         raise NotFound(detail="There is no such note.", hint="It may be another project's.")
-    lines = queries.lines(caller=frame.caller, note_id=note_id, now=frame.now)
-    context = {"section": "memories", "now": frame.now, "note": found, "lines": lines}
+    if request.method == "POST":
+        remove_note(caller=frame.caller, note_id=found.id, now=frame.now)
+        return base.moved(request, to=base.address("notes", frame))
+    return _note(request, frame, found)
+
+
+def _new(request: HttpRequest, frame: Frame) -> NewNote:
+    sent = request.POST
+    return NewNote(
+        project=frame.project.slug if frame.project else "",
+        path=sent.get("path", "").strip(),
+        text=sent.get("text", "").replace("\r\n", "\n"),
+        scope=sent.get("scope") or None,
+    )
+
+
+def _listed(
+    request: HttpRequest, frame: Frame, *, error: CairnError | None = None, status: int = 200
+) -> HttpResponse:
+    project = frame.project.slug if frame.project else ""
+    context = {
+        **_usual(frame),
+        "notes": queries.page(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE),
+        "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
+        "form": request.POST,
+        "error": error,
+    }
+    return base.page(request, "pages/notes.html", context, status=status)
+
+
+def _note(
+    request: HttpRequest, frame: Frame, found: NoteView, *, pushed: Pushed | None = None
+) -> HttpResponse:
+    context = {
+        **_usual(frame),
+        "note": found,
+        "lines": queries.lines(caller=frame.caller, note_id=found.id, now=frame.now),
+        "said": "" if pushed is None else _said(pushed),
+        "refused": () if pushed is None else pushed.refused[:REFUSALS_SHOWN],
+    }
     return base.page(request, "pages/note.html", context)
+
+
+def _usual(frame: Frame) -> dict[str, Any]:
+    may_write = allows(role=frame.caller.role, act=Act.WRITE)
+    return {"section": "memories", "now": frame.now, "may_write": may_write}
+
+
+def _said(pushed: Pushed) -> str:
+    """Say what keeping a document did."""
+    counts = (
+        (ngettext("%(n)d memory added", "%(n)d memories added", pushed.added), pushed.added),
+        (ngettext("%(n)d as it was", "%(n)d as they were", pushed.kept), pushed.kept),
+        (ngettext("%(n)d made stale", "%(n)d made stale", pushed.stale), pushed.stale),
+        (ngettext("%(n)d for review", "%(n)d for review", pushed.held), pushed.held),
+    )
+    told = ", ".join(text % {"n": count} for text, count in counts if count)
+    return told or _("Nothing in it has changed.")

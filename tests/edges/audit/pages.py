@@ -85,6 +85,12 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
     "unmerge": (page("p/shop/entities/merges/{merge}", "entity.unmerged"),),
     "known": (page("p/shop/teach/known/{memory}", "memory.confirmed"),),
     "teach": (page("p/shop/teach", "memory.created", content=CONTENT, type="gotcha"),),
+    "notes": (
+        Write(
+            path="/o/acme/p/shop/notes", act="note.pushed", send={"path": "a.md", "text": "short"}
+        ),
+    ),
+    "note": (page("p/shop/notes/{note}", "note.removed"),),
     "imports": (page("p/shop/imports", "import.begun", pasted=CONTENT),),
     "import_change": (
         page("p/shop/imports/{import}/change", "import.undone", verb="undo"),
@@ -256,7 +262,7 @@ PAGES_THAT_READ: Final = frozenset(
         "connection_test", "connections", "difference", "docs",
         "document", "entities", "figures", "home", "import", "import_look", "inbox", "inbox_groups",
         "inbox_item", "inbox_rows", "look",
-        "memories", "memory", "memory_json", "memory_md", "note", "notes",
+        "memories", "memory", "memory_json", "memory_md",
         "organization", "organizations", "overview", "palette", "permalink",
         "session", "session_steps", "sessions",
         "settings_audit", "settings_jobs", "settings_members", "settings_tokens",

@@ -7,6 +7,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from memory.actions.push_note import NewNote, push_note
+from memory.queries import notes as queries
 
 TEXT = "# Mill\n\nThe gate of the mill opens at <b>nine</b>.\n"
 
@@ -30,3 +31,40 @@ def test_a_note_is_shown_line_by_line_with_its_memories(
 
 def test_without_notes_the_page_says_how_to_push_one(owner_pages: Client, shop: str) -> None:
     assert "/docs/import-export/" in owner_pages.get(f"{shop}notes").content.decode()
+
+
+def test_a_document_is_kept_brought_to_its_new_text_and_removed(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    form = {"path": "docs/mill.md", "text": TEXT}
+
+    kept = owner_pages.post(f"{shop}notes", form).content.decode()
+    again = owner_pages.post(f"{shop}notes", form).content.decode()
+    changed = owner_pages.post(
+        f"{shop}notes", {**form, "text": TEXT.replace("nine", "eleven")}
+    ).content.decode()
+    with entered(caller):
+        (note,) = queries.page(caller=caller, project="shop", limit=10)
+    removed = owner_pages.post(f"{shop}notes/{note.id}")
+
+    assert "1 memory added" in kept
+    assert "1 as it was" in again
+    assert "1 memory added, 1 made stale" in changed
+    assert removed.status_code == 302
+    assert "docs/mill.md" not in owner_pages.get(f"{shop}notes").content.decode()
+
+
+def test_what_is_refused_stays_in_the_form(owner_pages: Client, shop: str) -> None:
+    form = {"path": "../mill.md", "text": TEXT}
+
+    refused = owner_pages.post(f"{shop}notes", form)
+    page = refused.content.decode()
+
+    assert refused.status_code == 422
+    assert 'role="alert"' in page
+    assert "&lt;b&gt;nine&lt;/b&gt;" in page
+
+
+def test_viewers_read_notes_and_keep_none(viewer_pages: Client, shop: str) -> None:
+    assert 'name="text"' not in viewer_pages.get(f"{shop}notes").content.decode()
+    assert viewer_pages.post(f"{shop}notes", {"path": "a.md", "text": TEXT}).status_code == 403
