@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.caller import Caller
-from memory.actions import giving_back, prefetching, resuming
+from memory.actions import giving_back, named_files, prefetching, resuming
 from memory.actions import narrowing as narrowings
 from memory.actions.giving_back import CERTAIN, MOST, OPENING, SILENCE, Found, GivenBack
 from memory.actions.listener import Listener
@@ -72,6 +72,7 @@ def begin(*, caller: Caller, listener: Listener, work: Work, now: datetime) -> B
     if not back.is_late and (back.text or plan.files or work.left):
         row.prefetched_at = now
         row.save(update_fields=["prefetched_at"])
+        named_files.note(row=row, paths=(one.path for one in plan.files))
     return Begun(back=back, plan=plan)
 
 

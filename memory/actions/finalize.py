@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
@@ -26,6 +26,7 @@ from memory.actions import (
     entering,
     learned,
     measuring,
+    named_files,
     promoting,
     scratchpads,
     show_steps,
@@ -44,19 +45,24 @@ from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
 from memory.observer.quorum import Witnessed
 from memory.observer.scratchpad import Scratchpad
+from memory.observer.unprompted import unprompted
 from memory.queries import reentries, trust
+
+KEPT: Final = ("piece", counting.COUNTED_AT, named_files.KEPT)  # of what was told of it before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown:
     """What a session has shown, and what it offers; `counted` are the signals that sums are of.
 
+    `habits` is what it did without being told; it is what signals and sums are taken from.
     `ended` is what its methodology remembers of the unit of work that ended.
     """
 
     row: Session
     who: Proposing
     scratchpad: Scratchpad
+    habits: Scratchpad
     counted: Known
     seen: tuple[Witnessed, ...]
     before: SeenBefore
@@ -111,9 +117,11 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         opened = scratchpads.read(row=row)
         said = learned.verdicts(row=row)
         ends = entering.known(caller=caller, row=row)
+        named = named_files.named(row=row)
     scratchpad = _ended(scratchpads.settled(opened=opened))
-    counted = statistics.found(scratchpad=scratchpad)
-    seen = agents.witnessed(scratchpad=scratchpad, verdicts=said, known=counted)
+    habits = unprompted(scratchpad=scratchpad, named=named)
+    counted = statistics.found(scratchpad=habits)
+    seen = agents.witnessed(scratchpad=habits, verdicts=said, known=counted)
     progress = _progress(scratchpad)
     with tenancy.unit():
         before = learned.seen_before(row=row, seen=seen, own=counting.added_by(row=row))
@@ -123,6 +131,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         row=row,
         who=Proposing(caller=caller, level=level),
         scratchpad=scratchpad,
+        habits=habits,
         counted=counted,
         seen=seen,
         before=before,
@@ -181,7 +190,7 @@ def _finish(shown: _Shown, offered: tuple[Offer, ...], now: datetime) -> Mapping
 def _count(shown: _Shown, row: Session, now: datetime) -> None:
     """Bring a session into the sums, and queue the syntheses that it makes due. In a unit."""
     facts = statistics.of_session(
-        scratchpad=shown.scratchpad,
+        scratchpad=shown.habits,
         found=shown.counted,
         task_type=row.type or shown.scratchpad.setting.type.value,
     )
@@ -218,7 +227,7 @@ def _observed(shown: _Shown, row: Session, sent: tuple[Sent, ...]) -> dict[str, 
         "phrasing": shown.phrased.as_json(),
         "promoted": [*earlier.get("promoted", []), *promoted],
         "events": row.events,
-        **{name: earlier[name] for name in ("piece", counting.COUNTED_AT) if name in earlier},
+        **{name: earlier[name] for name in KEPT if name in earlier},
     }
 
 

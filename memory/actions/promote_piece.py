@@ -16,13 +16,14 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import tenancy
-from memory.actions import counting, learned, promoting, scratchpads
+from memory.actions import counting, learned, named_files, promoting, scratchpads
 from memory.actions.opener import opener_of
 from memory.actions.promoting import Offer, Proposing, Sent
 from memory.models import Session
 from memory.observer import agents, gates, promotion, telling
 from memory.observer.gates import Progress
 from memory.observer.scratchpad import Scratchpad
+from memory.observer.unprompted import unprompted
 from memory.queries import trust
 
 
@@ -81,7 +82,9 @@ def _offered(
         caller = opener_of(row=row, now=now)
         level = trust.level_of(caller=caller, project_id=row.project_id)
         said = learned.verdicts(row=row)
-    seen = agents.witnessed(scratchpad=scratchpad, verdicts=said)
+        named = named_files.named(row=row)
+    habits = unprompted(scratchpad=scratchpad, named=named)
+    seen = agents.witnessed(scratchpad=habits, verdicts=said)
     with tenancy.unit():
         own = counting.added_by(row=row)
         before = learned.seen_before(row=row, seen=seen, own=own)

@@ -23,7 +23,9 @@ from teams.roles import Act
 from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
-INNER: Final = frozenset({"promoted", "counted_at", "ribbon", reentries.KEPT})  # told elsewhere
+INNER: Final = frozenset({  # told elsewhere
+    "promoted", "counted_at", "ribbon", "named", reentries.KEPT,
+})  # fmt: skip
 EMPTY: Final[Mapping[str, Any]] = {
     "signals": {},
     "seen": [],
