@@ -1,7 +1,15 @@
 """The tools as an agent meets them: the official client, in both eras of the protocol."""
 
-import pytest
+from datetime import UTC, datetime
 
+import pytest
+from asgiref.sync import sync_to_async
+from django.db import connections
+
+from accounts.authentication import entered
+from memory.actions.methodologies import Course, define
+from memory.intake.own_types import OwnType
+from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
 from tests.support.live import Place
 
@@ -9,6 +17,19 @@ pytestmark = pytest.mark.django_db
 
 ERAS = ("legacy", "2026-07-28", "auto")
 STATEMENT = "The payment worker retries {} times before it gives up and pages someone."
+
+
+def _define(place: Place, own: OwnType) -> None:
+    with entered(place.caller):
+        course = Course(types=(own,))
+        define(
+            caller=place.caller,
+            name="agile",
+            phases={"doing": "implement"},
+            course=course,
+            now=datetime.now(tz=UTC),
+        )
+    connections.close_all()  # this thread's own
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -70,6 +91,23 @@ async def test_the_address_can_name_the_project(address: str, place: Place) -> N
     assert result.structured_content["memory"]["project"] == "shop"
 
 
+async def test_a_type_of_a_methodology_is_added_and_found(address: str, place: Place) -> None:
+    story = OwnType(name="agent-wish", base=MemoryType.REQUIREMENT, says="What an agent needs.")
+    await sync_to_async(_define)(place, story)
+    given = {"content": STATEMENT.format("three"), "project": "shop"}
+
+    async with agent(address=address, token=place.token, mode="legacy") as client:
+        added = await client.call_tool("add_memory", {**given, "type": "agent-wish"})
+        wanted = {"query": given["content"], "types": ["agent-wish"], "project": "shop"}
+        found = await client.call_tool("search", wanted)
+        recent = await client.call_tool("list_recent", {"types": ["agent-wish"]})
+
+    memory = added.structured_content["memory"]
+    assert (memory["type"], memory["own_type"], memory["tags"]) == ("requirement", "agent-wish", [])
+    for answer in (found, recent):
+        assert [one["id"] for one in answer.structured_content["results"]] == [memory["id"]]
+
+
 async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Place) -> None:
     given = {"content": STATEMENT.format("five"), "project": "shop", "tags": '["pay"]'}
 
@@ -83,6 +121,8 @@ async def test_a_list_sent_as_text_is_taken_for_a_list(address: str, place: Plac
     [
         ("add_memory", {"content": "short"}, "20"),
         ("add_memory", {"content": STATEMENT, "colour": "red"}, "No such field"),
+        ("add_memory", {"content": STATEMENT, "type": "user-story"}, "gotcha"),
+        ("search", {"query": "x", "types": ["user-story"]}, "gotcha"),
         ("search", {"query": "x", "limit": 10**6}, "between 1 and 50"),
         ("search", {"query": "x", "project": "nowhere"}, "no project"),
         ("search", {"query": "x", "states": ["asleep"]}, "archived"),

@@ -17,13 +17,17 @@ from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.begin_import import begin_import
 from memory.actions.correct import correct
 from memory.actions.importing import Upload
+from memory.actions.methodologies import Course, define
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.push_note import NewNote, push_note
 from memory.actions.revise import revise
 from memory.actions.styles import put_style
+from memory.intake.own_types import OwnType
 from memory.models import Conflict, Memory, MemoryLink, Session, Topic, TopicMember
+from memory.observer.injection.relays import Transition
 from memory.retrieval.style import NewStyle
 from memory.sql import retrieval
+from memory.taxonomy import MemoryType
 from teams.actions.projects import create_project
 from teams.models import Change, ProjectMember, Team, TeamMember
 from tests.support.live import Place
@@ -49,6 +53,7 @@ def fill(world: World, tenant: str, place: Place, persons: dict[str, User]) -> N
         _sessions(world, tenant)
         _imports(world, tenant)
         _styles(world, tenant)
+        _methodology(world, tenant)
         _job(world, tenant, persons["member"].id)
     _credentials(world, tenant, owner, persons)
 
@@ -195,6 +200,20 @@ def _styles(world: World, tenant: str) -> None:
         )
         kept = put_style(caller=world.callers[f"{tenant}/{who}"], new=new, now=NOW)
         _add(world, "style", f"{tenant}/{place}", id=kept.id, style_id=kept.id)
+
+
+def _methodology(world: World, tenant: str) -> None:
+    """Define a methodology with a mark in every text: it is the organization's."""
+    mark = canary(f"{tenant}/house")
+    own = OwnType(name=f"{mark}-type", base=MemoryType.FACT, says=f"What {mark} calls so.")
+    way = Transition(before=mark[:20], after="review", types=frozenset({own.name}))
+    define(
+        caller=world.callers[f"{tenant}/owner"],
+        name=mark,
+        phases={mark: "implement"},
+        course=Course(relays=(way,), types=(own,)),
+        now=NOW,
+    )
 
 
 def _sessions(world: World, tenant: str) -> None:
