@@ -29,7 +29,7 @@ _ESCAPE: Final = re.compile(  # one of few signs begins it: they are found at on
 )
 _CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _SIGNS_OF_ESCAPES: Final = ("\\", "%", "&")
-_BROKEN_LINE: Final = re.compile(  # likewise; what follows depends on the sign
+BROKEN_LINE: Final = re.compile(  # likewise; what follows depends on the sign
     r"[ \t\\\"'\r\n](?<=[A-Za-z0-9+/_.=-]{8}[ \t\\\"'\r\n])"
     r"(?:(?<=[ \t])[ \t]*+(?:\\|[\"'][ \t]*+[+.\\]?)?[ \t]*+\r?\n|(?<=\\)[ \t]*+\r?\n"
     r"|(?<=[\"'])[ \t]*+[+.\\]?[ \t]*+\r?\n|(?<=\r)\n|(?<=\n))[ \t>|#*]*+[\"']?"
@@ -148,11 +148,11 @@ def _is_escaped(text: str) -> bool:
 
 
 def _broken_lines(text: str) -> Iterator[re.Match[str]]:
-    """Yield what _BROKEN_LINE finds, by the ends of lines: there are far fewer than blanks."""
+    """Yield what BROKEN_LINE finds, by the ends of lines: there are far fewer than blanks."""
     for end in _LINE_END.finditer(text):
         begins = text.rfind("\n", 0, end.start()) + 1
         start = begins + len(text[begins : end.start()].rstrip(_AT_LINE_END))
-        if found := _BROKEN_LINE.search(text, start, end.end() + _BESIDE):
+        if found := BROKEN_LINE.search(text, start, end.end() + _BESIDE):
             yield found
 
 

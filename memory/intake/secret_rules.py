@@ -224,14 +224,14 @@ RULES: Final = (
         SecretKind.ASSIGNED_SECRET,
         rf"{_NAMED}(?P<quote>[\"'])(?P<value>[^\"'\n]{{6,200}})(?P=quote)",
         is_quoted_secret,
-        "value",
+        *_NAME_HINTS,
         needs=_CALLED,
     ),
     _rule(
         SecretKind.ASSIGNED_SECRET,
         rf"{_NAMED}(?P<value>[^\s\"',;]{{6,200}})",
         is_bare_secret,
-        "value",
+        *_NAME_HINTS,
         needs=_CALLED,
     ),
     _rule(  # what ends in “key” alone must look drawn

@@ -95,6 +95,8 @@ def _catalog(text: str) -> Iterator[Match]:
     written = text.encode("utf-8", errors="replace")
     starts = range(0, max(1, len(written) - OVERLAP), STEP)
     spans = sorted({span for start in starts for span in _spans(written, start)})
+    if not spans:
+        return
     at = _characters(written, {offset for span in spans for offset in span})
     for start, end in spans:
         yield Match(kind=SecretKind.VENDOR_KEY, start=at[start], end=at[end])

@@ -12,6 +12,23 @@ from memory.intake.secrets import Finding, SecretKind
 WRITTEN = st.lists(
     st.sampled_from(["a", "b c", "%41", "\\n", "\u200b", "\uff21", "&amp;", "\\u0042", "\n", "é"])
 ).map("".join)
+ENDS = [
+    "aaaaaaaa",
+    "b+c/d.e=",
+    "a\n",
+    "\n",
+    "\r\n",
+    " ",
+    "\t",
+    "'",
+    '"',
+    "\\",
+    "+",
+    ".",
+    "> ",
+    "# ",
+    "é",
+]
 PASSWORD = "Tractor!4711vio"
 
 
@@ -53,6 +70,19 @@ def test_of_two_that_read_alike_each_is_found_where_it_stands() -> None:
     found = secrets.find(text=text, catalog=lambda _: ())
 
     assert [text[one.start : one.end] for one in found] == [hidden, escaped]
+
+
+@given(st.lists(st.sampled_from(ENDS), max_size=24).map("".join))
+def test_broken_lines_are_found_by_their_ends_wherever_they_are(text: str) -> None:
+    joined = secret_forms.BROKEN_LINE.sub("", text)
+
+    forms = [form for form in secret_forms.forms(text=text) if form.is_joined]
+
+    plain = [form for form in forms if form.parent is not None and form.parent.parent is None]
+    assert [form.text for form in plain] == ([joined] if joined != text else [])
+    for form in plain:
+        spans = [form.span(at, at + 1) for at in range(len(joined))]
+        assert [text[start:end] for start, end in spans] == list(joined)
 
 
 @given(WRITTEN)
