@@ -22,7 +22,7 @@ from uuid import UUID
 from celery import current_app
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F, Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
@@ -142,6 +142,15 @@ def enqueue(
     if is_new or not delay_seconds:
         transaction.on_commit(lambda: wake(queue=job.queue, delay_seconds=delay_seconds))
     return job.id if is_new else None
+
+
+def put_off(*, name: str, key: str, delay_seconds: int, longest_seconds: int) -> None:
+    """Let the waiting job of a key begin so much later than now, within a bound of its age."""
+    later, last = Now() + timedelta(seconds=delay_seconds), timedelta(seconds=longest_seconds)
+    here = tenancy.current().organization_id
+    waiting = Job.objects.filter(organization_id=here, name=name, key=key, state=Job.State.QUEUED)
+    with tenancy.walled(organization_id=here):
+        waiting.update(run_after=Least(later, F("created_at") + last))
 
 
 def wake(*, queue: str, delay_seconds: int = 0) -> None:
@@ -306,15 +315,14 @@ def cancel(*, job_id: UUID) -> bool:
 
 
 def hold_ended(*, name: str, carrying: Mapping[str, Any]) -> bool:
-    """Say whether the jobs of a name that carry this have ended; they stay so until the unit ends.
+    """Say whether the jobs of a name that carry this have ended, and keep it so. In a unit.
 
-    Whoever wants to try one again waits meanwhile. In a unit of the entered organization.
+    Whoever wants to try one again waits until the unit ends.
     """
-    organization_id = tenancy.current().organization_id
-    rows = Job.objects.select_for_update(of=("self",)).filter(
-        organization_id=organization_id, name=name, payload__contains=dict(carrying)
-    )
-    with tenancy.walled(organization_id=organization_id):
+    here, told = tenancy.current().organization_id, dict(carrying)
+    rows = Job.objects.filter(organization_id=here, name=name, payload__contains=told)
+    rows = rows.select_for_update(of=("self",))
+    with tenancy.walled(organization_id=here):
         states = set(rows.order_by("id").values_list("state", flat=True))
     return states.isdisjoint({Job.State.QUEUED, Job.State.RUNNING})
 

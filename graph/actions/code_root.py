@@ -15,6 +15,7 @@ from teams import changes
 from teams.errors import RoleNotSufficient
 from teams.models import Project
 
+LATEST_SECONDS: Final = 600  # ours; after the first, however long files keep coming
 LATER_SECONDS: Final = 30  # ours; after the last file that came of an index that is not whole
 
 
@@ -60,13 +61,22 @@ def queue(*, by: UUID | None, project_id: UUID, view: IndexView) -> UUID | None:
     Returns the job's id, None when one that waits will do it.
     """
     later = view.files_done < view.files_total
-    return jobs.enqueue(
+    key = code_index.later_key(project_id=project_id) if later else project_id.hex
+    job_id = jobs.enqueue(
         code_index.JOB,
         payload={"key": str(project_id)},
-        key=code_index.later_key(project_id=project_id) if later else project_id.hex,
+        key=key,
         delay_seconds=LATER_SECONDS if later else 0,
         created_by=by,
     )
+    if later and job_id is None:
+        jobs.put_off(
+            name=code_index.JOB,
+            key=key,
+            delay_seconds=LATER_SECONDS,
+            longest_seconds=LATEST_SECONDS,
+        )
+    return job_id
 
 
 def tell(*, actor: Actor, project: Project, view: IndexView) -> None:

@@ -1,8 +1,11 @@
 """The index of a project's code: only what changed travels, what is gone goes, all of it heals."""
 
-from datetime import datetime
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
+from django.db.models import F
+from django.db.models.functions import Now
 
 from accounts import jobs, tenancy
 from accounts.caller import Caller
@@ -180,6 +183,22 @@ def test_files_whose_turn_did_not_come_stay_missing_and_are_told(
     assert late.view.state is State.RECEIVING
     again = send(caller, now, told)
     assert (again.indexed, again.waiting) == (2, ())
+
+
+@pytest.mark.parametrize(("waited", "begins"), [(20, 30), (580, 20), (900, -300)])
+def test_a_file_that_comes_lets_the_edges_wait_but_not_for_ever(
+    caller: Caller, now: datetime, waited: int, begins: int
+) -> None:
+    files = {**FILES, "shop/more.py": "def more():\n    return 1\n"}
+    told = announce(caller, now, files)
+    since = Now() - timedelta(seconds=waited)
+    Job.objects.filter(name="graph.resolve").update(created_at=since, run_after=since)
+
+    again = send(caller, now, replace(told, missing=("shop/cart.py",)))
+
+    left = Job.objects.filter(name="graph.resolve").annotate(left=F("run_after") - Now())
+    assert again.job_id is None
+    assert [round(job.left.total_seconds(), -1) for job in left] == [begins]
 
 
 def test_as_many_calls_as_may_are_read_at_a_time(caller: Caller, now: datetime) -> None:
