@@ -77,6 +77,33 @@ def test_a_week_s_pairs_are_looked_for_in_each_place_that_has_any(
     assert waiting.count() == 2
 
 
+def changes(number: int) -> tuple[dict[str, object], ...]:
+    """Return how a session changes files of two modules that no other session changes."""
+    return tuple(
+        {
+            "sequence": place,
+            "kind": "tool_call",
+            "name": "Edit",
+            "step": place,
+            "args": {"file_path": f"/home/ana/shop/src/{module}/{number}.py"},
+        }
+        for place, module in enumerate(("cart", "tax"), start=1)
+    )
+
+
+def test_a_week_finds_modules_that_go_together_through_other_files_each_time(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    for day in range(5):
+        row = ran(agent, now + timedelta(days=day), changes(day), project=store)
+
+    synthesize(session_id=row.id, is_weekly=True, now=now + timedelta(days=6))
+
+    (found,) = said("causal_dependency")
+    assert found.content.startswith("Work on src/cart and on src/tax goes together (5 sessions)")
+    assert found.needs_review
+
+
 def test_nothing_of_another_place_is_told(
     fifth: Session, caller: Caller, store: str, now: datetime
 ) -> None:
