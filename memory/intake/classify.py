@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from memory import taxonomy
 from memory.intake import entities
 from memory.intake import text as texts
-from memory.intake.entities import EntityKind, EntitySpan
+from memory.intake.entities import WRITTEN_DATES, EntityKind, EntitySpan
 from memory.intake.markers import MARKERS
 from memory.taxonomy import Governance, MemoryType, Structure
 
@@ -49,7 +49,7 @@ class Classification:
 _KEY_VALUE = re.compile(
     r"^[ \t]*(?:[-*] )?[\w][\w .-]{0,40}(?::[ \t]|[ \t]*=[ \t]*)\S", re.MULTILINE
 )
-_DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_DATE = re.compile(rf"(?<!\d)\d{{4}}-\d{{2}}-\d{{2}}(?!\d)|{'|'.join(WRITTEN_DATES)}")
 _SEQUENCE = re.compile(
     r"\b(?:first|then|next|after that|afterwards|finally|later|before that|d['\u2019]abord|puis"
     r"|ensuite|enfin)\b",

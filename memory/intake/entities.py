@@ -78,7 +78,15 @@ class EntitySpan:
     confidence: float
 
 
-_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_MONTH = (
+    r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+    r"|janv(?:ier|\.)|févr(?:ier|\.)|mars|avr(?:il|\.)|mai|juin|juil(?:let|\.)|août|sept(?:embre|\.)"
+    r"|oct(?:obre|\.)|nov(?:embre|\.)|déc(?:embre|\.))"
+)
+WRITTEN_DATES: Final = (
+    rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}(?!\d)",
+    rf"(?<!\w)\d{{1,2}}(?:er)? {_MONTH} \d{{4}}(?!\d)",
+)
 _EXTENSION = (
     r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
     r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
@@ -107,8 +115,7 @@ _PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
         r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?",
         _DIGIT,
     ),
-    (EntityKind.DATE, 0.90, rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}", _DIGIT),
-    (EntityKind.DATE, 0.90, rf"(?<!\w)\d{{1,2}} {_MONTH} \d{{4}}", _DIGIT),
+    *((EntityKind.DATE, 0.90, pattern, _DIGIT) for pattern in WRITTEN_DATES),
     (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", "/"),
     (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", r"\.[a-z]"),
     (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", "`"),

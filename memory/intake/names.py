@@ -18,7 +18,7 @@ from memory.intake import text as texts
 from memory.intake.entities import ENTITY_TYPES, EntityKind, EntitySpan, EntityType
 from memory.intake.tools import CANONICAL
 
-VERSION: Final = 1  # of this reader; grows with any change of what it reads, see `read_names`
+VERSION: Final = 2  # of this reader; grows with any change of what it reads, see `read_names`
 LONGEST: Final = 120  # characters of a key and of a name; what is longer names nothing
 MOST: Final = 64  # names of one memory, the first ones
 MOST_ASKED: Final = 64  # names looked for in one question

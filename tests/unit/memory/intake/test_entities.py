@@ -23,6 +23,7 @@ def _found(text: str) -> list[tuple[str, str]]:
         ("See https://example.com/a?b=1, then", [("url", "https://example.com/a?b=1")]),
         ("Since 2026-03-01 it", [("date", "2026-03-01")]),
         ("On March 3, 2026 we", [("date", "March 3, 2026")]),
+        ("Le 12 août 2026 on", [("date", "12 août 2026")]),
         ("Edit src/auth/token.py first", [("path", "src/auth/token.py")]),
         ("Edit config.yaml first", [("path", "config.yaml")]),
         ("Call `mint` there", [("code", "mint")]),
