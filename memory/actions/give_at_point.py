@@ -29,6 +29,7 @@ from memory.actions.giving_back import SILENCE, GivenBack
 from memory.actions.listener import Listener
 from memory.actions.planning import Advice, Task
 from memory.actions.resuming import Unfinished
+from memory.actions.standing import standing
 from memory.models import Session
 from memory.observer import places
 from memory.observer.injection.points import Point
@@ -77,7 +78,9 @@ def _system_prompt(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
         allowed = allowing.of_session(caller=caller, row=row, point=Point.SYSTEM_PROMPT)
         if not briefing.is_due(row=row) or not allowed.is_open:
             return AtPointGiven()
-    wish = Wish(wanted=asked.wanted, working=files)
+        modules = prefetching.modules_of(named=asked.modules, files=files)
+        known = standing(caller=caller, row=row, modules=modules, now=now)
+    wish = Wish(wanted=asked.wanted, working=files, known=known)
     back = briefing.brief(caller=caller, listener=Listener(row=row), wish=wish, now=now)
     return AtPointGiven(back=back)
 

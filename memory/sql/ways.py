@@ -157,6 +157,13 @@ def of_modules(
     return tuple(row[0] for row in rows)
 
 
+def standing(*, question: Question, limit: int, sight: Sight) -> tuple[UUID, ...]:
+    """Return what stands whatever the task, the firmest first, then the latest reflection. In a
+    unit."""
+    rows = _rows("standing", question, sight, limit=limit)
+    return tuple(dict.fromkeys(row[0] for row in rows))
+
+
 def timeline(
     *,
     question: Question,

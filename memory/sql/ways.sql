@@ -177,6 +177,20 @@ WHERE m.id IN (SELECT f.memory_id FROM holders(
   AND {narrowed}
 ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s
 
+-- name: standing
+-- What stands whatever the task: what is pinned or of the first governance layer and applies
+-- everywhere, the firmest first, and the latest reflection of the same places; by memory_standing, which
+-- holds few of many memories.
+(SELECT m.id FROM memory_memory AS m
+ WHERE m.status = 'active' AND (m.pinned OR m.governance = 1 OR m.type = 'reflection')
+   AND (m.pinned OR m.governance = 1) AND m.reach = 'global' AND {narrowed}
+ ORDER BY m.governance, m.pinned DESC, m.importance DESC, m.created_at DESC, m.id LIMIT %(limit)s)
+UNION ALL
+(SELECT m.id FROM memory_memory AS m
+ WHERE m.status = 'active' AND (m.pinned OR m.governance = 1 OR m.type = 'reflection')
+   AND m.type = 'reflection' AND {narrowed}
+ ORDER BY m.created_at DESC, m.id LIMIT 1)
+
 -- name: of_thing
 -- The memories that name a thing, what is pinned and important first; by index memory_mention_named.
 SELECT m.id

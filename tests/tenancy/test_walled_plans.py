@@ -1,5 +1,6 @@
 """Filters of lists keep their indexes under row-level security."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -9,8 +10,11 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions import narrowing
+from memory.actions.narrowing import Narrowing
 from memory.queries.views import visible
-from memory.sql.told import Hearer, told_to
+from memory.sql import ways
+from memory.sql.told import Ear, Hearer, told_here, told_to
 from teams import visibility
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
@@ -50,22 +54,58 @@ def test_who_was_told_what_is_looked_up_by_token_and_by_person(
         assert "(at >" in found[0]  # the moment is looked up as well
 
 
+def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
+    caller: Caller, now: datetime
+) -> None:
+    ear = Ear(
+        session=uuid4(), agent="", token=uuid4(), since=now, compacted_at=None, is_anew=True
+    )  # fmt: skip
+
+    with tenancy.unit():
+        asked = _asked(lambda: told_here(ear=ear, memory_ids=(uuid4(),)), of="memory_givenout")
+        plan = _plan(*asked)
+
+    assert "Seq Scan on memory_givenout" not in plan
+    assert "memory_given_" in plan
+
+
+def test_what_stands_is_looked_up_among_what_stands(caller: Caller, now: datetime) -> None:
+    with tenancy.unit():
+        sight = visibility.sight_of(caller=caller)
+        question = narrowing.question(caller=caller, narrowing=Narrowing())
+        asked = _asked(
+            lambda: ways.standing(question=question, limit=5, sight=sight), of="reflection"
+        )
+        plan = _plan(*asked)
+
+    assert "memory_standing" in plan
+    assert "Seq Scan on memory_memory " not in plan
+
+
 def _asked_of_whom_was_told(caller: Caller, hearer: Hearer) -> tuple[str, Any]:
-    """Return the statement that is asked, and its values."""
+    """Return the statement that asks whom was told what, and its values."""
+    sight = visibility.sight_of(caller=caller)
+    return _asked(
+        lambda: told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100),
+        of="memory_givenout",
+    )
+
+
+def _asked(run: Callable[[], object], *, of: str) -> tuple[str, Any]:
+    """Return the one statement that names something, and its values."""
     asked: list[tuple[str, Any]] = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
         asked.append((sql, params))
         return execute(sql, params, many, context)
 
-    sight = visibility.sight_of(caller=caller)
     with connection.execute_wrapper(note):
-        told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100)
-    (question,) = (one for one in asked if "memory_givenout" in one[0])
+        run()
+    (question,) = (one for one in asked if of in one[0])
     return question
 
 
-def _plan(sql: str, params: tuple[object, ...] = ()) -> str:
+def _plan(sql: str, params: Any = ()) -> str:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
         cursor.execute(f"EXPLAIN {sql}", params)

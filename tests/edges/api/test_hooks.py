@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from accounts import tenancy
+from memory.actions import scratchpads
 from memory.actions.append_events import MOST_OF_SESSION
 from memory.models import GivenOut, Memory, Session, Turn
+from memory.observer.injection import deadline
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
 from tests.support.api import STATEMENT, Api
@@ -146,6 +148,31 @@ def test_where_in_its_repository_an_agent_began_is_kept(api: Api, in_organizatio
     assert "Tr0ub4dor" not in secret[0]
 
 
+def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(
+    api: Api, in_organization: object
+) -> None:
+    api.remember(f"{WARNING} It rounds twice.", related_files=["frontend/x.ts"])
+    where = {"X-Cairn-Root": "/home/ada/shop"}
+    read = {
+        "session": "r",
+        "event": "result",
+        "tool": "Read",
+        "cwd": "/home/ada/shop/backend",
+        "arguments": {"path": "/home/ada/shop/frontend/x.ts"},
+        "result": "…",
+    }
+
+    api.post("hooks/generic", read, **where)
+
+    row = the_session()
+    with tenancy.unit():
+        state = scratchpads.settled(opened=scratchpads.read(row=row))
+    assert row.project is not None
+    assert (row.project.slug, row.root, row.cwd) == ("shop", "/home/ada/shop", read["cwd"])
+    assert list(state.files) == ["frontend/x.ts"]
+    assert state.taint is None
+
+
 def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
     api: Api, in_organization: object
 ) -> None:
@@ -171,6 +198,35 @@ def test_off_means_that_nothing_is_kept_or_given(api: Api, in_organization: obje
 
     assert answer == {}
     assert sessions() == []
+
+
+def test_a_program_that_does_not_wait_is_heard_and_given_nothing(
+    api: Api, in_organization: object
+) -> None:
+    api.remember(WARNING, related_files=[FILE])
+
+    silent = told(api, "generic", "read", **{"X-Cairn-Waits": "0"})
+    given = told(api, "generic", "read", **{"X-Cairn-Waits": "1"})
+
+    assert text_of(silent) == ""
+    assert WARNING in text_of(given)
+    assert the_session().events == 4
+
+
+def test_an_answer_that_comes_too_late_says_so_and_was_not_given(
+    api: Api, in_organization: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    rows = EVENTS["generic"]
+    monkeypatch.setattr(deadline, "HOOK_SECONDS", 0.0)
+
+    late = api.post("hooks/generic", {**rows["fields"], **rows["read"]})
+    monkeypatch.undo()
+    in_time = api.post("hooks/generic", {**rows["fields"], **rows["read"]})
+
+    assert (late.json(), late.headers["X-Cairn-Silence"]) == ({}, "late")
+    assert WARNING in text_of(in_time.json())
+    assert "X-Cairn-Silence" not in in_time.headers
 
 
 def test_an_unknown_event_is_answered_emptily(api: Api) -> None:

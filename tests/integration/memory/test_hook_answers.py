@@ -114,15 +114,17 @@ def test_the_first_file_is_warned_of_where_the_brief_comes_with_the_first_tool(
 ) -> None:
     warned(caller, now)
     known(caller, now)
-    name = "hookEventName" if harness is Harness.COPILOT else "hook_event_name"
-    same = {"harness": harness, "sessionId": "run-1", "conversation_id": "run-1"}
+    names: dict[str, Any] = {"sessionId": "run-1", "conversation_id": "run-1", "toolName": "view"}
+    tool: dict[str, Any] = {
+        **names,
+        "tool_name": "Read",
+        "toolArgs": {"path": FILE},
+        "tool_input": {"path": FILE},
+    }
     prompt = "userPromptSubmitted" if harness is Harness.COPILOT else "beforeSubmitPrompt"
-    heard(program, now, **same, **{name: prompt}, prompt=ASKED)
-    tool = {"toolName": "view", "toolArgs": {"path": FILE}}
-    if harness is Harness.CURSOR:
-        tool = {"tool_name": "Read", "tool_input": {"path": FILE}}
+    heard(program, now, harness=harness, hook_event_name=prompt, prompt=ASKED, **names)
 
-    back = heard(program, now, **same, **{name: "postToolUse"}, **tool)
+    back = heard(program, now, harness=harness, hook_event_name="postToolUse", **tool)
 
     assert back.text.index(WARNING) < back.text.index(VAT)
     assert ledger() == [("tool_result", ""), ("system_prompt", "")]

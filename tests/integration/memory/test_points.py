@@ -397,3 +397,62 @@ def test_relays_that_lead_nowhere_are_refused(
         )
 
     assert methodologies.own(caller=caller) == {}
+
+
+@pytest.mark.usefixtures("store")
+def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    firm = known(
+        caller,
+        now,
+        "Money is counted in whole cents everywhere, because floats drift.",
+        pinned=True,
+    )
+    recipe = known(
+        caller,
+        now,
+        "To add a discount, write its rule first, then the test, then the docs.",
+        type="workflow_recipe",
+    )
+    old = known(
+        caller,
+        now - timedelta(days=2),
+        "Mails were late in spring because one queue took all of them.",
+        type="reflection",
+    )
+    last = known(
+        caller,
+        now,
+        "Mails are on time since summer because two queues share them.",
+        type="reflection",
+    )
+    elsewhere = {"related_modules": ("src/mail",), "type": "workflow_recipe"}
+    known(
+        caller,
+        now,
+        "To add a mail, copy a template first, then write the test and look at it.",
+        **elsewhere,
+    )
+    known(
+        member_caller,
+        now,
+        "My own invoices are counted in thousandths, since the bank asks so.",
+        scope="personal",
+        pinned=True,
+    )
+
+    session = opened(caller, now)
+    given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).back
+
+    assert {one.memory.id for one in given.given} == {firm.id, recipe.id, last.id}
+    assert old.content not in given.text
+
+
+@pytest.mark.usefixtures("store")
+def test_a_brief_over_rest_is_silent_where_nothing_stands(caller: Caller, now: datetime) -> None:
+    known(caller, now, "The lamp in the kitchen is green.")
+
+    given = at(caller, now, Point.SYSTEM_PROMPT, opened(caller, now), modules=("src/cart",)).back
+
+    assert (given.text, given.tokens) == ("", 0)

@@ -1,5 +1,6 @@
 """Whatever is known and asked: within its tokens, and nothing twice in a session (spec 4.6)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid4
@@ -11,13 +12,19 @@ from hypothesis import strategies as st
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.actions.asking import SearchRequest
+from memory.actions.binding import Whereabouts
+from memory.actions.follow_agent import follow_agent
 from memory.actions.give_at_point import AtPoint, give_at_point
 from memory.actions.giving_back import GivenBack
 from memory.actions.open_session import NewSession, open_session
-from memory.models import GivenOut
+from memory.actions.styles import put_style
+from memory.models import GivenOut, Session
+from memory.observer.harnesses import hearing
+from memory.observer.harnesses.adapters import ADAPTERS, Harness
 from memory.observer.injection.choosing import MEMORIES_MOST
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
+from memory.retrieval.style import NewStyle
 from teams.actions.switch_hooks import switch_hooks
 from teams.queries.hooks import Hook
 from tests.support import memories
@@ -39,6 +46,21 @@ KNOWN = st.lists(
     min_size=1,
     max_size=8,
 )
+HOOK_MOST: Final = POINTS[Point.SYSTEM_PROMPT].tokens + POINTS[Point.TOOL_RESULT].tokens
+_HERE: Final = {"cwd": "/home/ana/store", "tool_response": "x"}
+EVENTS: Final[Mapping[str, Mapping[str, object]]] = {
+    "start": {**_HERE, "hook_event_name": "SessionStart", "source": "startup"},
+    "prompt": {**_HERE, "hook_event_name": "UserPromptSubmit", "prompt": TASK},
+    "end": {**_HERE, "hook_event_name": "SessionEnd"},
+    **{
+        name: {**_HERE, "hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": given}
+        for name, tool, given in (
+            ("read", "Read", {"file_path": FILES[0]}),
+            ("edit", "Edit", {"file_path": FILES[1]}),
+            ("search", "Grep", {"pattern": "price cache cart"}),
+        )
+    },
+}
 Drawn = tuple[str, int, str, tuple[str, ...]]
 ASKED = st.lists(st.sampled_from(tuple(Point)), min_size=1, max_size=8)
 
@@ -76,6 +98,21 @@ def ledger_of(session_id: UUID) -> list[UUID]:
     with tenancy.unit():
         rows = GivenOut.objects.filter(session_id=session_id, tokens__gt=0)
         return sorted(rows.values_list("memory_id", flat=True))
+
+
+def told_at(caller: Caller, now: datetime, payload: Mapping[str, object]) -> GivenBack:
+    """Tell what a program does, and return what it is answered."""
+    heard = hearing.hear(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=payload)
+    where = Whereabouts(project="store")
+    return follow_agent(caller=caller, hearing=heard, whereabouts=where, now=now).back
+
+
+def tokens_of(external_id: str) -> int:
+    """Return the tokens that the ledger of a session knows of."""
+    with tenancy.unit():
+        row = Session.objects.filter(external_id=external_id).first()
+        rows = GivenOut.objects.filter(session_id=row.id if row else None)
+        return (row.heading_tokens if row else 0) + sum(rows.values_list("tokens", flat=True))
 
 
 @settings(
@@ -122,3 +159,37 @@ def test_a_memory_that_is_larger_than_its_point_is_not_given(
     assert back.tokens <= POINTS[point].tokens
     if POINTS[point].tokens < packing_tokens.count(text=huge):
         assert back.given == ()
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    known=KNOWN,
+    style=st.integers(0, 110),
+    asked=st.lists(st.sampled_from(tuple(EVENTS)), min_size=1, max_size=8),
+)
+def test_no_answer_of_a_hook_ever_takes_more_than_its_tokens_or_tells_an_agent_again(
+    caller: Caller, store: str, now: datetime, known: list[Drawn], style: int, asked: list[str]
+) -> None:
+    begun(caller, store, now, known)
+    if style:
+        text = " ".join(WORDS * 20)[: style * 5]
+        put_style(caller=caller, new=NewStyle(name="s", text=text, is_default=True), now=now)
+    program, run = memories.as_agent(caller), uuid4().hex
+    told: list[tuple[str, UUID]] = []
+    spent = 0
+    for event in ("edit", "end"):
+        told_at(program, now, {**EVENTS[event], "session_id": f"before {run}"})
+
+    for place, event in enumerate(asked):
+        agent = "a" if place % 3 == 2 else ""
+        back = told_at(program, now, {**EVENTS[event], "session_id": run, "agent_id": agent})
+        told.extend((agent, one.memory.id) for one in back.given)
+        spent += back.tokens
+        assert back.tokens == packing_tokens.count(text=back.text) <= HOOK_MOST
+
+    assert len(told) == len(set(told))
+    assert spent == tokens_of(f"claude-code/{run}")
