@@ -16,8 +16,11 @@ from memory.actions.context import ContextRequest, context
 from memory.actions.embedding import Embedded
 from memory.actions.forget_counted import forget_counted
 from memory.actions.gathering import Pool
+from memory.actions.give_at_point import AtPoint, give_at_point
+from memory.actions.open_session import NewSession, open_session
 from memory.actions.search import search
 from memory.models import AccessLog, Statistic
+from memory.observer.injection.points import Point
 from memory.queries.experiments import LARGEST_DAYS, GraphChanges, report
 from memory.retrieval import graph_part, query
 from memory.sql import entities, retrieval
@@ -110,7 +113,9 @@ def shop(caller: Caller, now: datetime) -> str:
         crowds.make_projects("shop", "other")
     files = (("billing/parser.py",), ("src/cart.py",), ())
     for text, own in zip((PARSER, CARTS, REDIS), files, strict=True):
-        memories.stored(caller, now, text, project="shop", related_files=own)
+        memories.stored(
+            caller, now, text, project="shop", related_files=own, type="dead_end", confidence=0.9
+        )
     return "shop"
 
 
@@ -157,6 +162,23 @@ def test_searches_and_contexts_of_a_project_are_counted_by_day(
     assert found.share is not None
     assert found.share.trials == 3
     assert 0 <= found.share.low <= found.share.value <= found.share.high <= 1
+
+
+@pytest.mark.parametrize("point", [Point.SYSTEM_PROMPT, Point.PLANNER])
+def test_a_brief_and_a_plan_are_counted_once_where_they_give_something(
+    caller: Caller, shop: str, now: datetime, point: Point
+) -> None:
+    new = NewSession(project=shop)
+    for task in ("merging carts with advisory locks in src/cart.py", "zebra quagga"):
+        session = open_session(caller=caller, new=new, now=now).session.id
+        wanted = SearchRequest(query=task, project=shop)
+        give_at_point(
+            caller=caller, asked=AtPoint(point=point, session_id=session, wanted=wanted), now=now
+        )
+
+    found = changes(caller, now)
+
+    assert (found.searches, found.took_part) == (1, 1)
 
 
 def test_what_gives_nothing_is_of_no_project_or_of_two_is_not_counted(
