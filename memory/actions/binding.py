@@ -29,6 +29,7 @@ class Whereabouts:
 
     project: str = ""
     repository: str = ""
+    root: str = ""
     branch: str = ""
     commit: str = ""
 
@@ -59,6 +60,7 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
         external_id=name,
         agent=hearing.harness,
         cwd=_clean(hearing.folder, "cwd"),
+        root=_clean(whereabouts.root, "root"),
         branch=_clean("" if whereabouts.branch == DETACHED else whereabouts.branch, "branch"),
         commit=whereabouts.commit if COMMIT.fullmatch(whereabouts.commit) else "",
         shared=caller.user_id is None,  # a credential of nobody has no sessions of its own
@@ -103,6 +105,7 @@ def _went_on(caller: Caller, row: Session, name: str, now: datetime) -> Bound:
         methodology=row.methodology,
         agent=row.agent,
         cwd=row.cwd,
+        root=row.root,
         branch=row.branch,
         shared=row.audience == row.project_id,
         memory_eligible=row.memory_eligible,
@@ -120,7 +123,8 @@ def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str 
     if whereabouts.project:
         return whereabouts.project
     seen = {one.slug for one in places.projects(caller=caller)}
-    called = (_last_part(whereabouts.repository), _last_part(folder))
+    said = (whereabouts.repository, whereabouts.root, folder)
+    called = tuple(_last_part(one) for one in said)
     named = next((name for name in called if name in seen), None)
     if named is not None or caller.bound_projects is None or len(seen) != 1:
         return named

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, RateLimited
-from memory.actions import append_events, binding, ending, hook_answer
+from memory.actions import append_events, binding, ending, hook_answer, scratchpads
 from memory.actions.append_turns import LONGEST_TURN, Clean, NewTurn, cleaned, store
 from memory.actions.binding import Whereabouts
 from memory.actions.giving_back import SILENCE, GivenBack
@@ -51,11 +51,11 @@ class _Ask:
     whereabouts: Whereabouts
     deadline: Deadline
 
-    @property
-    def event(self) -> Event:
-        """What the event asks for."""
-        is_answered = self.hearing.meaning is Meaning.ANSWERED
-        return Event(files=self.hearing.files, is_answered=is_answered)
+    def event(self, row: Session) -> Event:
+        """Return what the event asks for, with files by their names in the repository."""
+        heard = self.hearing
+        files = scratchpads.named(row=row, paths=heard.files, folder=heard.folder)
+        return Event(files=files, is_answered=heard.meaning is Meaning.ANSWERED)
 
     def listener(self, row: Session) -> Listener:
         """Return which agent of the session is answered."""
@@ -116,7 +116,7 @@ def follow_agent(
         back = hook_answer.with_brief(
             caller=caller,
             listener=ask.listener(kept.row),
-            event=ask.event,
+            event=ask.event(kept.row),
             prompt=kept.prompt,
             now=now,
         )
@@ -193,7 +193,7 @@ def _given(caller: Caller, ask: _Ask, row: Session, now: datetime) -> _Kept:
     prompt = hook_answer.prompt_due(caller=caller, listener=listener)
     if prompt is not None:
         return _Kept(row=row, prompt=prompt)
-    back = hook_answer.at_once(caller=caller, listener=listener, event=ask.event, now=now)
+    back = hook_answer.at_once(caller=caller, listener=listener, event=ask.event(row), now=now)
     return _Kept(row=row, back=back)
 
 

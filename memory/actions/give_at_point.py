@@ -19,6 +19,7 @@ from memory.actions import (
     planning,
     prefetching,
     resuming,
+    scratchpads,
 )
 from memory.actions.append_turns import hold_own
 from memory.actions.asking import SearchRequest
@@ -30,8 +31,6 @@ from memory.actions.listener import Listener
 from memory.actions.planning import Advice, Task
 from memory.actions.resuming import Unfinished
 from memory.actions.standing import standing
-from memory.models import Session
-from memory.observer import places
 from memory.observer.injection.points import Point
 from memory.observer.injection.prefetch import Plan
 from memory.observer.injection.steps import FIRST_STEP
@@ -74,7 +73,7 @@ def give_at_point(*, caller: Caller, asked: AtPoint, now: datetime) -> AtPointGi
 def _system_prompt(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=asked.session_id)
-        files = _relative(row, asked.files)
+        files = scratchpads.named(row=row, paths=asked.files)
         allowed = allowing.of_session(caller=caller, row=row, point=Point.SYSTEM_PROMPT)
         if not briefing.is_due(row=row) or not allowed.is_open:
             return AtPointGiven()
@@ -91,7 +90,7 @@ def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
         allowed = allowing.of_session(caller=caller, row=row, point=asked.point)
         if beginning.was_told(row=row) or not allowed.is_open:
             return AtPointGiven()
-        files = _relative(row, asked.files)
+        files = scratchpads.named(row=row, paths=asked.files)
         modules = prefetching.modules_of(named=asked.modules, files=files)
         left = resuming.unfinished(caller=caller, row=row)
         work = Work(modules=modules, left=left)
@@ -102,7 +101,7 @@ def _first_message(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGive
 def _tool_result(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
     with tenancy.unit():
         row = hold_own(caller=caller, session_id=asked.session_id)
-        files = _relative(row, asked.files)
+        files = scratchpads.named(row=row, paths=asked.files)
         if not allowing.of_session(caller=caller, row=row, point=asked.point).is_open:
             return AtPointGiven()
         found = giving_back.about_files(caller=caller, row=row, files=files, now=now)
@@ -120,7 +119,8 @@ def _step(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
 
 def _planner(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
     with tenancy.unit():
-        files = _relative(hold_own(caller=caller, session_id=asked.session_id), asked.files)
+        row = hold_own(caller=caller, session_id=asked.session_id)
+        files = scratchpads.named(row=row, paths=asked.files)
     task = Task(
         wanted=asked.wanted,
         modules=prefetching.modules_of(named=asked.modules, files=files),
@@ -129,10 +129,6 @@ def _planner(caller: Caller, asked: AtPoint, now: datetime) -> AtPointGiven:
     )
     done = planning.plan(caller=caller, session_id=asked.session_id, task=task, now=now)
     return AtPointGiven(back=done.back, advice=done.advice)
-
-
-def _relative(row: Session, files: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(places.relative(path=path, root=row.cwd) for path in files)
 
 
 _GIVES: Final[Mapping[Point, Callable[[Caller, AtPoint, datetime], AtPointGiven]]] = {

@@ -23,7 +23,6 @@ from memory.observer.events import Event
 from memory.observer.injection import steps
 from memory.observer.injection.points import Point
 from memory.observer.injection.steps import FIRST_STEP, Asked, Trigger
-from memory.observer.scratchpad import Setting
 from memory.observer.tools import Act
 from memory.queries.views import MemoryView
 from teams.permissions import require
@@ -108,8 +107,7 @@ def _about_files(caller: Caller, row: Session, files: tuple[str, ...], now: date
 
 def _files(row: Session, step: Step, last: tuple[Event, ...]) -> tuple[str, ...]:
     """Return the files just touched: those that the caller names, else those of the events."""
-    named = tuple(places.relative(path=path, root=row.cwd) for path in step.files)
-    return named or _touched(row, last[-LOOKED_BACK:])
+    return scratchpads.named(row=row, paths=step.files) or _touched(row, last[-LOOKED_BACK:])
 
 
 def _last(row: Session) -> tuple[Event, ...]:
@@ -121,8 +119,16 @@ def _last(row: Session) -> tuple[Event, ...]:
 
 def _touched(row: Session, last: tuple[Event, ...]) -> tuple[str, ...]:
     """Return the files that the last events touched, the last first."""
-    own = Setting().own_servers
-    read = (tools.read(event=event, root=row.cwd, own_servers=own) for event in reversed(last))
+    setting = scratchpads.setting_of(row=row)
+    read = (
+        tools.read(
+            event=event,
+            root=setting.root,
+            own_servers=setting.own_servers,
+            folder=setting.folder,
+        )
+        for event in reversed(last)
+    )
     paths = (one.target for one in read if one.act in {Act.READ, Act.EDIT} and one.target)
     return tuple(dict.fromkeys(path for path in paths if not places.is_outside(path=path)))
 

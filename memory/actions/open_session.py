@@ -34,6 +34,7 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "methodology": 40,
     "agent": 120,
     "cwd": 400,
+    "root": 400,
     "branch": 200,
     "commit": 64,
 }
@@ -54,6 +55,7 @@ class NewSession:
     methodology: str = ""
     agent: str = ""
     cwd: str = ""
+    root: str = ""
     branch: str = ""
     commit: str = ""
     plan: tuple[str, ...] = ()
@@ -138,6 +140,7 @@ def place_session(
         token_id=caller.token_id,
         agent=new.agent or caller.agent,
         cwd=new.cwd,
+        root=new.root,
         branch=new.branch,
         commit=new.commit,
         plan=list(new.plan),

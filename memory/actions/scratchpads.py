@@ -5,6 +5,7 @@ an event came too late for, is thrown away, and all events are folded from the f
 """
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -13,7 +14,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from memory.models import Session, Stream, Turn
-from memory.observer import checkpoint, end_to_end, fold, stored
+from memory.observer import checkpoint, end_to_end, fold, places, stored
 from memory.observer.events import Event, EventKind
 from memory.observer.scratchpad import Scratchpad, SessionType, Setting, Taint, begin
 
@@ -36,11 +37,22 @@ class Opened:
 
 def setting_of(*, row: Session) -> Setting:
     """Return what is known of a session before its events; a type we do not know is a terminal."""
+    root, folder = places.standing(root=row.root, folder=row.cwd)
     return Setting(
         type=_TYPES.get(row.type, SessionType.TERMINAL),
-        root=row.cwd,
+        root=root,
+        folder=folder,
         planned_steps=len(row.plan or ()),
     )
+
+
+def named(*, row: Session, paths: Iterable[str], folder: str = "") -> tuple[str, ...]:
+    """Return paths that a session's agent says by their names in its repository.
+
+    `folder` is where it works now; where the session began, if it is not said.
+    """
+    root, folder = places.standing(root=row.root, folder=folder or row.cwd)
+    return tuple(places.relative(path=path, root=root, folder=folder) for path in paths)
 
 
 def read(*, row: Session, most: int | None = None) -> Opened:

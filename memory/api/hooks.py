@@ -22,6 +22,7 @@ OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"
 PROJECT: Final = "X-Cairn-Project"
 REPOSITORY: Final = "X-Cairn-Repository"
+ROOT: Final = "X-Cairn-Root"
 BRANCH: Final = "X-Cairn-Branch"
 COMMIT: Final = "X-Cairn-Commit"
 WAITS: Final = "X-Cairn-Waits"
@@ -43,6 +44,7 @@ HEADERS: Final = (
         shape=Text(largest=1_000),
         says="The address of the repository; its last part may name the project. It is not kept.",
     ),
+    Field(name=ROOT, shape=Text(largest=1_000), says="The folder of the repository, in UTF-8."),
     Field(name=BRANCH, shape=Text(largest=1_000), says="The branch, in UTF-8."),
     Field(name=COMMIT, shape=Text(largest=100), says="The commit, in hexadecimal digits."),
     Field(
@@ -64,6 +66,7 @@ def take(ask: Ask) -> Answer:
         whereabouts = Whereabouts(
             project=ask.headers[PROJECT].strip(),
             repository=ask.headers[REPOSITORY],
+            root=_decoded(ask.headers[ROOT]),
             branch=_decoded(ask.headers[BRANCH]),
             commit=ask.headers[COMMIT].strip(),
         )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from . import claude_code, codex, masking, transcripts
-from .errors import Misused
+from . import claude_code, codex, masking, repository, transcripts
+from .errors import ClientError, Misused
 from .transcripts import About, Line, Parser
 
 LINES_LOOKED_AT: Final = 200  # for the folder of the work, ours
@@ -132,9 +132,24 @@ def about(*, transcript: Transcript) -> About:
     clean = {name: masking.mask(text=text).text for name, text in found.items()}
     return About(
         cwd=clean["cwd"][:CWD_MOST],
+        root=masking.mask(text=_root(found["cwd"])).text[:CWD_MOST],
         branch=clean["branch"][:BRANCH_MOST],
         commit=clean["commit"] if _COMMIT.fullmatch(clean["commit"]) else "",
     )
+
+
+def _root(folder: str) -> str:
+    """Return the folder of the repository that a folder is in, as far as it is still there.
+
+    Where git refuses, a transcript is told as one that lies in no repository.
+    """
+    path = Path(folder)
+    if not folder or not path.is_dir():
+        return ""
+    try:
+        return repository.root_of(folder=path).as_posix()
+    except ClientError:
+        return ""
 
 
 def named(*, paths: tuple[Path, ...], name: str = "") -> Iterator[Transcript]:

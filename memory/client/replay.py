@@ -261,6 +261,7 @@ def _open(run: Run, sink: Sink, transcript: Transcript) -> str:
         agent=f"{transcript.source.name} transcript",
         shared=run.is_shared,
         cwd=where.cwd,
+        root=where.root or None,
         branch=where.branch,
         commit=where.commit,
     )

@@ -93,9 +93,13 @@ Parser = Callable[[State, Line], Parsed]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """Where work was done, as far as a line tells it: folder, branch, commit."""
+    """Where work was done, as far as a line tells it: folder, branch, commit.
+
+    `root` is the folder of the repository, which no line tells and git does.
+    """
 
     cwd: str = ""
+    root: str = ""
     branch: str = ""
     commit: str = ""
 

@@ -30,6 +30,7 @@ from memory.observer.scratchpad import (
     Recorded,
     Report,
     Scratchpad,
+    Setting,
     StepCost,
     Taint,
     step_key,
@@ -201,7 +202,7 @@ def _on_result(state: Scratchpad, event: Event) -> None:
         is_error=is_error,
         fingerprint=error.digest,
         message=error.message,
-        found=() if is_error else _found(deed, event.text, state.setting.root),
+        found=() if is_error else _found(deed, event.text, state.setting),
         seconds=_seconds(state, deed, event),
     )
 
@@ -231,10 +232,12 @@ def _program(deed: Deed) -> str:
     return deed.act.value
 
 
-def _found(deed: Deed, text: str, root: str) -> tuple[str, ...]:
+def _found(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
     """Return the paths that a search found, or what a file just read imports."""
     if deed.act in _SEARCHES:
-        named = (places.relative(path=match, root=root) for match in _PATH.findall(text))
+        root, folder = setting.root, setting.folder
+        matches = _PATH.findall(text)
+        named = (places.relative(path=one, root=root, folder=folder) for one in matches)
     elif deed.act is Act.READ:
         named = (".".join(filter(None, groups)) for groups in _IMPORT.findall(text))
     else:

@@ -44,6 +44,20 @@ def relative(*, path: str, root: str, folder: str = "") -> str:
     return clean
 
 
+def standing(*, root: str, folder: str) -> tuple[str, str]:
+    """Return the repository and the folder in it where somebody works, the first alone if the same.
+
+    A repository that the folder does not lie in is not believed: names of one place differ, and
+    paths would lead out of it. Then the folder stands for it.
+    """
+    base, where = _slashes(root).rstrip("/"), _slashes(folder).rstrip("/")
+    if not base or base == where:
+        return folder or root, ""
+    if not where:
+        return root, ""
+    return (root, folder) if where.startswith(f"{base}/") else (folder, "")
+
+
 def is_outside(*, path: str) -> bool:
     """Say whether a path, after `relative`, leaves the repository."""
     return path.startswith(("/", "~", "../")) or path == ".." or _DRIVE.match(path) is not None

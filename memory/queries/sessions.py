@@ -44,6 +44,7 @@ class SessionView:
     methodology: str
     work_unit: Mapping[str, Any]
     cwd: str
+    root: str
     branch: str
     commit: str
     plan: tuple[str, ...]
@@ -213,6 +214,7 @@ def to_view(row: Session) -> SessionView:
         methodology=row.methodology,
         work_unit=row.work_unit,
         cwd=row.cwd,
+        root=row.root,
         branch=row.branch,
         commit=row.commit,
         plan=tuple(row.plan or ()),

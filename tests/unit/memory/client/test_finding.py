@@ -1,6 +1,7 @@
 """Where transcripts lie, what stands beside them, and where the work was (spec 8.3)."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,22 @@ def test_folder_and_branch_are_told_without_secrets(main: Transcript) -> None:
     assert (plain.cwd, plain.branch, plain.commit) == ("/home/mia/shop", "prices", "")
     assert masked.cwd == "/work/shop"
     assert secret not in masked.branch
+
+
+def test_the_folder_of_the_repository_is_told_beside_that_of_the_work(
+    main: Transcript, tmp_path: Path
+) -> None:
+    folder = tmp_path / "shop" / "backend"
+    folder.mkdir(parents=True)
+    subprocess.run(("git", "init", "-q", tmp_path / "shop"), check=True)
+    path = main.path.with_name("other.jsonl")
+    path.write_text(_line("x", cwd=str(folder)))
+
+    told = finding.about(transcript=Transcript(path=path, source=main.source, size=1))
+    gone = finding.about(transcript=main)
+
+    assert Path(told.root) == (tmp_path / "shop").resolve()
+    assert gone.root == ""
 
 
 def test_codex_tells_the_commit_it_began_from(tmp_path: Path) -> None:

@@ -30,6 +30,41 @@ def test_naming_again_changes_nothing(parts: list[str]) -> None:
     assert places.relative(path=once, root="/r") == once
 
 
+@pytest.mark.parametrize(
+    ("root", "folder", "standing"),
+    [
+        ("/h/shop", "/h/shop/backend", ("/h/shop", "/h/shop/backend")),
+        ("/h/shop/", "/h/shop", ("/h/shop", "")),
+        ("", "/h/shop", ("/h/shop", "")),
+        ("/h/shop", "", ("/h/shop", "")),
+        ("/private/h/shop", "/h/shop/backend", ("/h/shop/backend", "")),
+        ("C:/h/shop", "C:\\h\\shop\\a", ("C:/h/shop", "C:\\h\\shop\\a")),
+        ("/", "/h/shop", ("/h/shop", "")),
+    ],
+)
+def test_a_repository_is_believed_where_the_work_lies_in_it(
+    root: str, folder: str, standing: tuple[str, str]
+) -> None:
+    assert places.standing(root=root, folder=folder) == standing
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.py", "backend/a.py"),
+        ("../frontend/x.ts", "frontend/x.ts"),
+        ("/home/ana/shop/frontend/x.ts", "frontend/x.ts"),
+        ("~/shop/frontend/x.ts", "frontend/x.ts"),
+        ("~/other/x.ts", "~/other/x.ts"),
+        ("../../other/x.ts", "/home/ana/other/x.ts"),
+    ],
+)
+def test_a_path_is_named_from_the_repository_wherever_in_it_one_works(path: str, name: str) -> None:
+    root = "/home/ana/shop"
+
+    assert places.relative(path=path, root=root, folder=f"{root}/backend") == name
+
+
 @pytest.mark.parametrize("path", ["/etc/passwd", "~/notes", "../a", "..", "C:/a"])
 def test_what_leaves_the_repository_is_outside(path: str) -> None:
     assert places.is_outside(path=path)
