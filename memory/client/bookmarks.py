@@ -23,12 +23,14 @@ HEAD: Final = 512  # bytes at the start of a file, by which it is known again
 class Bookmark:
     """How far a transcript was sent, and the session of it that has not ended; empty for none.
 
-    `ranks` are those of its subagents, by the names of their files: once given they stay, since
-    sequence numbers follow from them.
+    `part` counts its sessions, of which one that is full goes on in the next. `ranks` are those of
+    its subagents, by the names of their files: once given they stay, since sequence numbers follow
+    from them.
     """
 
     place: Place = START
     session_id: str = ""
+    part: int = 1
     ranks: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -51,7 +53,8 @@ class Shelf:
         place = reading.from_json(told=told.get("place"))
         if place.offset > transcript.size:
             return fresh
-        return replace(fresh, place=place, session_id=transcripts.text_of(told, "session"))
+        session_id = transcripts.text_of(told, "session")
+        return replace(fresh, place=place, session_id=session_id, part=_part(told.get("part")))
 
     def is_begun(self, *, transcript: Transcript) -> bool:
         """Say whether anything of a transcript was sent to a session that has not ended."""
@@ -64,6 +67,7 @@ class Shelf:
             "head": _head(transcript),
             "place": reading.as_json(place=mark.place),
             "session": mark.session_id,
+            "part": mark.part,
             "ranks": dict(mark.ranks),
         }
         data, mode = json.dumps(told).encode(), configuration.FILE_MODE
@@ -81,6 +85,10 @@ class Shelf:
         parts = "\n".join((self.url, self.project, transcript.key))
         name = hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()
         return self.folder / f"{name}.json"
+
+
+def _part(told: object) -> int:
+    return told if type(told) is int and told > 1 else 1
 
 
 def _head(transcript: Transcript) -> str:

@@ -64,10 +64,11 @@ class Incomplete(ClientError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A field that was refused: a JSON pointer, and why."""
+    """A field that was refused: a JSON pointer, why, and the stable code of that."""
 
     pointer: str
     detail: str
+    code: str = ""
 
 
 class Problem(ClientError):
@@ -92,7 +93,11 @@ class Problem(ClientError):
 def _faults(given: object) -> tuple[Fault, ...]:
     entries = given if isinstance(given, list) else []
     return tuple(
-        Fault(pointer=_text(entry.get("pointer")), detail=_text(entry.get("detail")))
+        Fault(
+            pointer=_text(entry.get("pointer")),
+            detail=_text(entry.get("detail")),
+            code=_text(entry.get("code")),
+        )
         for entry in entries
         if isinstance(entry, Mapping)
     )

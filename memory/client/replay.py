@@ -4,83 +4,23 @@ A session is found again by the name of its transcript, and what it holds by seq
 follow from lines: so a transcript that is sent twice, in whole or in part, is stored once.
 """
 
-import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from . import finding, reading
 from .bookmarks import Bookmark, Shelf
 from .errors import ClientError, Problem
 from .finding import Transcript
-from .reading import BLOCK, FIRST_BLOCK, Place, Read, Row
-from .transcripts import Standing
-from .values import Appended, Session
+from .reading import BLOCK, FIRST_BLOCK, Place, Read
+from .sending import BYTES_MOST, TURNS_MOST, About, Sink, Tally, Target, end
 
-TURNS_MOST: Final = 150  # a call; the server takes 200
-EVENTS_MOST: Final = 400  # a call; the server takes 500
-BYTES_MOST: Final = 400_000  # of JSON a call; the server takes 1 MiB
 RANKS_MOST: Final = (2**31 - FIRST_BLOCK) // BLOCK  # subagents whose numbers fit into a session
-_GONE: Final = 404  # a session that was deleted since
 _ENOUGH: Final = (401, 403)  # what the next transcript would be told as well
 
 
 class TooMany(ClientError):
     """A session has more subagents than it has numbers for."""
-
-
-class Sink(Protocol):
-    """What of the client a replay needs."""
-
-    def open_session(self, *, external_id: str, project: str, **about: object) -> Session:
-        """Open a session, or find it."""
-
-    def append_turns(self, *, session_id: str, turns: list[Row]) -> Appended:
-        """Append turns."""
-
-    def append_events(self, *, session_id: str, events: list[Row]) -> Appended:
-        """Append events."""
-
-    def end_session(self, *, session_id: str) -> Session:
-        """End a session."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Tally:
-    """What a transcript came to, counted while it is read and sent."""
-
-    lines: int = 0
-    turns: int = 0
-    events: int = 0
-    unknown: int = 0
-    broken: int = 0
-    stored: int = 0
-    known: int = 0
-    refused: int = 0
-    masked: Counter[str] = field(default_factory=Counter)
-
-    def count(self, one: Read) -> None:
-        """Count a line."""
-        self.lines += 1
-        self.turns += len(one.turns)
-        self.events += len(one.events)
-        self.unknown += one.standing is Standing.UNKNOWN
-        self.broken += one.standing is Standing.BROKEN
-        self.masked.update(one.masked)
-
-    def add(self, done: Appended) -> None:
-        """Count what the server answered."""
-        self.stored += done.stored
-        self.known += done.known
-        self.refused += done.refused
-
-    def as_json(self) -> dict[str, Any]:
-        """Write the counts down."""
-        names = (
-            "lines", "turns", "events", "unknown", "broken", "stored", "known", "refused",
-        )  # fmt: skip
-        return {**{name: getattr(self, name) for name in names}, "masked": dict(self.masked)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +103,9 @@ def _replayed(run: Run, transcript: Transcript, tally: Tally) -> Done:
     left = next((one.mark.session_id for one in marks.values() if one.mark.session_id), "")
     if run.sink is None or not run.ends or not left or fault is not None:
         return Done(transcript=transcript, tally=tally, session_id=sent_to, fault=fault)
-    _end(run.sink, left)
+    for session_id in dict.fromkeys(one.mark.session_id for one in marks.values()):
+        if session_id:
+            end(sink=run.sink, session_id=session_id)
     for one, sent in marks.items():
         run.shelf.keep(transcript=one, mark=replace(sent.mark, session_id=""))
     return Done(transcript=transcript, tally=tally, session_id=left)
@@ -197,28 +139,20 @@ def _sent(run: Run, transcript: Transcript, tally: Tally) -> Sent:
     mark = run.shelf.find(transcript=transcript)
     mark = mark if run.goes_on else Bookmark(ranks=mark.ranks)
     run.progress(mark.place.offset)
-    start, session_id = mark.place, ""
+    start = mark.place
+    about = About(transcript=transcript, project=run.project, is_shared=run.is_shared)
+    target = None if run.sink is None else Target(sink=run.sink, about=about, part=mark.part)
     lines = reading.read(
         path=transcript.path, parser=transcript.source.parser, start=start, rank=transcript.rank
     )
     for batch, place in _batches(_counted(lines, start, tally, run.progress)):
-        if run.sink is None:
+        if target is None:
             continue
-        if not session_id and batch:
-            session_id = _open(run, run.sink, transcript)
-        _send(run.sink, session_id, batch, tally)
-        mark = replace(mark, place=place, session_id=session_id or mark.session_id)
+        target.take(batch=batch, tally=tally)
+        session_id = target.session_id or mark.session_id
+        mark = replace(mark, place=place, session_id=session_id, part=target.part)
         run.shelf.keep(transcript=transcript, mark=mark)
-    return Sent(mark=mark, sent_to=session_id)
-
-
-def _end(sink: Sink, session_id: str) -> None:
-    """End a session; one that is gone needs no end."""
-    try:
-        sink.end_session(session_id=session_id)
-    except Problem as problem:
-        if problem.status != _GONE:
-            raise
+    return Sent(mark=mark, sent_to="" if target is None else target.session_id)
 
 
 def _counted(
@@ -251,42 +185,3 @@ def _batches(lines: Iterator[Read]) -> Iterator[tuple[tuple[Read, ...], Place]]:
             held, last, size = [], None, 0
     if last is not None:
         yield tuple(held), last
-
-
-def _open(run: Run, sink: Sink, transcript: Transcript) -> str:
-    where = finding.about(transcript=transcript)
-    session = sink.open_session(
-        external_id=transcript.external_id,
-        project=run.project,
-        agent=f"{transcript.source.name} transcript",
-        shared=run.is_shared,
-        cwd=where.cwd,
-        root=where.root or None,
-        branch=where.branch,
-        commit=where.commit,
-    )
-    return session.id
-
-
-def _send(sink: Sink, session_id: str, batch: tuple[Read, ...], tally: Tally) -> None:
-    turns = (row for one in batch for row in one.turns)
-    for rows in portions(rows=turns, most=TURNS_MOST):
-        tally.add(sink.append_turns(session_id=session_id, turns=rows))
-    events = (row for one in batch for row in one.events)
-    for rows in portions(rows=events, most=EVENTS_MOST):
-        tally.add(sink.append_events(session_id=session_id, events=rows))
-
-
-def portions(*, rows: Iterable[Row], most: int) -> Iterator[list[Row]]:
-    """Yield rows in lists that one call takes, by number and by bytes."""
-    held: list[Row] = []
-    size = 0
-    for row in rows:
-        length = len(json.dumps(row))
-        if held and (len(held) >= most or size + length > BYTES_MOST):
-            yield held
-            held, size = [], 0
-        held.append(row)
-        size += length
-    if held:
-        yield held

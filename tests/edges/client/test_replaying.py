@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from memory.actions import append_events
 from memory.client.api import Client
 from tests.edges.client.conftest import Cairn
 from tests.support.live import Place
@@ -61,6 +62,41 @@ def test_transcript_sent_again_stores_nothing_new(
     assert [row["stored"] for row in again] == [0, 0]
     assert [row["known"] for row in again] == [row["stored"] for row in first]
     assert [(row["lines"], row["session"]) for row in on] == [(0, ""), (0, "")]
+
+
+def _parts(address: str, place: Place, name: str) -> list[tuple[str, str, str, int]]:
+    """Return the sessions of a transcript: name, thread, whether they run, and their events."""
+    headers = {"Authorization": f"Bearer {place.token}"}
+    got = httpx.get(f"{address}/api/v1/sessions", params={"limit": 100}, headers=headers).json()
+    rows = (one for one in got["items"] if one["external_id"].startswith(name))
+    told = ((one["external_id"], one["thread"], one["state"], one["events"]) for one in rows)
+    return sorted(told)
+
+
+def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_thread(
+    here: Cairn,
+    transcripts: dict[str, Path],
+    address: str,
+    place: Place,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(append_events, "MOST_OF_SESSION", 3)
+    path = str(transcripts["claude_code_2.jsonl"])
+
+    first = here("replay", path, "--json")
+
+    assert first.code == 0, first.err
+    (row,) = first.rows()
+    parts = _parts(address, place, row["external_id"])
+    assert sum(events for *_, events in parts) == row["events"] > 3
+    assert {state for _, _, state, _ in parts} <= {"ended", "consolidated"}
+    assert {thread for _, thread, _, _ in parts} == {row["external_id"]}
+    assert [name for name, *_ in parts][1] == f"{row['external_id']}#2"
+    assert all(events <= 3 for *_, events in parts)
+    (again,) = here("replay", path, "--again", "--json").rows()
+    assert (again["stored"], again["known"]) == (0, row["stored"])
+    assert len(_parts(address, place, row["external_id"])) == len(parts)
+    assert here("replay", path, "--json").rows()[0]["lines"] == 0
 
 
 def test_only_what_a_transcript_has_gained_is_sent(
