@@ -86,10 +86,12 @@ def _met(agents: tuple[tuple[Deed, ...], ...]) -> Iterator[tuple[str, list[_Made
 
 
 def _span(deeds: tuple[Deed, ...], is_timed: bool) -> tuple[float, float]:
-    """Return from when until when an agent is known to have been at work."""
-    begins = min(_when(deed, is_timed) for deed in deeds)
-    took = (deed.seconds if is_timed and deed.seconds else 0.0 for deed in deeds)
-    return begins, max(_when(deed, is_timed) + each for deed, each in zip(deeds, took, strict=True))
+    """Return from when until when an agent is known to have been at work: its first and last call.
+
+    How long the last one took is left out: some programs tell of a call when it has ended.
+    """
+    moments = [_when(deed, is_timed) for deed in deeds]
+    return min(moments), max(moments)
 
 
 def _when(deed: Deed, is_timed: bool) -> float:

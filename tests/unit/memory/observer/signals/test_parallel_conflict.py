@@ -21,6 +21,13 @@ def sent() -> Story:
     return story.event("tool_result", name="Task", call="t").edit("a.py")
 
 
+def told_afterwards() -> Story:
+    """Let an agent edit what another had edited, whose last call is told with how long it took."""
+    story = Story().read("b.py").by("sub").edit("a.py").event("tool_call", name="Bash", args={})
+    story.event("tool_result", name="Bash", at=story.at, duration_ms=300_000)
+    return story.by("").edit("a.py").run("ls")
+
+
 MERGE = "Auto-merging a.py\nCONFLICT (content): Merge conflict in a.py\nAutomatic merge failed"
 
 
@@ -52,6 +59,7 @@ def test_it_is_seen(story: Story, seen: list[str]) -> None:
         sent(),
         without_clocks(sent()),
         both_at_work(pause=3_600),
+        told_afterwards(),
     ],
 )
 def test_it_is_not_seen(story: Story) -> None:
