@@ -5,7 +5,7 @@ color tells stands in words and signs as well.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -20,6 +20,7 @@ from memory.actions.show_steps import Shown, Steps, show_steps
 from memory.observer.ribbon import CALLS, Mark
 from memory.queries import events, memories
 from memory.queries.events import EventView
+from memory.queries.injections import Entry
 from memory.queries.views import MemoryView
 
 HEIGHT: Final = 36.0  # of the highest bar, in units of the drawing
@@ -80,12 +81,16 @@ class Ribbon:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenHere:
-    """A memory that was given in a bar, for how many tokens, and when."""
+    """A memory that was given in a bar, for how many tokens, and when.
+
+    `agent` names the one of several agents that was told; empty: the first.
+    """
 
     memory: MemoryView
     point: str
     tokens: int
     at: datetime
+    agent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +145,7 @@ def _ribbon(steps: Steps, opened: int | None) -> Ribbon:
         unplaced=len(steps.unplaced),
         are_kept=steps.are_kept,
         calls=sum(shown.bar.calls for shown in steps.bars),
-        given=sum(bar.given for bar in bars) + len(steps.unplaced),
+        given=_memories(*(one.given for one in steps.bars), steps.unplaced),
     )
 
 
@@ -155,7 +160,7 @@ def _pane(
     page = events.events(
         caller=caller, session_id=session_id, first=sequence, last=bar.last, limit=EVENTS
     )
-    ids = tuple(one.memory_id for one in shown.given)
+    ids = tuple(dict.fromkeys(one.memory_id for one in shown.given))
     views = memories.by_ids(caller=caller, memory_ids=ids, now=now) if ids else {}
     return Pane(
         name=_name(shown),
@@ -165,7 +170,13 @@ def _pane(
         events=page.items,
         next_from=page.next_from,
         given=tuple(
-            GivenHere(memory=views[one.memory_id], point=one.point, tokens=one.tokens, at=one.at)
+            GivenHere(
+                memory=views[one.memory_id],
+                point=one.point,
+                tokens=one.tokens,
+                at=one.at,
+                agent=one.agent,
+            )
             for one in shown.given
             if one.memory_id in views
         ),
@@ -185,7 +196,7 @@ def _drawn(shown: Shown, most: int, opened: int | None) -> Drawn:
         counts=tuple((mark.value, marks.get(mark, 0)) for mark in Mark),
         errors=marks.get(Mark.ERROR, 0),
         dead_ends=marks.get(Mark.DEAD_END, 0),
-        given=len(shown.given),
+        given=_memories(shown.given),
         is_open=opened is not None and bar.first <= opened <= bar.last,
     )
 
@@ -215,7 +226,12 @@ def _name(shown: Shown) -> str:
 def _says(shown: Shown) -> str:
     """Return what a bar holds in words, as a screen reader reads it."""
     told = [str(_COUNTED[mark] % {"n": n}) for mark, n in shown.bar.marks.items() if n]
-    if count := len(shown.given):
+    if count := _memories(shown.given):
         text = ngettext("%(n)d memory given", "%(n)d memories given", count)
         told.append(text % {"n": count})
     return ", ".join(told)
+
+
+def _memories(*given: Iterable[Entry]) -> int:
+    """Return how many memories were given; one that several agents were told is one."""
+    return len({one.memory_id for entries in given for one in entries})

@@ -128,6 +128,24 @@ def test_a_bar_shows_its_events_without_secrets_and_what_was_given_there(
     assert "1 secret taken out" in last
 
 
+def test_a_memory_that_a_subagent_was_told_too_is_one_and_says_to_whom(
+    owner_pages: Client, shop: str, caller: Caller, now: datetime
+) -> None:
+    session = told(caller, now, a_story())
+    give(session, caller, "Carts are locked before they are priced.", now + timedelta(seconds=8))
+    with entered(caller), tenancy.unit():
+        row = GivenOut.objects.get(session_id=session.id)
+        row.pk, row.agent = None, "explore-1"
+        row.save()
+
+    ribbon = owner_pages.get(f"{shop}sessions/{session.id}/steps").content.decode()
+    second = owner_pages.get(f"{shop}sessions/{session.id}/steps?event=4").content.decode()
+
+    assert 'aria-label="Step 2: 1 edit, 1 memory given"' in ribbon
+    assert second.count("Carts are locked before they are priced.") == 2
+    assert second.count('<span class="chip">explore-1</span>') == 1
+
+
 def test_a_long_bar_is_shown_page_by_page(
     owner_pages: Client, shop: str, caller: Caller, now: datetime
 ) -> None:

@@ -21,6 +21,7 @@ from memory.observer.harnesses.adapters import ADAPTERS, Harness
 from memory.observer.injection.deadline import NEVER, Deadline
 from memory.observer.injection.points import POINTS, Point
 from memory.queries import injections
+from memory.queries.session_figures import figures
 from memory.retrieval import packing_tokens
 from memory.retrieval.style import NewStyle
 from teams.actions.switch_hooks import switch_hooks
@@ -97,6 +98,13 @@ def tokens_of_the_ledger() -> int:
         rows = GivenOut.objects.filter(session_id__isnull=False)
         beside = sum(Session.objects.values_list("heading_tokens", flat=True))
         return beside + sum(rows.values_list("tokens", flat=True))
+
+
+def figures_of(caller: Caller, external_id: str) -> int:
+    """Return the tokens that a list of sessions shows for one."""
+    with tenancy.unit():
+        session_id = Session.objects.get(external_id=external_id).id
+    return figures(caller=caller, session_ids=(session_id,))[session_id].given_tokens
 
 
 def by_then(checks: int) -> Deadline:
@@ -220,6 +228,8 @@ def test_unfinished_work_stands_before_the_brief_and_within_its_tokens(
     assert back.text.index(FILE) < back.text.index(VAT)
     assert packing_tokens.count(text=back.text) == back.tokens <= BRIEF
     assert 0 < back.heading_tokens < back.tokens == tokens_of_the_ledger()
+    assert figures_of(caller, "claude-code/run-1") == back.tokens
+    assert injections.in_project(caller=caller, project="store").tokens == back.tokens
     assert "Work left" not in prompted(program, now + timedelta(minutes=2)).text
 
 
