@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-INJECTION_FLOOR: Final = 0.65  # effective confidence an injected memory needs, spec 4.6
 CURVE_WIDTH: Final = 360.0
 CURVE_HEIGHT: Final = 60.0
 CURVE_STEPS: Final = 48
@@ -25,10 +24,11 @@ YEAR: Final = 365 * DAY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Confidence over the coming days: a path, its area, the floor's height, and the end."""
+    """Confidence over the coming days: a path, its area, the floor and its height, the end."""
 
     line: str
     area: str
+    floor: float
     floor_y: float
     days: int
     below_at: datetime | None
@@ -43,10 +43,15 @@ class Age:
     unit: str
 
 
-def curve(*, confidence: float, half_life_days: float | None, pinned: bool, now: datetime) -> Curve:
-    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885; form as in spec 1.6)."""
+def curve(
+    *, confidence: float, half_life_days: float | None, pinned: bool, floor: float, now: datetime
+) -> Curve:
+    """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885; form as in spec 1.6).
+
+    `floor` is the confidence from which the reader's agents are given it unasked (spec 7.4).
+    """
     flat = pinned or not half_life_days
-    meets = None if flat else _days_to_floor(confidence, half_life_days or 1.0)
+    meets = None if flat else _days_to_floor(confidence, half_life_days or 1.0, floor)
     days = max(CURVE_SHORTEST_DAYS, (meets or 0.0) * CURVE_PAST_FLOOR)
     points = tuple(
         _point(step, days, confidence, None if flat else half_life_days)
@@ -56,7 +61,8 @@ def curve(*, confidence: float, half_life_days: float | None, pinned: bool, now:
     return Curve(
         line=line,
         area=f"{line} L{CURVE_WIDTH:.0f} {CURVE_HEIGHT:.0f} L0 {CURVE_HEIGHT:.0f} Z",
-        floor_y=round(_height(INJECTION_FLOOR), 1),
+        floor=floor,
+        floor_y=round(_height(floor), 1),
         days=round(days),
         below_at=None if meets is None else now + timedelta(days=meets),
         flat=flat,
@@ -80,10 +86,10 @@ def age(*, moment: datetime, now: datetime) -> Age:
     return Age(count=0, unit="now")
 
 
-def _days_to_floor(confidence: float, half_life_days: float) -> float:
-    if confidence <= INJECTION_FLOOR:
+def _days_to_floor(confidence: float, half_life_days: float, floor: float) -> float:
+    if confidence <= floor:
         return 0.0
-    return half_life_days * math.log2(confidence / INJECTION_FLOOR)
+    return half_life_days * math.log2(confidence / floor)
 
 
 def _point(

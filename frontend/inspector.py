@@ -11,7 +11,7 @@ from accounts.caller import TokenScope as Scope
 from accounts.queries import people
 from frontend import figures, words_of_sessions
 from frontend.words import Name, name_of
-from memory.queries import memories, proofs, reentries
+from memory.queries import memories, proofs, reentries, trust
 from memory.queries.memories import LinkView, VersionView
 from memory.queries.proofs import Proof
 from memory.queries.reentries import Reentered
@@ -68,6 +68,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
+            floor=trust.floor(caller=caller, project_id=memory.project_id),
             now=now,
         ),
         versions=_versions(history, names),

@@ -99,6 +99,13 @@ def level_of(*, caller: Caller, project_id: UUID | None) -> TrustLevel:
     return trust.in_force(standing=standing, role=caller.role)
 
 
+def floor(*, caller: Caller, project_id: UUID | None) -> float:
+    """Return the confidence from which a caller's agents are given what a project knows unasked."""
+    with tenancy.unit():
+        level = level_of(caller=caller, project_id=project_id)
+    return trust.level_row(level=level).injects_from_confidence
+
+
 def standing_of(*, user_id: UUID | None, project_id: UUID | None) -> Standing:
     """Return where a person stands, as it is kept. In a unit."""
     if user_id is None or project_id is None:

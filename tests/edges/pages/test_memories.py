@@ -11,10 +11,12 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend import listing
 from memory.actions.revise import revise
-from memory.models import EmbeddingModel, MemoryLink
+from memory.models import EmbeddingModel, Memory, MemoryLink
 from memory.queries import memories
 from memory.queries.views import MemoryView
+from teams.trust import TrustLevel
 from tests.edges.pages.conftest import HTMX, remembered, verb
+from tests.support.trusting import stand
 
 LIST = "/o/acme/p/shop/memories"
 
@@ -143,6 +145,24 @@ def test_peek_stands_in_the_address(owner_pages: Client, memory: MemoryView) -> 
 
     assert f'data-memory="{memory.id}"' in page
     assert "split open" in page
+
+
+@pytest.mark.parametrize(
+    ("level", "says"),
+    [(TrustLevel.STANDARD, "below 0.65 on"), (TrustLevel.CAUTIOUS, "below 0.80: your agents are")],
+)
+def test_the_floor_is_that_of_the_reader_s_trust(
+    owner_pages: Client, memory: MemoryView, caller: Caller, level: TrustLevel, says: str
+) -> None:
+    doubtful = {"confidence": 0.7, "decay_half_life_days": 90, "pinned": False}
+    with entered(caller), tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(**doubtful)
+    with entered(caller):
+        stand(caller, memory.project_slug, level, datetime.now(UTC))
+
+    page = owner_pages.get(LIST, {"peek": str(memory.id)}).content.decode()
+
+    assert says in page
 
 
 def test_peek_at_nothing_is_not_found(owner_pages: Client, memory: MemoryView) -> None:
