@@ -59,7 +59,8 @@ def archive_part(*, caller: Caller, what: Chosen, after: UUID | None, most: int)
     ids = tuple(rows.order_by("id").values_list("id", flat=True)[: min(most, AT_ONCE)])
     if not ids:
         return Part(after=None)
-    held = _hold(caller, what, frozenset(ids))
+    together = rollback_reach.with_twins(caller=caller, what=what, ids=frozenset(ids))
+    held = _hold(caller, what, together)
     traces = {row.id: Traces() for row in held.going}
     for row in held.going:
         traces[row.id].keep(row)

@@ -12,9 +12,11 @@ from django.db.models import Q, QuerySet
 from accounts.caller import Caller
 from memory.lifecycle.rolling_back import LONGEST_CHAIN
 from memory.models import Memory
+from memory.queries import twins
 from memory.queries.rollback_changes import changed, is_known
 from memory.queries.rollback_choices import Chosen
 from memory.queries.rollback_stands import goes, of, stood_for
+from memory.queries.twins import Taken
 from memory.queries.views import countable
 from memory.taxonomy import Status
 
@@ -67,6 +69,23 @@ def closure(
     """
     going, behind = chains(caller=caller, what=what, ids=ids)
     return frozenset(going), frozenset(behind)
+
+
+def with_twins(*, caller: Caller, what: Chosen, ids: frozenset[UUID]) -> frozenset[UUID]:
+    """Return these of what was produced, and those that bar what would stand again. In a unit.
+
+    They go as well, so they go first or together: else it would hang on the order of ids.
+    """
+    theirs = produced(caller=caller, what=what).exclude(stood_for(what=what)).order_by()
+    for _ in range(LONGEST_CHAIN):
+        _, behind = closure(caller=caller, what=what, ids=ids)
+        rows = Memory.objects.filter(pk__in=behind).only(*twins.COLUMNS)
+        taken = Taken(wanted=[twins.claim_of(row=row) for row in rows.order_by("id")])
+        more = frozenset(theirs.filter(pk__in=taken.owners()).values_list("id", flat=True))
+        if more <= ids:
+            break
+        ids |= more
+    return ids
 
 
 def chains(

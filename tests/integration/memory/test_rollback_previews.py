@@ -167,3 +167,21 @@ def test_what_another_memory_says_by_now_is_left_and_the_preview_says_so(
     assert [(one.fate, one.why) for one in seen.items] == [(Fate.LEFT, Left.TWIN)]
     assert figures(seen.counts) == figures(done)
     assert (done.rewritten, done.left, active()) == (0, 1, sorted([CARTS, REDIS]))
+
+
+def test_what_goes_in_a_later_part_keeps_nothing_from_standing_again(
+    caller: Caller, member_caller: Caller, store: str, now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    old = stored(caller, now, REDIS, project=store)
+    correct(caller=member_caller, memory_id=old.id, content=CARTS, kind="wrong", reason="", now=now)
+    stored(member_caller, now, REDIS, project=store)
+    choice, then = Choice(project=store, person=member_caller.user_id), now + LATER
+    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+
+    seen = rollbacks.preview(caller=caller, choice=choice, after=None, limit=200, now=then)
+    done = whole.run(caller=caller, choice=choice, asked_at=then, tell=lambda *_: None)
+
+    assert {name: done[name] for name in FIGURES} == figures(seen.counts)
+    assert (done["archived"], done["reinstated"], done["left"]) == (2, 1, 0)
+    assert active() == [REDIS]
