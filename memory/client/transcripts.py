@@ -21,6 +21,7 @@ TEXT_MOST: Final = 12_000  # characters of an event's text, ours; the server kee
 TARGET_MOST: Final = 400  # characters of a path or a command, the server's
 LOOKED_AT_MOST: Final = 1_000_000  # characters of a text that are searched for secrets, ours
 MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not told
+OWN_SERVERS: Final = frozenset({"cairn", "plugin_cairn_cairn"})
 OWN_CALLS: Final = 64  # of our own tools, whose answers are not learned again
 
 Line = Mapping[str, Any]
@@ -174,7 +175,9 @@ def words_of(*, content: object) -> str:
 
 def is_own(*, name: str) -> bool:
     """Say whether a tool is one of ours: what it answers was learned already."""
-    return "cairn" in name.lower().replace(".", "__").split("__")
+    plain = name.lower().replace(".", "__")
+    is_named_by_program = plain.startswith(("mcp_cairn_", "mcp_plugin_cairn_cairn_"))
+    return is_named_by_program or not OWN_SERVERS.isdisjoint(plain.split("__"))
 
 
 def unknown(*, state: State, kind: str, at: str) -> Parsed:

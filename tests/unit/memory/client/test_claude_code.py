@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from memory.client import claude_code, reading
+import pytest
+
+from memory.client import claude_code, reading, transcripts
 from memory.client.reading import Read
 from memory.client.transcripts import STRIDE, Standing
 
@@ -76,3 +78,21 @@ def test_the_first_version_is_read_too_with_its_side_chains() -> None:
     (call,) = _events("claude_code_1.jsonl", "tool_call")
     assert call["args"] == {"command": "cat cart/prices.py"}
     assert call["agent"] == "sidechain"
+
+
+@pytest.mark.parametrize(
+    ("name", "is_own"),
+    [
+        ("mcp__cairn__search", True),
+        ("mcp__plugin_cairn_cairn__search", True),
+        ("cairn.search", True),
+        ("mcp_cairn_search", True),
+        ("mcp__plugin_evil_cairn__search", False),
+        ("mcp__cairnish__search", False),
+        ("Bash", False),
+    ],
+)
+def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
+    name: str, is_own: bool
+) -> None:
+    assert transcripts.is_own(name=name) is is_own
