@@ -28,7 +28,7 @@ def type_chip(*, type: str, own: str = "") -> SafeString:
     """Show a memory's type as a colored chip, by the name a methodology has for it if one does."""
     color, name = words.type_color(type=type), words.name_of(words.TYPES, type)
     if own:
-        return format_html('<span class="chip {}" title="{}">{}</span>', color, name, own)
+        return format_html('<span class="chip {}" title="{} · {}">{}</span>', color, own, name, own)
     return format_html('<span class="chip {}">{}</span>', color, name)
 
 

@@ -63,7 +63,7 @@ def test_an_unknown_field_is_refused_with_the_allowed_ones(api: Api) -> None:
 
 
 def test_all_faults_of_a_body_are_told_together(api: Api) -> None:
-    sent = {"content": 7, "type": "poem", "tags": ["x", 3], "confidence": 2}
+    sent = {"content": 7, "type": "Poem", "tags": ["x", 3], "confidence": 2}
 
     errors = api.post("memories", sent).json()["errors"]
 

@@ -167,7 +167,7 @@ def test_memories_are_taught_and_shown_by_its_types(
     listed = owner_pages.get(f"{shop}/memories?q=type:user-story").content.decode()
     searched = owner_pages.get(f"{shop}/memories?q=type:user-story+carts").content.decode()
 
-    chip = '<span class="chip blue" title="Requirement">user-story</span>'
+    chip = '<span class="chip blue" title="user-story · Requirement">user-story</span>'
     assert '<option value="user-story">user-story</option>' in offered
     assert (listed.count(chip), searched.count(chip)) == (1, 1)
     assert memory.citation not in listed
