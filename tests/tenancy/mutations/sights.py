@@ -253,6 +253,16 @@ VISIBILITY: Final = (
         "tests/integration/memory/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),
     guard(
+        "sums of searches of few people are told to nobody else", "memory/queries/experiments.py",
+        "if one.is_seen or are_many(one.searches, one.people)", "if True",
+        "tests/integration/memory/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
+    ),
+    guard(
+        "what sessions taught is of those that the reader sees", "memory/queries/phase_weights.py",
+        "everyone=manages(caller=caller)", "everyone=True",
+        "tests/integration/memory/test_phase_weights.py::test_others_are_told_of_what_they_see_and_managers_of_many",
+    ),
+    guard(
         "the night joins names that all of a place see", "memory/sql/entities.sql",
         "(n.audience = n.project_id OR n.audience = %(everybody)s) AND", "",
         "tests/integration/memory/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
