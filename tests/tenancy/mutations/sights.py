@@ -196,6 +196,13 @@ VISIBILITY: Final = (
         "test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees",
     ),
     guard(
+        "what was told beside memories is its opener's own", "memory/queries/injections.py",
+        "row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0",
+        "row.heading_tokens",
+        "tests/edges/api/test_points.py::"
+        "test_what_is_told_beside_memories_stands_in_the_ledger_of_who_was_told",
+    ),
+    guard(
         "what agents were given is counted of sessions that may be seen",
         "memory/queries/injections.py",
         "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
@@ -227,7 +234,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "a session that a program names is its caller's own", "memory/queries/sessions.py",
-        "filter(own, external_id=external_id)", "filter(external_id=external_id)",
+        "filter(own(caller=caller), external_id=external_id)", "filter(external_id=external_id)",
         "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",
     ),
     guard(
