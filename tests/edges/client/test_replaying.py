@@ -73,30 +73,40 @@ def _parts(address: str, place: Place, name: str) -> list[tuple[str, str, str, i
     return sorted(told)
 
 
-def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_thread(
-    here: Cairn,
-    transcripts: dict[str, Path],
-    address: str,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def long(here: Cairn, transcripts: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A transcript of more events than a session takes."""
     monkeypatch.setattr(append_events, "MOST_OF_SESSION", 3)
-    path = str(transcripts["claude_code_2.jsonl"])
+    return transcripts["claude_code_2.jsonl"]
 
-    first = here("replay", path, "--json")
+
+def test_transcript_that_one_session_has_no_room_for_goes_on_in_the_next_of_its_thread(
+    here: Cairn, long: Path, address: str, place: Place
+) -> None:
+    first = here("replay", str(long), "--json")
 
     assert first.code == 0, first.err
     (row,) = first.rows()
     parts = _parts(address, place, row["external_id"])
     assert sum(events for *_, events in parts) == row["events"] > 3
+    assert all(events <= 3 for *_, events in parts)
     assert {state for _, _, state, _ in parts} <= {"ended", "consolidated"}
     assert {thread for _, thread, _, _ in parts} == {row["external_id"]}
     assert [name for name, *_ in parts][1] == f"{row['external_id']}#2"
-    assert all(events <= 3 for *_, events in parts)
-    (again,) = here("replay", path, "--again", "--json").rows()
-    assert (again["stored"], again["known"]) == (0, row["stored"])
-    assert len(_parts(address, place, row["external_id"])) == len(parts)
-    assert here("replay", path, "--json").rows()[0]["lines"] == 0
+
+
+def test_long_transcript_that_is_sent_again_stores_nothing_new(
+    here: Cairn, long: Path, address: str, place: Place
+) -> None:
+    (first,) = here("replay", str(long), "--json").rows()
+    parts = _parts(address, place, first["external_id"])
+
+    (again,) = here("replay", str(long), "--again", "--json").rows()
+    (on,) = here("replay", str(long), "--json").rows()
+
+    assert (again["stored"], again["known"]) == (0, first["stored"])
+    assert (on["lines"], on["known"]) == (0, 0)
+    assert len(_parts(address, place, first["external_id"])) == len(parts)
 
 
 def test_only_what_a_transcript_has_gained_is_sent(
