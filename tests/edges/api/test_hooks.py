@@ -151,26 +151,20 @@ def test_where_in_its_repository_an_agent_began_is_kept(api: Api, in_organizatio
 def test_files_have_their_names_in_the_repository_wherever_in_it_an_agent_works(
     api: Api, in_organization: object
 ) -> None:
-    api.remember(f"{WARNING} It rounds twice.", related_files=["frontend/x.ts"])
-    where = {"X-Cairn-Root": "/home/ada/shop"}
-    read = {
-        "session": "r",
-        "event": "result",
-        "tool": "Read",
-        "cwd": "/home/ada/shop/backend",
-        "arguments": {"path": "/home/ada/shop/frontend/x.ts"},
-        "result": "…",
-    }
+    api.remember(WARNING, related_files=["frontend/x.ts"])
+    here, path = "/home/ada/shop/backend", "/home/ada/shop/frontend/x.ts"
+    call = {"tool": "Read", "arguments": {"path": path}, "result": "…"}
+    read = {"session": "r", "event": "result", "cwd": here, **call}
 
-    api.post("hooks/generic", read, **where)
+    answer = api.post("hooks/generic", read, **{"X-Cairn-Root": "/home/ada/shop"})
 
     row = the_session()
     with tenancy.unit():
         state = scratchpads.settled(opened=scratchpads.read(row=row))
     assert row.project is not None
-    assert (row.project.slug, row.root, row.cwd) == ("shop", "/home/ada/shop", read["cwd"])
-    assert list(state.files) == ["frontend/x.ts"]
-    assert state.taint is None
+    assert (row.project.slug, row.root, row.cwd) == ("shop", "/home/ada/shop", here)
+    assert (list(state.files), state.taint) == (["frontend/x.ts"], None)
+    assert WARNING in text_of(answer.json())
 
 
 def test_what_is_given_stands_in_the_ledger_with_the_tokens_of_the_text(
