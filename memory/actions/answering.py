@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts.caller import Caller
 from memory.actions import asking
 from memory.actions.asking import KEYWORD_LIMIT, Mode, SearchRequest
-from memory.actions.giving_back import Found
+from memory.actions.giving_back import NOTHING, Found
 from memory.models import Session
 from memory.queries.evidence import read_evidence
 from memory.queries.views import views_of
@@ -28,7 +28,6 @@ from teams import visibility
 from teams.visibility import Sight
 
 FOUND_MOST: Final = 8  # memories that an answer is chosen from, ours
-NOTHING: Final = Found(views={}, relevance={}, files={})
 
 
 def answered(*, caller: Caller, row: Session, question: str, now: datetime) -> Found:

@@ -5,14 +5,14 @@ that was left are told in words before what is remembered of such work.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from accounts.caller import Caller
 from memory.actions import giving_back, named_files, prefetching, resuming
 from memory.actions import narrowing as narrowings
-from memory.actions.giving_back import CERTAIN, MOST, OPENING, SILENCE, Found, GivenBack
+from memory.actions.giving_back import CERTAIN, MOST, NOTHING, OPENING, SILENCE, Found, GivenBack
 from memory.actions.listener import Listener
 from memory.actions.narrowing import Narrowing
 from memory.actions.resuming import Unfinished
@@ -57,10 +57,8 @@ def begin(*, caller: Caller, listener: Listener, work: Work, now: datetime) -> B
     left = resuming.told(left=work.left) if work.left else ""
     room = min(POINTS[Point.FIRST_MESSAGE].tokens - plan.tokens, work.most)
     files = prefetching.told(plan=plan)
-    said = Found(
-        views={},
-        relevance={},
-        files={},
+    said = replace(
+        NOTHING,
         heading=_first_that_fits((f"{left}{files}", left, files), room),
         reserved=plan.tokens,
         most=work.most,

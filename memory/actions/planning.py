@@ -18,7 +18,7 @@ from memory.actions import allowing, giving_back, ledger, withholding
 from memory.actions import narrowing as narrowings
 from memory.actions.append_turns import hold_own
 from memory.actions.asking import SearchRequest
-from memory.actions.giving_back import CERTAIN, SILENCE, Found, GivenBack
+from memory.actions.giving_back import CERTAIN, NOTHING, SILENCE, Found, GivenBack
 from memory.actions.listener import Listener
 from memory.actions.narrowing import Narrowing
 from memory.actions.search import search
@@ -101,7 +101,7 @@ def plan(*, caller: Caller, session_id: UUID, task: Task, now: datetime) -> Plan
 def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:
     """Find what is known of some modules, of the types that a planner asks for. In a unit."""
     if not modules:
-        return Found(views={}, relevance={}, files={})
+        return NOTHING
     narrowing = Narrowing(
         project=None if row.project is None else str(row.project.id),
         types=tuple(type.value for type in dict.fromkeys(TYPES)),

@@ -11,7 +11,7 @@ from typing import Final
 from django.db.models import Q
 
 from accounts.caller import Caller
-from memory.actions.giving_back import CERTAIN, Found
+from memory.actions.giving_back import CERTAIN, NOTHING, Found
 from memory.models import Session
 from memory.observer.injection import relays
 from memory.observer.injection.planner import Known
@@ -22,7 +22,6 @@ from memory.taxonomy import MemoryType, Status
 from teams import visibility
 
 LOOKED_AT: Final = 100  # memories of the stage before, the surest first; ours
-NOTHING: Final = Found(views={}, relevance={}, files={})
 
 
 def passed_on(*, caller: Caller, row: Session, now: datetime) -> Found:
