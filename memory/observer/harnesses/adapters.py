@@ -50,7 +50,7 @@ class Adapter:
 
     `tools` names the tool of events that are about one without saying so; `batch` is where a list
     of calls stands, each with the fields of a single one; `outcome` says whether a call failed;
-    `agent` names the subagent whose doing it is.
+    `agent` names the subagent whose doing it is; `took` says how many milliseconds a call took.
     """
 
     harness: Harness
@@ -68,6 +68,7 @@ class Adapter:
     tells_at: frozenset[str]
     call: tuple[str, ...] = ()
     agent: tuple[str, ...] = ()
+    took: tuple[str, ...] = ("duration_ms",)
     outcome: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     batch: str = ""
@@ -120,6 +121,7 @@ _CURSOR: Final = Adapter(
     tool=("tool_name",),
     arguments=("tool_input", "."),
     call=("tool_use_id",),
+    took=("duration",),
     result=("tool_output", "result_json", "output"),
     error=("error_message",),
     prompt=("prompt",),
@@ -197,6 +199,7 @@ _CLINE: Final = Adapter(
     folder=("workspaceRoots.0",),
     tool=("preToolUse.toolName", "postToolUse.toolName"),
     arguments=("preToolUse.parameters", "postToolUse.parameters"),
+    took=("postToolUse.executionTimeMs",),
     result=("postToolUse.result",),
     error=("postToolUse.error",),
     outcome=("postToolUse.success",),

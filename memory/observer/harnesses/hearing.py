@@ -7,6 +7,7 @@ event that nobody knows means nothing. Nothing is raised, whatever a program sen
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import orjson
@@ -46,13 +47,15 @@ _PATH_NAMES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One tool call, or what came of it."""
+    """One tool call, or what came of it; `patched` are files as a patch names them."""
 
     tool: str
     arguments: Mapping[str, object]
     id: str
     result: str
     is_error: bool
+    took_ms: float | None = None
+    patched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +129,12 @@ def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Itera
 def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> Call:
     error = _written(_found(row, adapter.error))
     outcome = _found(row, adapter.outcome)
+    arguments = _object(_found(row, adapter.arguments))
     return Call(
         tool=tool,
-        arguments=_object(_found(row, adapter.arguments)),
+        arguments=arguments,
+        took_ms=_number(_found(row, adapter.took)),
+        patched=tuple(_patched(arguments)),
         id=_text(_found(row, adapter.call)),
         result=error or _written(_found(row, adapter.result)),
         is_error=bool(error) or outcome is False or outcome in FAILED,
@@ -156,12 +162,14 @@ def _touched(call: Call, folder: str) -> Iterator[str]:
         read = tools.read(event=event, root=folder, own_servers=SERVERS_OF_OURS)
         if read.act in _TOUCHING:
             yield read.target
+    yield from (places.relative(path=path, root=folder) for path in call.patched)
+
+
+def _patched(arguments: Mapping[str, object]) -> Iterator[str]:
+    """Yield the files that a patch among the arguments changes, each as it is written."""
     for value in arguments.values():
         if isinstance(value, str) and "*** " in value:
-            yield from (
-                places.relative(path=found.strip(), root=folder)
-                for found in _PATCHED.findall(value)
-            )
+            yield from (found.strip() for found in islice(_PATCHED.findall(value), FILES_MOST))
 
 
 def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
@@ -190,6 +198,12 @@ def _object(value: object) -> Mapping[str, object]:
         except orjson.JSONDecodeError:
             return {"command": value}
     return value if isinstance(value, Mapping) else {}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
 
 
 def _text(value: object) -> str:

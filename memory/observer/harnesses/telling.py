@@ -35,11 +35,14 @@ def _rows(hearing: Hearing) -> list[Row]:
 
 def _of_call(call: Call) -> tuple[Row, Row]:
     same: Row = {"name": call.tool, "call": call.id}
+    files: Row = {"files": list(call.patched)} if call.patched else {}
+    took: Row = {} if call.took_ms is None else {"duration_ms": call.took_ms}
     return (
-        {"kind": "tool_call", **same, "args": reading.taken(given=call.arguments)},
+        {"kind": "tool_call", **same, **files, "args": reading.taken(given=call.arguments)},
         {
             "kind": "tool_result",
             **same,
+            **took,
             "text": _first_lines(call.result),
             "is_error": call.is_error,
         },

@@ -130,7 +130,17 @@ def test_a_patch_names_its_files() -> None:
         adapter=ADAPTERS[Harness.CODEX], payload={**payload, "tool_input": {"command": patch}}
     )
 
+    call, result = telling.rows_of(hearing=found)
     assert found.files == ("src/a.py", "b.py")
+    assert call["files"] == ["src/a.py", "b.py"]
+    assert "duration_ms" not in result
+
+
+@pytest.mark.parametrize(("harness", "took"), [("claude-code", 10), ("cursor", 12), ("cline", 3)])
+def test_how_long_a_call_took_is_told_where_a_program_says_it(harness: str, took: int) -> None:
+    rows = telling.rows_of(hearing=heard(harness, "read"))
+
+    assert rows[-1]["duration_ms"] == took
 
 
 def test_an_event_is_named_from_outside_where_the_payload_names_none() -> None:
