@@ -1,7 +1,7 @@
 """The review inbox: what waits for whom, what each verdict does, and that undoing restores all."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
@@ -252,25 +252,16 @@ def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
 ) -> None:
     many_waiting(caller, now, MOST + 3, project=shop)
     first = reviews.due_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
-    whole = Whole(project=shop, group=None, count=MOST)
+    words = Words(until=now + timedelta(days=1))
+
+    def snoozed(count: int) -> set[UUID]:
+        whole = Whole(project=shop, group=None, count=count)
+        done = decide_all(caller=caller, verb="snooze", chosen=whole, words=words, now=now)
+        return {one.memory.id for one in done}
 
     with pytest.raises(Conflict):
-        decide_all(
-            caller=caller,
-            verb="snooze",
-            chosen=replace(whole, count=MOST + 3),
-            words=Words(until=now + timedelta(days=1)),
-            now=now,
-        )
-    done = decide_all(
-        caller=caller,
-        verb="snooze",
-        chosen=whole,
-        words=Words(until=now + timedelta(days=1)),
-        now=now,
-    )
-
-    assert {one.memory.id for one in done} == set(first)
+        snoozed(MOST + 3)
+    assert snoozed(MOST) == set(first)
     assert reviews.counts(caller=caller, project=shop, now=now).total == 3
 
 
