@@ -29,6 +29,12 @@ FILE = "src/cart/prices.py"
 RARE = "src/cart/taxes.py"
 TEXT = "PRICE = 1\n" * 90
 TASK = "Clear the price cache of the cart before each test"
+CENTS = "Money is counted in whole cents everywhere, because floats drift."
+DISCOUNTS = "To add a discount, write its rule first, then the test, then the docs."
+LATE_MAILS = "Mails were late in spring because one queue took all of them."
+MAILS_IN_TIME = "Mails are on time since summer because two queues share them."
+TEMPLATES = "To add a mail, copy a template first, then write the test and look at it."
+THOUSANDTHS = "My own invoices are counted in thousandths, since the bank asks so."
 
 
 def opened(caller: Caller, now: datetime, **given: Any) -> UUID:
@@ -403,44 +409,12 @@ def test_relays_that_lead_nowhere_are_refused(
 def test_the_brief_over_rest_holds_what_stands_and_how_work_on_its_modules_is_done(
     caller: Caller, member_caller: Caller, now: datetime
 ) -> None:
-    firm = known(
-        caller,
-        now,
-        "Money is counted in whole cents everywhere, because floats drift.",
-        pinned=True,
-    )
-    recipe = known(
-        caller,
-        now,
-        "To add a discount, write its rule first, then the test, then the docs.",
-        type="workflow_recipe",
-    )
-    old = known(
-        caller,
-        now - timedelta(days=2),
-        "Mails were late in spring because one queue took all of them.",
-        type="reflection",
-    )
-    last = known(
-        caller,
-        now,
-        "Mails are on time since summer because two queues share them.",
-        type="reflection",
-    )
-    elsewhere = {"related_modules": ("src/mail",), "type": "workflow_recipe"}
-    known(
-        caller,
-        now,
-        "To add a mail, copy a template first, then write the test and look at it.",
-        **elsewhere,
-    )
-    known(
-        member_caller,
-        now,
-        "My own invoices are counted in thousandths, since the bank asks so.",
-        scope="personal",
-        pinned=True,
-    )
+    firm = known(caller, now, CENTS, pinned=True)
+    recipe = known(caller, now, DISCOUNTS, type="workflow_recipe")
+    old = known(caller, now - timedelta(days=2), LATE_MAILS, type="reflection")
+    last = known(caller, now, MAILS_IN_TIME, type="reflection")
+    known(caller, now, TEMPLATES, related_modules=("src/mail",), type="workflow_recipe")
+    known(member_caller, now, THOUSANDTHS, scope="personal", pinned=True)
 
     session = opened(caller, now)
     given = at(caller, now, Point.SYSTEM_PROMPT, session, modules=("src/cart",)).back

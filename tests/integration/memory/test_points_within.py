@@ -161,6 +161,17 @@ def test_a_memory_that_is_larger_than_its_point_is_not_given(
         assert back.given == ()
 
 
+def _left_unfinished(caller: Caller, now: datetime, style: int) -> tuple[Caller, str]:
+    """Set a style, and leave work in a session; return an agent and the name of its next one."""
+    if style:
+        text = " ".join(WORDS * 20)[: style * 5]
+        put_style(caller=caller, new=NewStyle(name="s", text=text, is_default=True), now=now)
+    program, run = memories.as_agent(caller), uuid4().hex
+    for event in ("edit", "end"):
+        told_at(program, now, {**EVENTS[event], "session_id": f"before {run}"})
+    return program, run
+
+
 @settings(
     max_examples=8,
     deadline=None,
@@ -175,14 +186,9 @@ def test_no_answer_of_a_hook_ever_takes_more_than_its_tokens_or_tells_an_agent_a
     caller: Caller, store: str, now: datetime, known: list[Drawn], style: int, asked: list[str]
 ) -> None:
     begun(caller, store, now, known)
-    if style:
-        text = " ".join(WORDS * 20)[: style * 5]
-        put_style(caller=caller, new=NewStyle(name="s", text=text, is_default=True), now=now)
-    program, run = memories.as_agent(caller), uuid4().hex
+    program, run = _left_unfinished(caller, now, style)
     told: list[tuple[str, UUID]] = []
     spent = 0
-    for event in ("edit", "end"):
-        told_at(program, now, {**EVENTS[event], "session_id": f"before {run}"})
 
     for place, event in enumerate(asked):
         agent = "a" if place % 3 == 2 else ""
