@@ -28,9 +28,11 @@ from teams import visibility
 JUST_HOURS: Final = 24  # within which an agent was “just” told, ours
 LONG_DAYS: Final = 30  # within which a conversation repeats what was told, ours
 MOST: Final = 300  # memories that are compared, the newest given out; ours
-SAYS_AGAIN: Final = frozenset({  # what agents say; imports and commits have another origin
+SAYS_AGAIN: Final = frozenset({  # what agents say, in commits too; imports have another origin
     Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
+    Source.COMMIT_AUTO.value,
 })  # fmt: skip
+IN_OTHER_WORDS: Final = frozenset({Source.EXTRACTED.value, Source.COMMIT_AUTO.value})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +106,7 @@ def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> He
     if same_id is not None:
         is_extracted = drafted.new.source == Source.EXTRACTED
         return _met_again(drafted, same_id) if is_extracted else None
-    ear = echoes.KEEN if drafted.new.source == Source.EXTRACTED else echoes.SHARP
+    ear = echoes.KEEN if drafted.new.source in IN_OTHER_WORDS else echoes.SHARP
     echo = echoes.echo_of(
         content=drafted.new.content, given=heard.given, cosines=heard.cosines, ear=ear
     )

@@ -38,7 +38,7 @@ class Ear:
 
 
 SHARP = Ear(new_words=0.0, overlap=1.0, cosine=1.01)  # of what an agent says of itself
-KEEN = Ear(new_words=0.2, overlap=0.55, cosine=0.86)  # of what a conversation says again, ours
+KEEN = Ear(new_words=0.2, overlap=0.55, cosine=0.86)  # of what others put into words, ours
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,12 @@ from accounts.caller import Caller
 from memory.models import Memory
 from memory.queries import trust
 from tests.integration.memory.test_finalize import ran
+from tests.integration.memory.test_heard import recalled
+from tests.support import memories
 
 SHA = "3f2a9c14b7d0"
 WHY = "Pin lxml to 5.2 because 5.3 segfaults on our feeds"
+PARAPHRASED = "Pin lxml at 5.2, because 5.3 segfaults on parked webhooks"
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 
@@ -71,6 +74,22 @@ def test_the_same_commit_in_two_sessions_is_one_memory(
         ran(agent, now, posted(WHY), project=store, external_id=name)
 
     assert len(kept()) == 1
+
+
+@pytest.mark.parametrize(("is_told", "count"), [(True, 0), (False, 1)])
+def test_a_commit_that_says_again_what_its_agent_was_told_is_neither_kept_nor_confirms(
+    caller: Caller, agent: Caller, store: str, now: datetime, is_told: bool, count: int
+) -> None:
+    told = "We pin lxml to 5.2 because 5.3 segfaults on webhooks, which we then park."
+    known = memories.stored(caller, now, told, project=store)
+    if is_told:
+        assert recalled(agent, now) == (told,)
+
+    ran(agent, now, posted(PARAPHRASED), project=store)
+
+    assert len(kept()) == count
+    with tenancy.unit():
+        assert Memory.objects.get(pk=known.id).confirmations == 0
 
 
 def test_a_commit_after_outside_content_is_tainted(
