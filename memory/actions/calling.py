@@ -1,4 +1,7 @@
-"""Call a memory by a type of a methodology's own: find its base and mark it (spec 4.6)."""
+"""Call a memory by a type of a methodology's own: find its base and mark it (spec 4.6).
+
+The mark is ours: one that stands among the tags a caller names is left out.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,11 +21,12 @@ def of_new(*, caller: Caller, new: NewMemory) -> NewMemory:
     for a type that nobody knows.
     """
     if not new.type or not own_types.is_own(name=new.type):
-        return new
+        return replace(new, tags=own_types.marked(tags=new.tags, name=new.own_type))
     found = queries.named(caller=caller, name=new.type, pointer="/type")
     return replace(
         new,
         type=found.type.base.value,
+        own_type=found.type.name,
         tags=own_types.marked(tags=new.tags, name=found.type.name),
         methodology=new.methodology or found.methodology,
     )
@@ -35,9 +39,11 @@ def of_changes(*, caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Ma
     InvalidInput for a type that nobody knows.
     """
     tags, type = changes.get("tags", row.tags), changes.get("type")
+    if type is None and "tags" not in changes:
+        return changes
     if type is None:
         name = own_types.named(tags=row.tags)
-        return {**changes, "tags": own_types.marked(tags=tags, name=name)} if name else changes
+        return {**changes, "tags": own_types.marked(tags=tags, name=name)}
     if not own_types.is_own(name=type):
         return {**changes, "tags": own_types.plain(tags=tags)}
     found = queries.named(caller=caller, name=type, pointer="/type").type

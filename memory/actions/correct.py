@@ -17,6 +17,7 @@ from memory.actions.fields import check_reason
 from memory.actions.remember import Outcome, Prepared, decide, prepare
 from memory.actions.revise import check_agent_may_change
 from memory.errors import RefusedByGate
+from memory.intake import own_types
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.lifecycle.review import Verdict
 from memory.models import Memory, MemoryLink
@@ -166,6 +167,7 @@ def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
         project=str(old.project_id) if old.project_id else None,
         external_id=old.external_id,
         tags=tuple(old.tags),
+        own_type=own_types.named(tags=old.tags),
         related_files=tuple(old.related_files),
         related_modules=tuple(old.related_modules),
         scope=old.scope,

@@ -16,7 +16,7 @@ from memory.actions import drafts
 from memory.actions.drafts import Draft, NewMemory
 from memory.exchange import own, reading
 from memory.exchange.candidates import LONGEST_NAME, Candidate, Reading
-from memory.intake import gates
+from memory.intake import gates, own_types
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.providers import secret_catalog
 from memory.taxonomy import Source, SourceInterface
@@ -141,6 +141,7 @@ def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
         scope=upload.scope,
         team=upload.team,
         **lists,
+        own_type=own_types.named(tags=lists["tags"]),
         attributes=given["attributes"],
         event_at=own.moment(text=given["event_at"]),
         needs_review=True,

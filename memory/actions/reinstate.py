@@ -23,6 +23,7 @@ from memory.actions import drafts, embedding, store
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.exchange import own
 from memory.exchange.own import Fate
+from memory.intake import own_types
 from memory.lifecycle.versions import check as check_version
 from memory.models import Memory, MemoryLink, MemoryUsage, MemoryVersion
 from memory.providers import secret_catalog
@@ -150,6 +151,7 @@ def _new(record: Record, project: str | None) -> NewMemory:
         project=project if record["project"] else None,
         team=record["team_id"],
         tags=tuple(record["tags"]),
+        own_type=own_types.named(tags=record["tags"]),
         related_files=tuple(record["related_files"]),
         related_modules=tuple(record["related_modules"]),
         attributes=record["attributes"],

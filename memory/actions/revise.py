@@ -15,7 +15,7 @@ from memory.actions.confirm import check_active
 from memory.actions.drafts import Draft, NewMemory, Place
 from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
-from memory.intake import accurate, gates, names
+from memory.intake import accurate, gates, names, own_types
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
 from memory.lifecycle import versions
 from memory.models import Memory, MemoryLink, MemoryVersion
@@ -214,7 +214,9 @@ def _redraft(caller: Caller, row: Memory, changes: Mapping[str, Any]) -> Draft:
     for name in ("tags", "related_files", "related_modules"):
         if name in given:
             given[name] = tuple(given[name])
-    drafted = drafts.draft(caller=caller, new=replace(sent, **given))
+    changed = replace(sent, **given)
+    called = own_types.named(tags=changed.tags)
+    drafted = drafts.draft(caller=caller, new=replace(changed, own_type=called))
     result = gates.run(
         candidate=GateCandidate(
             content=drafted.new.content,

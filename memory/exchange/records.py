@@ -24,6 +24,7 @@ from memory.exchange.candidates import (
     of_file,
     unreadable,
 )
+from memory.intake import own_types
 from memory.taxonomy import LinkKind, MemoryType
 
 TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a row's text, in order
@@ -182,7 +183,7 @@ def _of_row(
     metadata = row.get("metadata")
     about = metadata if isinstance(metadata, dict) else {}
     tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
-    given = {**_given({**about, **row}), "tags": tuple(dict.fromkeys(tags))[:64]}
+    given = {**_given({**about, **row}), "tags": own_types.once(tags=dict.fromkeys(tags), most=64)}
     said = _text(row.get("id"), 150) or hashlib.sha256(content.encode(errors="replace")).hexdigest()
     given["external_id"] = given["external_id"] or f"{_source(name, format)}:{said[:150]}"
     return Candidate(
@@ -209,7 +210,7 @@ def _given(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": _choice(row.get("type"), TYPES),
         "external_id": _text(row.get("external_id"), 200),
-        "tags": _texts(row.get("tags")),
+        "tags": own_types.once(tags=_texts(row.get("tags"))),
         "related_files": _texts(row.get("related_files") or row.get("files")),
         "related_modules": _texts(row.get("related_modules") or row.get("modules")),
         "attributes": attributes if isinstance(attributes, dict) else {},

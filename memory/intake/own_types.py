@@ -63,6 +63,12 @@ def marked(*, tags: Iterable[str], name: str) -> tuple[str, ...]:
     return (*rest, mark(name=name)) if name else rest
 
 
+def once(*, tags: Iterable[str], most: int | None = None) -> tuple[str, ...]:
+    """Return tags with the first of their marks alone, and at most so many of the others."""
+    given = tuple(tags)
+    return marked(tags=plain(tags=given)[:most], name=named(tags=given))
+
+
 def checked(*, types: Iterable[OwnType]) -> tuple[OwnType, ...]:
     """Return the types that somebody defines for one methodology. Raises InvalidInput."""
     given = tuple(types)
@@ -91,7 +97,7 @@ def of_body(*, kept: dict[str, Any]) -> OwnType:
 
 
 def _is_mark(tag: str) -> bool:
-    return tag.startswith(MARK) and bool(NAME.match(tag, len(MARK)))
+    return tag.startswith(MARK) and is_own(name=tag.removeprefix(MARK))
 
 
 def _check(own: OwnType, *, at: str, seen: set[str]) -> None:

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("in_organization")
         ({"tags": ("x" * 65,)}, "/tags/0"),
         ({"tags": ("x",) * 65}, "/tags"),
         ({"related_files": ("x" * 401,)}, "/related_files/0"),
+        ({"related_files": tuple(f"own_type:t{number}" for number in range(65))}, "/related_files"),
         ({"related_modules": ("x" * 201,)}, "/related_modules/0"),
         ({"type": "nonsense"}, "/type"),
         ({"scope": "galaxy"}, "/scope"),

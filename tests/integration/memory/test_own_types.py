@@ -146,6 +146,31 @@ def test_other_tags_leave_it_and_another_type_takes_its_place(
     assert (plain.type, plain.own_type, plain.tags) == ("fact", "", ("cart",))
 
 
+@pytest.mark.parametrize("name", ["user-story", "risk", "epic"])
+def test_nobody_marks_a_memory_by_hand(
+    caller: Caller, scrum: str, now: datetime, name: str
+) -> None:
+    fact = stored(caller, now, CARTS, project="store", type="fact", tags=(f"own_type:{name}", "a"))
+    changes = {"tags": [f"own_type:{name}", "b"]}
+
+    changed = revise(caller=caller, memory_id=fact.id, changes=changes, if_version=None, now=now)
+
+    assert (fact.type, fact.own_type, fact.tags) == ("fact", "", ("a",))
+    assert (changed.own_type, changed.tags) == ("", ("b",))
+
+
+def test_the_mark_stands_beside_as_many_tags_as_a_memory_may_have(
+    caller: Caller, scrum: str, now: datetime
+) -> None:
+    tags = tuple(f"t{number}" for number in range(64))
+
+    story = _story(caller, now, tags=tags)
+
+    assert (story.own_type, len(story.tags)) == ("user-story", 64)
+    with pytest.raises(InvalidInput):
+        _story(caller, now, CARTS, tags=(*tags, "one more"))
+
+
 def test_a_correction_keeps_it(caller: Caller, scrum: str, now: datetime) -> None:
     story = _story(caller, now)
 

@@ -18,7 +18,17 @@ def test_a_mark_is_read_back_and_shown_to_nobody() -> None:
     assert own_types.marked(tags=tags, name="") == ("cart",)
 
 
-@pytest.mark.parametrize("tag", ["own_type:", "own_type:Two Words", "own_type", "type:story"])
+def test_of_many_marks_the_first_is_kept_beside_a_bound_of_other_tags() -> None:
+    tags = (*(f"own_type:t{number}" for number in range(90)), "cart", "till")
+
+    assert own_types.once(tags=tags) == ("cart", "till", "own_type:t0")
+    assert own_types.once(tags=tags, most=1) == ("cart", "own_type:t0")
+    assert own_types.once(tags=("cart",), most=1) == ("cart",)
+
+
+@pytest.mark.parametrize(
+    "tag", ["own_type:fact", "own_type:", "own_type:Two Words", "own_type", "type:story"]
+)
 def test_other_tags_mark_nothing(tag: str) -> None:
     assert own_types.named(tags=(tag,)) == ""
     assert own_types.plain(tags=(tag,)) == (tag,)
