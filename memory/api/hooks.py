@@ -4,6 +4,8 @@ import time
 from dataclasses import replace
 from typing import Final
 
+from django.conf import settings
+
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.headers import HOOK
 from accounts.api.schemas import FREE
@@ -60,7 +62,7 @@ def take(ask: Ask) -> Answer:
     """Keep what an agent's program tells, and answer in its own shape."""
     adapter = _adapter(ask.path["harness"])
     heard = hearing.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
-    given_until = deadline.within(seconds=deadline.HOOK_SECONDS, clock=time.monotonic)
+    given_until = deadline.within(seconds=settings.HOOK_SECONDS, clock=time.monotonic)
     back = giving_back.SILENCE
     if ask.headers[OFF].strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(

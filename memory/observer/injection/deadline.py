@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-HOOK_SECONDS: Final = 2.5  # of the three that a hook waits (spec 8.3); the rest is the way, ours
-
 
 class TooLate(Exception):
     """Whoever asked has left."""

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from accounts import tenancy
 from memory.actions import scratchpads
 from memory.actions.append_events import MOST_OF_SESSION
 from memory.models import GivenOut, Memory, Session, Turn
-from memory.observer.injection import deadline
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
 from tests.support.api import STATEMENT, Api
@@ -208,14 +208,13 @@ def test_a_program_that_does_not_wait_is_heard_and_given_nothing(
 
 
 def test_an_answer_that_comes_too_late_says_so_and_was_not_given(
-    api: Api, in_organization: object, monkeypatch: pytest.MonkeyPatch
+    api: Api, in_organization: object
 ) -> None:
     api.remember(WARNING, related_files=[FILE])
     rows = EVENTS["generic"]
-    monkeypatch.setattr(deadline, "HOOK_SECONDS", 0.0)
 
-    late = api.post("hooks/generic", {**rows["fields"], **rows["read"]})
-    monkeypatch.undo()
+    with override_settings(HOOK_SECONDS=0.0):
+        late = api.post("hooks/generic", {**rows["fields"], **rows["read"]})
     in_time = api.post("hooks/generic", {**rows["fields"], **rows["read"]})
 
     assert (late.json(), late.headers["X-Cairn-Silence"]) == ({}, "late")

@@ -23,7 +23,7 @@ VISIBILITY: Final = (
     guard(
         "chosen memories are read with the audience",
         "memory/migrations/0027_graph_part.sql",
-        "AND m.audience = ANY (audiences) AND m.status <> 'deleted'", "AND m.status <> 'deleted'",
+        "m.status <> 'deleted' AND m.audience = ANY (audiences)", "m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
