@@ -76,7 +76,7 @@ def weights(request: HttpRequest, frame: Frame) -> HttpResponse:
             caller=frame.caller,
             ref=_slug(frame),
             verdict=verdict,
-            proposal=request.POST.get("proposal", ""),
+            shown=request.POST.get("decided_at" if verdict is Verdict.UNDO else "proposal", ""),
             now=frame.now,
         )
     except CairnError as error:

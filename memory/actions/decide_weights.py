@@ -1,7 +1,8 @@
 """Decide about the phase weights that a project's sessions taught: a person does (spec 10.4).
 
 What was shown is what is approved: the name of the proposal says so. Declined, it is asked again
-once sessions that were opened later teach the same. The last decision can be taken back.
+once sessions that were opened later teach the same. The last decision can be taken back, once: the
+moment it was made says that it is the one that was shown.
 """
 
 from datetime import datetime
@@ -32,12 +33,13 @@ class Verdict(StrEnum):
 
 
 def decide_weights(
-    *, caller: Caller, ref: str, verdict: Verdict, proposal: str, now: datetime
+    *, caller: Caller, ref: str, verdict: Verdict, shown: str, now: datetime
 ) -> PhaseWeights:
     """Let proposed weights count, or not, or take the last decision back; return what holds.
 
+    `shown` is what the person saw: the name of a proposal, or when the last decision was made.
     Raises NotFound, RoleNotSufficient, NotBoundToProject, Forbidden for who is no person, and
-    Conflict where something else is proposed by now, or nothing was decided.
+    Conflict where something else is proposed or decided by now, or nothing can be taken back.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
     known = methodologies.own(caller=caller)
@@ -47,10 +49,10 @@ def decide_weights(
         _check_person(caller)
         before = found_weights.read(caller=caller, place=row, known=known, now=now)
         if verdict is Verdict.UNDO:
-            _check_decided(before)
-            row.settings = phase_weights.undone(settings=row.settings)
+            _check_undoable(before, shown)
+            row.settings = phase_weights.undone(settings=row.settings, now=now)
         else:
-            after = _after(before, verdict, proposal)
+            after = _after(before, verdict, shown)
             row.settings = phase_weights.decided(settings=row.settings, weights=after, now=now)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
@@ -65,17 +67,22 @@ def _check_person(caller: Caller) -> None:
         )
 
 
-def _check_decided(before: PhaseWeights) -> None:
-    if before.decided_at is None:
+def _check_undoable(before: PhaseWeights, shown: str) -> None:
+    if before.decided_at is None or not before.may_undo:
         raise Conflict(
             detail="Nothing was decided about these weights, or it was taken back already.",
             hint="The page about experiments says what holds.",
         )
+    if before.decided_at.isoformat() != shown:
+        raise Conflict(
+            detail="Somebody decided about these weights again.",
+            hint="Look at what holds by now, and take that back.",
+        )
 
 
-def _after(before: PhaseWeights, verdict: Verdict, proposal: str) -> Own:
+def _after(before: PhaseWeights, verdict: Verdict, shown: str) -> Own:
     """Return the own weights after a decision about what was shown."""
-    if not before.proposal or before.proposal != proposal:
+    if not before.proposal or before.proposal != shown:
         raise Conflict(
             detail="Something else is proposed by now, or nothing.",
             hint="Look at what is proposed, and decide about that.",

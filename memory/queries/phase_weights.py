@@ -38,7 +38,8 @@ class PhaseWeights:
     """What sessions taught since `since`, and what a person decided.
 
     `sessions` counts those that told something; fewer than `least` propose nothing. `proposal`
-    names what is proposed, empty for nothing; `is_whole` says whether of everybody's sessions.
+    names what is proposed, empty for nothing; `is_whole` says whether of everybody's sessions, and
+    `may_undo` whether the decision of `decided_at` can be taken back.
     """
 
     sessions: int
@@ -49,6 +50,7 @@ class PhaseWeights:
     proposal: str
     own: Own
     decided_at: datetime | None
+    may_undo: bool
 
 
 def weights_of(*, caller: Caller, project: str, now: datetime) -> PhaseWeights:
@@ -85,13 +87,14 @@ def read(
         proposal=phase_learning.name_of(found=found) if is_enough else "",
         own=decided.weights,
         decided_at=decided.decided_at,
+        may_undo=decided.before is not None,
     )
 
 
 def _since(decided: Decided, now: datetime) -> datetime:
     """Return from when on sessions count: none that was given what the weights before let stand."""
     usual = now - timedelta(days=USUAL_DAYS)
-    return usual if decided.decided_at is None else max(usual, decided.decided_at)
+    return usual if decided.counts_since is None else max(usual, decided.counts_since)
 
 
 def _by_phase(sums: tuple[CameSum, ...], known: Mapping[str, Methodology]) -> Told:

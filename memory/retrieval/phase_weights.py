@@ -2,7 +2,8 @@
 
 They stand in the settings of a project, where a search reads its threshold too, so they cost it no
 statement. What stands there and is no weight counts as if it were not there. A decision keeps the
-one before it, so that it can be taken back; sessions count for a proposal from the last one on.
+one before it, so that it can be taken back, once: what was kept before that is gone. Sessions count
+for a proposal from the last decision on, or from when one was taken back.
 """
 
 from collections.abc import Mapping
@@ -22,11 +23,15 @@ _PHASES: Final = {one.value: one for one in Phase}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """A project's own weights, when a person decided last, and what was kept before that."""
+    """A project's own weights, when a person decided last, and what was kept before that.
+
+    `before` is None where nothing can be taken back; sessions count from `counts_since` on.
+    """
 
     weights: Own = field(default_factory=dict)
     decided_at: datetime | None = None
-    before: Mapping[str, Any] = field(default_factory=dict)
+    counts_since: datetime | None = None
+    before: Mapping[str, Any] | None = None
 
 
 NOTHING: Final = Decided()
@@ -37,18 +42,20 @@ def read(*, settings: Mapping[str, Any]) -> Decided:
     kept = settings.get(KEPT)
     if not isinstance(kept, dict):
         return NOTHING
-    before = kept.get("before")
+    before, decided_at = kept.get("before"), _moment(kept.get("decided_at"))
     return Decided(
         weights=_weights(kept.get("weights")),
-        decided_at=_moment(kept.get("decided_at")),
-        before=before if isinstance(before, dict) else {},
+        decided_at=decided_at,
+        counts_since=_moment(kept.get("counts_since")) or decided_at,
+        before=before if decided_at and isinstance(before, dict) else None,
     )
 
 
 def decided(*, settings: Mapping[str, Any], weights: Own, now: datetime) -> dict[str, Any]:
     """Return the settings after a decision, which remembers what was kept before it."""
     kept = settings.get(KEPT)
-    before = {name: value for name, value in kept.items() if name != "before"} if kept else {}
+    known = kept.items() if isinstance(kept, dict) else ()
+    before = {name: value for name, value in known if name != "before"}
     return {
         **settings,
         KEPT: {
@@ -62,11 +69,15 @@ def decided(*, settings: Mapping[str, Any], weights: Own, now: datetime) -> dict
     }
 
 
-def undone(*, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings as they were before the last decision."""
+def undone(*, settings: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """Return the settings as they were before the last decision; sessions count from now on.
+
+    Settings of which nothing can be taken back are returned as they are.
+    """
     before = read(settings=settings).before
-    rest = {name: value for name, value in settings.items() if name != KEPT}
-    return {**rest, KEPT: dict(before)} if before else rest
+    if before is None:
+        return dict(settings)
+    return {**settings, KEPT: {**before, "counts_since": now.isoformat()}}
 
 
 def joined(*, own: Own, changes: Own) -> Own:

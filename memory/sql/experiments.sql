@@ -87,15 +87,26 @@ ORDER BY 1, 2, 3
 -- What came of the memories that ended sessions of a project since a moment were given, by phase and
 -- type, of sessions and memories that the reader sees and, apart from them, of others: by the indexes
 -- memory_session_phases and memory_given_session. What was unknown is left out. Rows without a type
--- count sessions and people of all.
-SELECT s.methodology, s.phase, m.type, {visible} AND {visible_memory}, count(*),
-       count(*) FILTER (WHERE g.outcome = 'used'), count(DISTINCT s.id),
-       count(DISTINCT coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid))
-FROM memory_agentsession AS s
-JOIN memory_givenout AS g ON g.session_id = s.id
-JOIN memory_memory AS m ON m.id = g.memory_id
-WHERE s.project_id = %(project)s AND s.opened_at >= %(since)s AND s.phase <> ''
-  AND g.outcome IN ('used', 'ignored', 'wrong') AND NOT g.withheld
-  AND (%(everyone)s OR {visible} AND {visible_memory})
-GROUP BY GROUPING SETS ((1, 2, 3, 4), (4))
+-- count sessions and people of all: each session once, as seen where any of it is.
+WITH told AS MATERIALIZED (
+    SELECT s.id, s.methodology, s.phase, m.type, g.outcome,
+           {visible} AND {visible_memory} AS is_seen,
+           coalesce(s.opened_by, '00000000-0000-0000-0000-000000000000'::uuid) AS opener
+    FROM memory_agentsession AS s
+    JOIN memory_givenout AS g ON g.session_id = s.id
+    JOIN memory_memory AS m ON m.id = g.memory_id
+    WHERE s.project_id = %(project)s AND s.opened_at >= %(since)s AND s.phase <> ''
+      AND g.outcome IN ('used', 'ignored', 'wrong') AND NOT g.withheld
+      AND (%(everyone)s OR {visible} AND {visible_memory})),
+sessions AS (
+    SELECT id, opener, bool_or(is_seen) AS is_seen, count(*) AS given,
+           count(*) FILTER (WHERE outcome = 'used') AS used
+    FROM told GROUP BY 1, 2)
+SELECT methodology, phase, type, is_seen, count(*), count(*) FILTER (WHERE outcome = 'used'),
+       count(DISTINCT id), count(DISTINCT opener)
+FROM told GROUP BY 1, 2, 3, 4
+UNION ALL
+SELECT NULL, NULL, NULL, is_seen, sum(given)::bigint, sum(used)::bigint, count(*),
+       count(DISTINCT opener)
+FROM sessions GROUP BY is_seen
 ORDER BY 1, 2, 3, 4

@@ -124,7 +124,11 @@ PAGES: Final[Mapping[str, tuple[Write, ...]]] = {  # by the names of addresses
             withheld_percent="0",
         ),
     ),
-    "experiments_weights": (page("p/shop/experiments/weights", "project.changed", verdict="undo"),),
+    "experiments_weights": (
+        page(
+            "p/shop/experiments/weights", "project.changed", verdict="undo", decided_at="{weighed}"
+        ),
+    ),
     "connection_pause": (page("p/shop/connections/pause", "project.changed", paused="1"),),
     "connection_token": (page("p/shop/connections/token", "token.created", tool="cursor"),),
     "job_change": (

@@ -141,6 +141,7 @@ def _names(caller: Caller, who: Mapping[str, User], now: datetime) -> dict[str, 
     token = create_token(caller=caller, new=NewToken(name="laptop"), now=now).token
     return {
         "memory": str(memory.id),
+        "weighed": now.isoformat(),
         "code_run": str(code.run),
         "style": str(kept.id),
         "archived": str(gone.id),

@@ -187,14 +187,15 @@ def learned(caller: Caller) -> None:
             )
 
 
-def decided(client: Client, shop: str, verdict: str, proposal: str = "") -> Any:
-    """Decide about what is proposed; return the answer."""
-    return client.post(f"{shop}experiments/weights", {"verdict": verdict, "proposal": proposal})
+def decided(client: Client, shop: str, verdict: str, page: str = "") -> Any:
+    """Decide about what a page shows; return the answer."""
+    hidden = {name: hidden_of(page, name) for name in ("proposal", "decided_at")}
+    return client.post(f"{shop}experiments/weights", {"verdict": verdict, **hidden})
 
 
-def proposal_of(page: str) -> str:
-    """Return the name of what a page proposes."""
-    return page.partition('name="proposal" value="')[2].partition('"')[0]
+def hidden_of(page: str, name: str) -> str:
+    """Return what a page sends along with a decision."""
+    return page.partition(f'name="{name}" value="')[2].partition('"')[0]
 
 
 def test_learned_weights_are_shown_approved_and_taken_back(
@@ -204,15 +205,19 @@ def test_learned_weights_are_shown_approved_and_taken_back(
     learned(caller)
     shown = page_of(owner_pages, shop)
 
-    done = decided(owner_pages, shop, "approve", proposal_of(shown))
+    done = decided(owner_pages, shop, "approve", shown)
     after = page_of(owner_pages, shop)
-    undone = decided(owner_pages, shop, "undo")
+    unnamed = decided(owner_pages, shop, "undo", shown)
+    undone, again = (decided(owner_pages, shop, "undo", after) for _ in range(2))
+    back = page_of(owner_pages, shop)
 
     assert "Approve these weights" in shown
     assert (done.status_code, undone.status_code) == (302, 302)
+    assert (unnamed.status_code, again.status_code) == (409, 409)
     assert "Weights of this project" in after
     assert "Take back the decision" in after
-    assert "Approve these weights" in page_of(owner_pages, shop)
+    assert "Weights of this project" not in back
+    assert "Take back the decision" not in back
 
 
 def test_what_is_not_proposed_any_more_is_not_approved(
@@ -220,7 +225,7 @@ def test_what_is_not_proposed_any_more_is_not_approved(
 ) -> None:
     learned(caller)
 
-    stale = decided(owner_pages, shop, "approve", "another")
+    stale = decided(owner_pages, shop, "approve", 'name="proposal" value="another"')
 
     assert stale.status_code == 409
     assert "Something else is proposed by now" in stale.content.decode()

@@ -21,7 +21,7 @@ from memory.taxonomy import MemoryType
 from teams.models import Project
 from teams.queries import audit as log
 from tests.support import memories
-from tests.support.memories import CARTS, PARSER
+from tests.support.memories import CARTS, PARSER, REDIS
 
 pytestmark = pytest.mark.usefixtures("in_organization")
 DECISION, GOTCHA = MemoryType.DECISION, MemoryType.GOTCHA
@@ -90,11 +90,20 @@ def proposed(found: PhaseWeights) -> dict[MemoryType, float | None]:
     return {one.type: one.proposed for one in found.found}
 
 
-def decide(
-    caller: Caller, store: str, verdict: Verdict, proposal: str, now: datetime
-) -> PhaseWeights:
+def decide(caller: Caller, store: str, verdict: Verdict, shown: str, now: datetime) -> PhaseWeights:
     """Decide."""
-    return decide_weights(caller=caller, ref=store, verdict=verdict, proposal=proposal, now=now)
+    return decide_weights(caller=caller, ref=store, verdict=verdict, shown=shown, now=now)
+
+
+def approve(caller: Caller, store: str, now: datetime) -> PhaseWeights:
+    """Approve what is proposed."""
+    return decide(caller, store, Verdict.APPROVE, read(caller, store, now).proposal, now)
+
+
+def undo(caller: Caller, store: str, shown: PhaseWeights, now: datetime) -> PhaseWeights:
+    """Take back the decision that was shown."""
+    made = shown.decided_at.isoformat() if shown.decided_at else ""
+    return decide(caller, store, Verdict.UNDO, made, now)
 
 
 def test_a_type_that_sessions_use_more_often_is_proposed_to_count_more(
@@ -148,18 +157,55 @@ def test_approved_weights_count_in_searches_of_the_phase(
     assert weights(caller, store, "define", now) == {"decision": 1.1, "gotcha": 0.8}
 
 
-def test_a_decision_that_is_taken_back_leaves_everything_as_it_was(
+def test_a_decision_that_is_taken_back_leaves_the_weights_as_they_were(
     caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
 ) -> None:
     taught(caller, store, pair, now)
     before = read(caller, store, now)
     usual = weights(caller, store, "implement", now)
-    decide(caller, store, Verdict.APPROVE, before.proposal, now)
+    decided = decide(caller, store, Verdict.APPROVE, before.proposal, now)
 
-    undone = decide(caller, store, Verdict.UNDO, "", now)
+    undone = undo(caller, store, decided, now)
 
-    assert undone == before
+    assert (before.may_undo, decided.may_undo, undone.may_undo) == (False, True, False)
+    assert (undone.own, undone.decided_at) == ({}, None)
     assert weights(caller, store, "implement", now) == usual
+
+
+def test_taken_back_once_the_weights_before_stay_and_later_sessions_count(
+    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
+) -> None:
+    taught(caller, store, pair, now)
+    first = approve(caller, store, now)
+    later = now + timedelta(days=2)
+    taught(caller, store, (pair[1], pair[0]), later)
+    second = approve(caller, store, later)
+
+    undone = undo(caller, store, second, later)
+
+    assert second.own != first.own
+    assert (undone.own, undone.decided_at, undone.may_undo) == (first.own, now, False)
+    assert (undone.since, undone.sessions) == (later, 0)
+    for shown in (undone, second):
+        with pytest.raises(Conflict):
+            undo(caller, store, shown, later)
+    assert read(caller, store, later).own == first.own
+
+
+def test_a_decision_that_was_not_shown_is_not_taken_back(
+    caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
+) -> None:
+    taught(caller, store, pair, now)
+    first = decide(caller, store, Verdict.DECLINE, read(caller, store, now).proposal, now)
+    later = now + timedelta(days=2)
+    taught(caller, store, pair, later)
+    second = approve(caller, store, later)
+
+    for shown in (first, replace(first, decided_at=None)):
+        with pytest.raises(Conflict):
+            undo(caller, store, shown, later)
+
+    assert read(caller, store, later) == second
 
 
 def test_declined_is_not_proposed_again_from_the_same_sessions(
@@ -246,6 +292,27 @@ def test_a_personal_memory_in_a_session_that_one_sees_is_not_counted_for_others(
     assert [one.own.given for one in read(caller, store, now).found] == [40]
     admin = memories.as_role(member_caller, Role.ADMIN)
     assert read(admin, store, now).found == ()
+
+
+def test_a_session_that_is_given_what_one_sees_and_what_not_counts_once(
+    caller: Caller,
+    member_caller: Caller,
+    store: str,
+    pair: tuple[MemoryView, MemoryView],
+    now: datetime,
+) -> None:
+    own = memories.stored(member_caller, now, REDIS, project=store, scope="personal", type="fact")
+    outcomes = {pair[0].id: "used", own.id: "used"}
+    for person in (1, 2, 3):
+        came(store, outcomes, owner=UUID(int=person), count=7, now=now)
+    with tenancy.unit():
+        project = Project.objects.get(slug=store)
+        Session.objects.update(audience=project.id, scope="project")
+
+    found = read(caller, store, now)
+
+    assert sum(one.own.given for one in found.found) == 2 * 21
+    assert (found.sessions, found.proposal, found.is_whole) == (21, "", True)
 
 
 def test_another_project_is_told_nothing_and_one_of_others_is_not_there(
