@@ -23,6 +23,7 @@ from memory.queries.methodologies import ON_COMPLETE, RELAYS, MethodologyView, t
 from memory.queries.own_types import TYPES
 from memory.retrieval import methodology
 from memory.retrieval.methodology import Methodology
+from memory.sql import paths
 from teams import audit
 from teams.errors import NotBoundToProject
 from teams.permissions import require
@@ -64,7 +65,8 @@ def define(
     free_texts.check(texts=_texts(name, checked, course))
     _check_relays(course.relays, own_types.checked(types=course.types))
     with tenancy.unit():
-        others = tuple(_own(caller).exclude(name=name).select_for_update())
+        paths.hold(audience=caller.organization_id, project_id=None, path=Kind.METHODOLOGY)
+        others = tuple(_own(caller).exclude(name=name))
         _check_room(others)
         _check_free(course.types, others)
         Definition.objects.update_or_create(
