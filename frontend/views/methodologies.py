@@ -38,7 +38,8 @@ def methodologies(request: HttpRequest, frame: Frame) -> HttpResponse:
     try:
         _define(frame, sent)
     except CairnError as error:
-        context = _of_list(frame, _shown(request), error=error)
+        shown = _shown(request)
+        context = _of_list(frame, shown, error=error) | {"was_redacted": shown != sent}
         return base.page(request, LIST, context, status=error.status)
     return base.moved(request, to=_address(frame))
 
@@ -58,7 +59,8 @@ def methodology(request: HttpRequest, frame: Frame, name: str) -> HttpResponse:
         else:
             _define(frame, sent, name=view.name)
     except CairnError as error:
-        context = _of_one(frame, view, _shown(request), error=error)
+        shown = _shown(request)
+        context = _of_one(frame, view, shown, error=error) | {"was_redacted": shown != sent}
         return base.page(request, ONE, context, status=error.status)
     return base.moved(request, to=_address(frame))
 

@@ -16,6 +16,7 @@ from memory.queries.views import MemoryView
 from tests.support.memories import CARTS, REDIS, stored
 
 ADDRESS = "/o/acme/settings/methodologies"
+TAKEN_OUT = "It has been replaced in the form by [redacted: …]."
 SCRUM = {
     "name": "scrum",
     "phase": ["ready", "doing", ""],
@@ -95,6 +96,20 @@ def test_no_secret_comes_back(owner_pages: Client, caller: Caller) -> None:
     assert answer.status_code == 422
     assert "correct-horse" not in answer.content.decode()
     assert "[redacted" in answer.content.decode()
+    assert TAKEN_OUT in answer.content.decode()
+
+
+def test_it_is_said_that_a_secret_was_taken_out_and_only_then(owner_pages: Client) -> None:
+    owner_pages.post(ADDRESS, SCRUM)
+    one = f"{ADDRESS}/scrum"
+
+    secret = owner_pages.post(one, {**SCRUM, "phase": ["password=correct-horse-battery-9f8a7b6c"]})
+    wrong = owner_pages.post(one, {**SCRUM, "type": ["fact"]})
+
+    assert (secret.status_code, wrong.status_code) == (422, 422)
+    assert "correct-horse" not in secret.content.decode()
+    assert TAKEN_OUT in secret.content.decode()
+    assert TAKEN_OUT not in wrong.content.decode()
 
 
 def test_more_lines_keep_what_is_written(owner_pages: Client, caller: Caller) -> None:
