@@ -12,7 +12,8 @@ from memory.actions import deciding, store
 from memory.actions.deciding import Decided, Traces
 from memory.errors import NotActive
 from memory.formulas import confidence as belief
-from memory.lifecycle.review import Verdict
+from memory.lifecycle import statements
+from memory.lifecycle.review import Group, Verdict
 from memory.models import Memory
 from memory.queries import reviews
 from memory.queries.memories import lock_memory
@@ -42,12 +43,16 @@ def say(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
     """Confirm a memory that somebody looks at, inside the current unit; raises as `confirm`.
 
     What a person confirms while it waits for review is kept, wherever they are; an agent ends no
-    wait by confirming.
+    wait by confirming. That a memory of one's own still holds takes nobody else.
     """
     row = lock_memory(caller=caller, memory_id=memory_id)
-    if is_person(caller=caller) and reviews.group_of(row=row) is not None:
-        return approve(caller=caller, row=row, now=now).memory
-    return apply(caller=caller, memory_id=memory_id, now=now)
+    group = reviews.group_of(row=row) if is_person(caller=caller) else None
+    if group is None:
+        return apply(caller=caller, memory_id=memory_id, now=now)
+    is_only_stale = group is Group.STALE and not row.needs_review
+    if is_only_stale and not reviews.may_keep(caller=caller, row=row):
+        return _renewed(caller, row, now)
+    return approve(caller=caller, row=row, now=now).memory
 
 
 def approve(*, caller: Caller, row: Memory, now: datetime) -> Decided:
@@ -58,14 +63,26 @@ def approve(*, caller: Caller, row: Memory, now: datetime) -> Decided:
     apply(caller=caller, memory_id=row.id, now=now)
     row.refresh_from_db()
     row.needs_review = False
-    fields = ["needs_review"]
-    if is_person(caller=caller):
+    in_person = is_person(caller=caller)
+    row.archived_reason = statements.decided(reason=row.archived_reason, in_person=in_person)
+    fields = ["needs_review", "archived_reason"]
+    if in_person:
         row.stale_at, row.taint_reason = None, ""
         fields += ["stale_at", "taint_reason"]
     store.save(row=row, fields=tuple(fields), now=now)
     made = deciding.note(caller=caller, row=row, verdict=Verdict.KEEP, traces=traces, now=now)
     view = to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
     return Decided(memory=view, verdict=Verdict.KEEP, review_id=made)
+
+
+def _renewed(caller: Caller, row: Memory, now: datetime) -> MemoryView:
+    """Confirm in person a locked memory that is stale and waits for nothing else. In a unit."""
+    apply(caller=caller, memory_id=row.id, now=now)
+    row.refresh_from_db()
+    row.stale_at = None
+    row.archived_reason = statements.decided(reason=row.archived_reason, in_person=True)
+    store.save(row=row, fields=("stale_at", "archived_reason"), now=now)
+    return to_view(lock_memory(caller=caller, memory_id=row.id), now=now)
 
 
 def apply(

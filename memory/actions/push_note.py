@@ -29,7 +29,10 @@ from memory.actions.revise import check_agent_may_change
 from memory.errors import ProtectedMemory
 from memory.exchange import notes as reader
 from memory.exchange.candidates import Candidate
+from memory.intake.text import content_hash
+from memory.lifecycle.statements import GONE, HELD, REMOVED, WITHOUT
 from memory.models import Memory, NoteVersion
+from memory.observer import alarms
 from memory.queries import notes
 from memory.queries.notes import NoteView
 from memory.sql import paths
@@ -41,9 +44,6 @@ from teams.roles import Act
 LARGEST: Final = 1_000_000  # characters of a note, ours
 MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
 LONGEST_PATH: Final = 400  # characters, the column's
-GONE: Final = "its statement is no longer in the note"
-REMOVED: Final = "its note was removed"
-HELD: Final = "its statement is gone"  # of what a person must look at
 BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
 
 
@@ -207,24 +207,30 @@ def _follow(
     """Bring memories to the lines on which their statements stand now; what came back is true."""
     for name, memory in kept.items():
         line = found[name].line
-        is_back = memory.archived_reason in {GONE, REMOVED, HELD}
+        is_back = memory.archived_reason in WITHOUT
         if memory.source_line == line and not is_back:
             continue
         fields: tuple[str, ...] = ("source_line", "source_hash")
         memory.source_line, memory.source_hash = line, row.digest
         if is_back:
-            _bring_back(memory)
+            _bring_back(memory, found[name].content)
             fields += BELIEF
         store.save(row=memory, fields=fields, now=now)
         store.announce(caller=caller, kind="memory.changed", rows=(memory,))
 
 
-def _bring_back(memory: Memory) -> None:
-    """Let a memory be as true again as it was before its statement was gone."""
+def _bring_back(memory: Memory, said: str) -> None:
+    """Let a memory be as true again as it was before its statement was gone.
+
+    Its wait ends where that began it: of the words the note says, which ring no alarm.
+    """
     if memory.stale_at is not None and memory.verification == Verification.STALE:
         was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
         memory.verification = was.value
-    memory.needs_review = memory.needs_review and memory.archived_reason != HELD
+    is_same = memory.content_hash == content_hash(content=said)
+    waits_for_it = memory.archived_reason == HELD and is_same
+    ends = waits_for_it and not alarms.of_content(content=memory.content)
+    memory.needs_review = memory.needs_review and not ends
     memory.stale_at, memory.archived_reason = None, ""
 
 
@@ -233,11 +239,10 @@ def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: dateti
 
     What a person has decided since its statement was gone stays as they said.
     """
-    asked = {GONE, REMOVED, HELD}
     current = tuple(
         one
         for one in rows
-        if one.stale_at is None and (one.needs_review or one.archived_reason not in asked)
+        if one.stale_at is None and (one.needs_review or one.archived_reason not in WITHOUT)
     )
     fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
     for memory in fresh:

@@ -17,7 +17,7 @@ from memory.actions.fields import check_reason
 from memory.errors import ProtectedMemory, RefusedByGate
 from memory.intake import accurate, gates, names, own_types
 from memory.intake.gates import GateCandidate, GateOutcome, Neighborhood
-from memory.lifecycle import versions
+from memory.lifecycle import statements, versions
 from memory.models import Memory, MemoryLink, MemoryVersion
 from memory.observer import alarms
 from memory.queries.memories import AUDIENCE, lock_memory
@@ -43,6 +43,7 @@ CHANGEABLE = (
 SAVED = (
     *versions.KEPT, "content", "content_hash", "citation", "structure", "governance",
     "decay_half_life_days", "audience", "team_id", "names_version", "enriched_by", "needs_review",
+    "archived_reason",
 )  # fmt: skip
 
 
@@ -118,6 +119,8 @@ def _write(
     """Bring a memory whose version is kept to a draft of it. In a unit."""
     is_same_text = drafted.new.content == row.content
     _bring_to(caller, row, drafted)
+    if not is_same_text:
+        row.archived_reason = statements.reworded(reason=row.archived_reason)
     if not is_vouched:
         _take_back(row)
     store.save_unique(row=row, fields=SAVED, now=now)

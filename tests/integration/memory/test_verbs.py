@@ -12,6 +12,7 @@ from memory.actions.archive import archive
 from memory.actions.confirm import confirm
 from memory.actions.pin import pin
 from memory.actions.restore import restore
+from memory.actions.together import do_all
 from memory.errors import NotActive, ProtectedMemory, SelfApproval
 from memory.models import Memory, MemoryKeyword, MemoryVector, ReviewVerdict
 from memory.queries import memories as queries
@@ -221,6 +222,34 @@ def test_who_taught_others_what_waits_cannot_confirm_it(
 ) -> None:
     with tenancy.unit():
         Memory.objects.filter(pk=memory.id).update(needs_review=True, source="user_taught")
+
+    with pytest.raises(SelfApproval):
+        confirm(caller=caller, memory_id=memory.id, now=now)
+
+
+def test_who_taught_others_what_is_stale_by_now_says_that_it_still_holds(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(
+            stale_at=now, verification="stale", source="user_taught"
+        )
+
+    done = do_all(caller=caller, verb="confirm", memory_ids=(memory.id,), now=now)
+
+    with tenancy.unit():
+        row = Memory.objects.get(pk=memory.id)
+        assert not ReviewVerdict.objects.filter(memory_id=memory.id).exists()
+    assert (done, row.stale_at, row.verification) == (1, None, "verified")
+
+
+def test_who_taught_others_what_waits_cannot_confirm_it_by_its_being_stale(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(
+            stale_at=now, needs_review=True, source="user_taught"
+        )
 
     with pytest.raises(SelfApproval):
         confirm(caller=caller, memory_id=memory.id, now=now)
