@@ -1,6 +1,12 @@
 """What pages and interfaces read of people, organizations, credentials and jobs."""
 
-from accounts.queries.credentials import TokenView, any_silent, is_silent, state_of
+from accounts.queries.credentials import (
+    TokenView,
+    any_silent,
+    is_silent,
+    state_of,
+    token_ids_of,
+)
 from accounts.queries.credentials import token_list as tokens
 from accounts.queries.devices import waiting as waiting_device
 from accounts.queries.directory import (
@@ -46,6 +52,7 @@ __all__ = [
     "people",
     "person_of",
     "state_of",
+    "token_ids_of",
     "tokens",
     "waiting_device",
 ]

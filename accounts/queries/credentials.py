@@ -116,6 +116,16 @@ def own_token_ids(*, caller: Caller) -> frozenset[UUID]:
         return frozenset(Token.objects.filter(own(caller=caller)).values_list("id", flat=True))
 
 
+def token_ids_of(*, caller: Caller, user_id: UUID) -> frozenset[UUID]:
+    """Return every token that a person has had in the organization, whatever the caller reaches.
+
+    It is for what holds for a person as a whole; never show what comes back.
+    """
+    with tenancy.walled(organization_id=caller.organization_id):
+        rows = Token.objects.filter(organization_id=caller.organization_id, user_id=user_id)
+        return frozenset(rows.values_list("id", flat=True))
+
+
 def holders(*, token_ids: frozenset[UUID]) -> dict[UUID, UUID]:
     """Return whose tokens these are, of those that are tokens of the entered organization."""
     organization_id = tenancy.current().organization_id

@@ -5,9 +5,8 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, NotFound
-from accounts.queries import TokenView, tokens
-from accounts.sentences import sentence
+from accounts.errors import NotFound, wrong_field
+from accounts.queries import TokenView, token_ids_of, tokens
 from teams.actions.projects import hold_project, tell
 from teams.models import Project
 from teams.permissions import require
@@ -28,7 +27,7 @@ def pause(
     _check_one(caller, token_id, mine=mine)
     is_whole = token_id is None and not mine
     require(caller=caller, act=Act.MANAGE_PROJECTS if is_whole else Act.WRITE)
-    known = () if is_whole else tokens(caller=caller)
+    known = () if token_id is None else tokens(caller=caller)
     if token_id is not None:
         _check_known(caller, token_id, known)
     with tenancy.unit():
@@ -37,9 +36,10 @@ def pause(
             check_unbound(caller=caller)
             _put_all(row, paused=paused)
         elif token_id is not None:
-            _put_token(row, token_id, known, paused=paused)
+            owner = next((one.user_id for one in known if one.id == token_id), None)
+            _put_token(caller, row, token_id, owner, paused=paused)
         elif caller.user_id is not None:
-            _put_person(row, caller.user_id, known, paused=paused)
+            _put_person(caller, row, caller.user_id, paused=paused)
         row.save(update_fields=["settings"])
         tell(caller=caller, row=row, kind="project.changed", fields=(PAUSED,))
         return pauses.of_project(project=row)
@@ -49,14 +49,18 @@ def _check_one(caller: Caller, token_id: UUID | None, *, mine: bool) -> None:
     if not mine:
         return
     if token_id is not None:
-        raise InvalidInput(
-            detail=sentence("/mine: Not together with a token."),
-            hint=sentence("Leave one of the two out."),
+        raise wrong_field(
+            pointer="/mine",
+            detail="Either every token of yours, or one.",
+            hint="Leave `mine` or `token` out.",
+            code="together",
         )
     if caller.user_id is None:
-        raise InvalidInput(
-            detail=sentence("/mine: This token is nobody's."),
-            hint=sentence("Name a token, or pause the project."),
+        raise wrong_field(
+            pointer="/mine",
+            detail="This token is nobody's.",
+            hint="Name a token, or pause the project.",
+            code="nobody",
         )
 
 
@@ -72,23 +76,24 @@ def _put_all(row: Project, *, paused: bool) -> None:
     row.settings = {**kept, PAUSED: True} if paused else kept
 
 
-def _put_token(row: Project, token_id: UUID, known: tuple[TokenView, ...], *, paused: bool) -> None:
+def _put_token(
+    caller: Caller, row: Project, token_id: UUID, owner: UUID | None, *, paused: bool
+) -> None:
     """Pause or resume one token; the others of a person who is paused stay so, each by itself."""
     named = pauses.paused_tokens(project=row) | {token_id}
     people = pauses.paused_people(project=row)
-    owner = next((one.user_id for one in known if one.id == token_id), None)
-    if not paused and owner in people:
-        named |= {one.id for one in known if one.user_id == owner}
+    if not paused and owner is not None and owner in people:
+        named |= token_ids_of(caller=caller, user_id=owner)
         people -= {owner}
     _keep(row, PAUSED_PEOPLE, people)
     _keep(row, PAUSED_TOKENS, named if paused else named - {token_id})
 
 
-def _put_person(row: Project, user_id: UUID, known: tuple[TokenView, ...], *, paused: bool) -> None:
+def _put_person(caller: Caller, row: Project, user_id: UUID, *, paused: bool) -> None:
     """Pause or resume every token of a person, those that were paused by themselves too."""
     people = pauses.paused_people(project=row)
     if not paused:
-        own = {one.id for one in known if one.user_id == user_id}
+        own = token_ids_of(caller=caller, user_id=user_id)
         _keep(row, PAUSED_TOKENS, pauses.paused_tokens(project=row) - own)
     _keep(row, PAUSED_PEOPLE, people | {user_id} if paused else people - {user_id})
 

@@ -68,6 +68,8 @@ EXPLAINED: Final[dict[str, str]] = {  # code or code@pointer: why no schema says
     },
     "length@/attributes": "a schema cannot bound the size of a whole object",
     "nothing_chosen@": "no schema of an address says that one of several fields is needed",
+    "together@/mine": "no schema says that two fields exclude each other",
+    "nobody@/mine": "whether a token is somebody's stands in no schema",
     "range@/keep_events_days": "an organization has a longest time of its own",
     "diff@/diff": "a unified diff has a grammar of its own",
     "plan@/plan": "what a plan says decides whether a step of it has words",

@@ -62,6 +62,13 @@ class Asking:
 
 
 Read = Callable[[Asking], Any]
+
+
+def beside(asking: Asking, project_id: UUID) -> overview.Beside:
+    """Return what stands beside a page of a project."""
+    return overview.beside(caller=asking.caller, project_id=project_id, now=asking.now)
+
+
 ABOUT_ALL: dict[str, Read] = {
     "context.context": lambda a: context(
         caller=a.caller,
@@ -103,6 +110,7 @@ ABOUT_ALL: dict[str, Read] = {
         )
     ),
     "reviews.decided": lambda a: reviews.decided(caller=a.caller, project=None, now=a.now),
+    "overview.beside": lambda a: beside(a, a.memory_id),
     "overview.by_project": lambda a: overview.by_project(caller=a.caller, now=a.now),
     "places.projects": lambda a: places.projects(caller=a.caller),
     "places.surroundings": lambda a: places.surroundings(caller=a.caller),

@@ -34,6 +34,7 @@ from tests.tenancy.reads import (
     Asking,
     Read,
     World,
+    beside,
 )
 
 
@@ -113,6 +114,20 @@ def test_counts_count_what_one_may_see(ask: Callable[..., Any]) -> None:
     counted = {who: ask(who, ABOUT_ALL["memories.count"]) for who in SEEN}
 
     assert counted == {who: 2 * len(seen) for who, seen in SEEN.items()}
+
+
+@pytest.mark.parametrize("name", ["public", "closed"])
+def test_what_stands_beside_a_page_counts_what_one_may_see(
+    ask: Callable[..., Any], world: World, name: str
+) -> None:
+    project_id = world.project_ids[name]
+
+    counted = {who: ask(who, lambda a: beside(a, project_id)) for who in SEEN}
+
+    assert counted["owner"].memories > 0
+    for who, seen in SEEN.items():
+        if name not in seen:
+            assert (counted[who].memories, counted[who].due) == (0, 0), who
 
 
 @pytest.mark.parametrize("read", ABOUT_A_MEMORY)

@@ -133,13 +133,26 @@ def test_all_agents_of_a_person_are_paused_and_resumed_together_or_one_by_one(
     assert [WARNING in touched(one, f"c{n}") for n, one in enumerate(own)] == [True] * 3
 
 
+def test_an_agent_that_resumes_itself_resumes_no_other(api: Api, caller: Caller) -> None:
+    api.remember(WARNING, related_files=[FILE])
+    api.post("projects/shop/pause", {"mine": True})
+    narrow = agent(caller)
+
+    narrow.post(
+        "projects/shop/pause", {"token": narrow.get("me").json()["token_id"], "paused": False}
+    )
+
+    assert touched(api, "a") == ""
+    assert WARNING in touched(narrow, "b")
+
+
 def test_a_pause_is_of_one_token_or_of_all_of_ones_own(api: Api) -> None:
     token = api.get("me").json()["token_id"]
 
     refused = api.post("projects/shop/pause", {"mine": True, "token": token})
 
     assert refused.status_code == 422
-    assert refused.json()["detail"].startswith("/mine")
+    assert refused.json()["errors"][0]["pointer"] == "/mine"
     assert api.get("projects/shop/pause").json()["this_token_paused"] is False
 
 

@@ -83,9 +83,11 @@ def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
     """Send it and take it back; return what is wrong about the answer."""
     undo = transaction.savepoint()
     path = sent.write.path.format(**place.names)
-    body = payloads.body_with(
-        example=dict(sent.write.send), field=sent.field.name, value=_shaped(sent)
-    )
+    example = {
+        name: given.format(**place.names) if isinstance(given, str) else given
+        for name, given in sent.write.send.items()
+    }
+    body = payloads.body_with(example=example, field=sent.field.name, value=_shaped(sent))
     answer = place.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
     wrong = _wrong(sent, answer, before)
     transaction.savepoint_rollback(undo)
