@@ -96,8 +96,9 @@ def _gain(other: Memory, row: Memory, now: datetime) -> None:
         both = own_types.plain(tags=(*getattr(other, name), *getattr(row, name)))
         setattr(other, name, list(dict.fromkeys(both))[:most])
     other.tags = list(own_types.marked(tags=other.tags, name=own_type))
-    sessions = (*other.provenance_sessions, row.session_id, *row.provenance_sessions)
-    other.provenance_sessions = [one for one in dict.fromkeys(sessions) if one is not None]
+    other.provenance_sessions = confirm.met_in(
+        known=other.provenance_sessions, sessions=(row.session_id, *row.provenance_sessions)
+    )
     other.confirmations += 1
     other.last_confirmed_at = now
     other.taint_reason = other.taint_reason or row.taint_reason

@@ -167,6 +167,9 @@ def _summary(
 
 def _done_once(caller: Caller, row: Session, due: _Due, now: datetime) -> Mapping[str, int]:
     """Store what a synthesis says and its key together; nothing where somebody has."""
+    with tenancy.unit():  # before a model is paid for
+        if _own(row, Kind.SYNTHESIS, keys=(_log_key(due.key),)):
+            return {}
     drafted = _drafted(row, due, now)
     said = _Said(
         key=due.key,

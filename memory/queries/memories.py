@@ -251,7 +251,9 @@ def _can_be_stored(filters: Filters) -> bool:
 def _condition(filters: Filters) -> Q:
     wanted = Q(status__in=filters.status) & ~Q(status="deleted")
     if filters.types:
-        wanted &= Q(type__in=filters.types) | Q(tags__overlap=_marks(filters))
+        marks = _marks(filters)
+        is_own = Q(tags__overlap=marks) if marks else Q()
+        wanted &= Q(type__in=filters.types) | is_own
     if filters.tags:
         wanted &= Q(tags__contains=list(filters.tags))
     if filters.modules:

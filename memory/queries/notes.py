@@ -21,6 +21,7 @@ from teams import queries as places
 from teams import visibility
 
 LARGEST_PAGE: Final = 200  # spec 10.5
+MOST_READ: Final = 10  # versions of a note, the last ones, in which a statement is looked for; ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,8 @@ def memories_of(*, row: NoteVersion, external_ids: Iterable[str]) -> QuerySet[Me
 def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
     """Return the live memories of a note that it says no longer, locked in one order. In a unit.
 
-    Of any version before: what nobody could decide at a push is there at the next one.
+    Of any version before: what nobody could decide at a push is there at the next one. What an
+    import of a file of the same name brought is not the note's.
     """
     rows = Memory.objects.select_for_update().filter(
         audience=row.audience,
@@ -119,7 +121,25 @@ def gone(*, row: NoteVersion, said: frozenset[str]) -> tuple[Memory, ...]:
         external_id__startswith=markdown.statement_ids(path=row.path),
     )
     of_notes = rows.exclude(source_hash="").exclude(external_id="").order_by("id")
-    return tuple(one for one in of_notes if one.external_id not in said)
+    left = tuple(one for one in of_notes if one.external_id not in said)
+    said_once = _ever_said(row, left) if left else frozenset()
+    return tuple(one for one in left if one.external_id in said_once)
+
+
+def _ever_said(row: NoteVersion, memories: Iterable[Memory]) -> frozenset[str]:
+    """Return the ids of those memories that a version of a note has said.
+
+    Most were taken out of one; of the others the last versions are read again.
+    """
+    taken = {one.external_id: one.source_hash for one in memories}
+    versions = NoteVersion.objects.filter(note=row.note).order_by("-number", "id")
+    of_note = versions.filter(digest__in=set(taken.values()))
+    digests = frozenset(of_note.values_list("digest", flat=True))
+    found = {name for name, digest in taken.items() if digest in digests}
+    if len(found) < len(taken):
+        for version in versions[:MOST_READ]:
+            found.update(one.external_id for one in statements(row=version))
+    return frozenset(found & taken.keys())
 
 
 def lock(*, audience: UUID, project_id: UUID, path: str) -> NoteVersion | None:

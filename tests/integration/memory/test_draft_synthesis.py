@@ -8,6 +8,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions import synthesize as job
 from memory.actions.synthesize import synthesize
 from memory.models import Memory, Session, Statistic
 from teams.actions.projects import change_project
@@ -76,6 +77,19 @@ def test_a_second_run_asks_nobody(fifth: Session, vendor: Vendor, now: datetime)
     synthesize(session_id=fifth.id, is_weekly=False, now=now)
 
     again = synthesize(session_id=fifth.id, is_weekly=False, now=now)
+
+    assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
+
+
+def test_what_is_logged_since_it_was_found_due_is_not_paid_for_again(
+    fifth: Session, agent: Caller, vendor: Vendor, now: datetime
+) -> None:
+    says(vendor, draft())
+    with tenancy.unit():
+        (due,) = job._thresholds(fifth)
+    synthesize(session_id=fifth.id, is_weekly=False, now=now)
+
+    again = job._done_once(agent, fifth, due, now)
 
     assert (again, len(vendor.asked), len(said())) == ({}, 1, 1)
 

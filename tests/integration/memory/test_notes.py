@@ -224,6 +224,20 @@ def test_a_statement_that_comes_back_ends_the_wait_that_its_absence_began(
     assert (memory("gate").needs_review, memory("gate").archived_reason) == (False, "")
 
 
+def test_a_note_has_no_say_in_what_an_import_of_its_name_brought(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    push(caller, now, LATER)
+    with tenancy.unit():  # what is left is as an import brings it
+        NoteVersion.objects.all().delete()
+
+    first, second = push(caller, now), push(caller, now, "# Mill\n\nThe dam is old by now.\n")
+
+    assert (first.kept, first.stale, second.stale) == (1, 0, 2)
+    assert memory("wheel").stale_at is None
+    assert memory("miller").archived_reason == GONE
+
+
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_a_statement_that_comes_back_ends_no_wait_of_other_words(
     caller: Caller, store: str, now: datetime, is_kept: bool

@@ -3,6 +3,8 @@
 from datetime import datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
@@ -77,6 +79,18 @@ def test_lists_are_narrowed_to_it_and_its_base_holds_it_too(
     assert set(_listed(caller, now, "requirement")) == {REDIS, CARTS}
     assert set(_listed(caller, now, "user-story", "risk")) == {REDIS, PARSER}
     assert set(_listed(caller, now, "user-story", "gotcha")) == {REDIS, PARSER}
+
+
+@pytest.mark.parametrize(("type", "looks"), [("requirement", False), ("user-story", True)])
+def test_a_list_looks_for_marks_only_where_one_is_named(
+    caller: Caller, scrum: str, now: datetime, type: str, looks: bool
+) -> None:
+    wanted = Filters(project="store", types=(type, "fact"))
+
+    with CaptureQueriesContext(connection) as asked:
+        memories.count(caller=caller, filters=wanted)
+
+    assert any('"tags" &&' in one["sql"] for one in asked.captured_queries) is looks
 
 
 def test_searches_are_narrowed_to_it(caller: Caller, scrum: str, now: datetime) -> None:

@@ -1,12 +1,14 @@
 """The review inbox: what waits for whom, what each verdict does, and that undoing restores all."""
 
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
+from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, InvalidInput
+from memory.actions.confirm import MOST_SESSIONS
 from memory.actions.decide_all import Whole, Words, decide_all
 from memory.actions.keep import keep
 from memory.actions.merge import merge
@@ -17,6 +19,7 @@ from memory.actions.undo import undo
 from memory.errors import ProtectedMemory, SelfApproval
 from memory.lifecycle import review
 from memory.lifecycle.review import Group, Verdict, Why
+from memory.models import Memory
 from memory.queries import memories, reviews
 from memory.queries.views import MemoryView
 from teams.actions.projects import create_project
@@ -174,6 +177,21 @@ def test_merging_unites_what_both_know(
     assert (gone.status, gone.superseded_by) == ("superseded", old.id)
     assert [(one.kind, one.other_id) for one in links] == [("supersedes", due.id)]
     assert [one.reason for one in versions] == ["merged in review", ""]
+
+
+def test_merging_tells_no_more_sessions_than_a_confirmation_does(
+    caller: Caller, now: datetime, due: MemoryView, shop: str
+) -> None:
+    old = stored(caller, now, CARTS, project=shop)
+    ids = [uuid4() for _ in range(MOST_SESSIONS + 2)]
+    with tenancy.unit():
+        Memory.objects.filter(pk=old.id).update(provenance_sessions=ids[:MOST_SESSIONS])
+        Memory.objects.filter(pk=due.id).update(provenance_sessions=ids[MOST_SESSIONS:])
+
+    merge(caller=caller, memory_id=due.id, into=old.id, now=now)
+
+    with tenancy.unit():
+        assert Memory.objects.get(pk=old.id).provenance_sessions == ids[2:]
 
 
 def test_merging_carries_a_taint_along(caller: Caller, now: datetime, shop: str) -> None:
