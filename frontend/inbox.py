@@ -15,7 +15,7 @@ from memory.queries import proofs, reviews
 from memory.queries.conflicts import ConflictView
 from memory.queries.imports import ImportView
 from memory.queries.proofs import Proof
-from memory.queries.reviews import Counts, Decided, Due, DuePlace, Item
+from memory.queries.reviews import Counts, Decided, Due, DuePage, DuePlace, Item
 from memory.queries.views import MemoryView
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
@@ -123,7 +123,7 @@ def read(
         authors={one.memory.id: _author(one.memory, names) for one in page.items},
         total=counts.total if group is None else counts.by_group[group],
         together=_together(counts, group),
-        more=min(len(page.items) + PAGE_SIZE, ROWS_MOST) if page.next_place else 0,
+        more=_more(page),
         counts=counts,
         opened=opened(caller=caller, memory_id=shown, now=now) if isinstance(shown, UUID) else None,
         card=conflicts.of(caller=caller, views=(shown,))[0]
@@ -175,6 +175,13 @@ def next_of(*, inbox: Inbox, after: DuePlace) -> Due | None:
     behind = (after.since, after.item_id)
     later = (one for one in rows if (one.place.since, one.place.item_id) > behind)
     return next(later, next(iter(rows), None))
+
+
+def _more(page: DuePage) -> int:
+    """Return how many rows to show next, 0 where there are no more or too many."""
+    shown = len(page.items)
+    has_more = page.next_place is not None and shown < ROWS_MOST
+    return min(shown + PAGE_SIZE, ROWS_MOST) if has_more else 0
 
 
 def _together(counts: Counts, group: Group | None) -> int:

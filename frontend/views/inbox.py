@@ -28,7 +28,7 @@ from memory.actions.snooze import snooze
 from memory.actions.together import MOST
 from memory.actions.undo import undo, undo_together
 from memory.lifecycle.review import Group
-from memory.queries import imports, overview, reviews
+from memory.queries import imports, reviews
 from memory.queries.conflicts import ConflictView
 from memory.queries.reviews import DuePlace
 from memory.queries.views import MemoryView
@@ -75,9 +75,7 @@ DIALOGS: Final = frozenset({"reject", "merge", "snooze"})
 @base.reader
 def page(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the inbox."""
-    context = _context(request, frame, peek=_peek(request))
-    tally = overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now)
-    return base.page(request, "pages/inbox.html", {**context, "tally": tally})
+    return base.page(request, "pages/inbox.html", _context(request, frame, peek=_peek(request)))
 
 
 @base.reader

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.errors import CairnError, NotFound
+from accounts.errors import CairnError, NotFound, wrong_field
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
@@ -18,6 +18,7 @@ from memory.taxonomy import Scope
 from teams.roles import Act, allows
 
 SCOPES: Final = (Scope.PROJECT.value, Scope.PERSONAL.value)
+LINES_SHOWN: Final = 3_000  # of a note, ours
 REFUSALS_SHOWN: Final = 20  # statements that became no memory, ours
 
 
@@ -27,7 +28,9 @@ def notes(request: HttpRequest, frame: Frame) -> HttpResponse:
     if request.method != "POST":
         return _listed(request, frame)
     try:
-        pushed = push_note(caller=frame.caller, new=_new(request, frame), now=frame.now)
+        new = _new(request, frame)
+        _check_same(frame, new)
+        pushed = push_note(caller=frame.caller, new=new, now=frame.now)
     except CairnError as error:
         if error.status == NotFound.status:
             raise
@@ -48,7 +51,14 @@ def note(request: HttpRequest, frame: Frame, note_id: UUID) -> HttpResponse:
 
 
 def _new(request: HttpRequest, frame: Frame) -> NewNote:
+    """Read the form. Raises InvalidInput for a scope that it does not offer."""
     sent = request.POST
+    if sent.get("scope", "") not in {"", *SCOPES}:
+        raise wrong_field(
+            pointer="/scope",
+            detail="A note is for the project, or personal.",
+            hint="Choose one of the two.",
+        )
     return NewNote(
         project=frame.project.slug if frame.project else "",
         path=sent.get("path", "").strip(),
@@ -57,13 +67,28 @@ def _new(request: HttpRequest, frame: Frame) -> NewNote:
     )
 
 
+def _check_same(frame: Frame, new: NewNote) -> None:
+    """Refuse a second note of a path for others; who sees a note does not change by its text."""
+    there = [one.scope for one in _known(frame) if one.path == new.path]
+    if there and (new.scope or Scope.PROJECT.value) not in there:
+        raise wrong_field(
+            pointer="/scope",
+            detail="There is a note of this path that others see, or that only you see.",
+            hint="Choose who sees it as its list says, or another path.",
+        )
+
+
+def _known(frame: Frame) -> tuple[NoteView, ...]:
+    project = frame.project.slug if frame.project else ""
+    return queries.page(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE)
+
+
 def _listed(
     request: HttpRequest, frame: Frame, *, error: CairnError | None = None, status: int = 200
 ) -> HttpResponse:
-    project = frame.project.slug if frame.project else ""
     context = {
         **_usual(frame),
-        "notes": queries.page(caller=frame.caller, project=project, limit=queries.LARGEST_PAGE),
+        "notes": _known(frame),
         "scopes": tuple((name, words.SCOPES[name]) for name in SCOPES),
         "form": request.POST,
         "error": error,
@@ -74,10 +99,12 @@ def _listed(
 def _note(
     request: HttpRequest, frame: Frame, found: NoteView, *, pushed: Pushed | None = None
 ) -> HttpResponse:
+    lines = queries.lines(caller=frame.caller, note_id=found.id, now=frame.now)
     context = {
         **_usual(frame),
         "note": found,
-        "lines": queries.lines(caller=frame.caller, note_id=found.id, now=frame.now),
+        "lines": lines[:LINES_SHOWN],
+        "beyond": len(lines[LINES_SHOWN:]),
         "said": "" if pushed is None else _said(pushed),
         "refused": () if pushed is None else pushed.refused[:REFUSALS_SHOWN],
     }
@@ -91,11 +118,13 @@ def _usual(frame: Frame) -> dict[str, Any]:
 
 def _said(pushed: Pushed) -> str:
     """Say what keeping a document did."""
+    refused = len(pushed.refused)
     counts = (
         (ngettext("%(n)d memory added", "%(n)d memories added", pushed.added), pushed.added),
         (ngettext("%(n)d as it was", "%(n)d as they were", pushed.kept), pushed.kept),
         (ngettext("%(n)d made stale", "%(n)d made stale", pushed.stale), pushed.stale),
         (ngettext("%(n)d for review", "%(n)d for review", pushed.held), pushed.held),
+        (ngettext("%(n)d refused", "%(n)d refused", refused), refused),
     )
     told = ", ".join(text % {"n": count} for text, count in counts if count)
-    return told or _("Nothing in it has changed.")
+    return told or _("Nothing in it is new.")

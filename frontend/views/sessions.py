@@ -16,7 +16,7 @@ from frontend.views.base import Frame
 from memory.actions import ending
 from memory.actions.delete_session import Fate, delete_session, may_delete
 from memory.actions.end_session import end_session
-from memory.queries import learned, overview, session_figures, sessions
+from memory.queries import learned, session_figures, sessions
 from memory.queries import turns as said
 from memory.queries.rollback_choices import may_take_back
 from memory.queries.sessions import STATES, SessionPlace, SessionView
@@ -51,7 +51,6 @@ def listing(request: HttpRequest, frame: Frame) -> HttpResponse:
         "state": state if state in STATES else "",
         "is_live": "after" not in request.GET,  # the first session of all comes by itself too
         "next": "" if last is None else f"{last.opened_at.isoformat()}~{last.session_id}",
-        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,
     }
     return base.page(request, "pages/sessions.html", context)
@@ -83,7 +82,6 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
         "job": work.latest(caller=frame.caller, name=ending.JOB, key=session.id.hex),
-        "tally": overview.tally(caller=frame.caller, project=_slug(frame), now=frame.now),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)

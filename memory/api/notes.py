@@ -41,6 +41,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "Note": record(
         id=ID,
         project_id=ID,
+        scope=TEXT,
         path=TEXT,
         version=WHOLE,
         digest=TEXT,
@@ -67,6 +68,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 _NOTE: Final[Mapping[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a90",
     "project_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a70",
+    "scope": "project",
     "path": "CLAUDE.md",
     "version": 2,
     "digest": "ab" * 32,

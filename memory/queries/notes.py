@@ -16,7 +16,7 @@ from memory.exchange.candidates import Candidate
 from memory.intake import markdown
 from memory.models import Memory, NoteVersion
 from memory.queries.views import MemoryView, countable, views_of
-from memory.taxonomy import Source, Status
+from memory.taxonomy import Scope, Source, Status
 from teams import queries as places
 from teams import visibility
 
@@ -26,10 +26,11 @@ MOST_READ: Final = 10  # versions of a note, the last ones, in which a statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteView:
-    """A note as it is now; `id` is the same in all its versions."""
+    """A note as it is now; `id` is the same in all its versions, `scope` says who sees it."""
 
     id: UUID
     project_id: UUID
+    scope: str
     path: str
     version: int
     digest: str
@@ -160,6 +161,7 @@ def view_of(*, row: NoteVersion) -> NoteView:
     return NoteView(
         id=row.note,
         project_id=row.project_id,
+        scope=_scope(row).value,
         path=row.path,
         version=row.number,
         digest=row.digest,
@@ -167,6 +169,14 @@ def view_of(*, row: NoteVersion) -> NoteView:
         agent=row.agent,
         pushed_at=row.pushed_at,
     )
+
+
+def _scope(row: NoteVersion) -> Scope:
+    if row.audience == row.project_id:
+        return Scope.PROJECT
+    if row.audience == tenancy.current().organization_id:
+        return Scope.ORGANIZATION
+    return Scope.PERSONAL if row.audience == row.pushed_by else Scope.TEAM
 
 
 def _visible(caller: Caller) -> QuerySet[NoteVersion]:

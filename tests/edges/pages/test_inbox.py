@@ -240,6 +240,18 @@ def test_more_rows_are_shown_on_demand(owner_pages: Client, shop: str, caller: C
     assert "Show more" not in pages[2]
 
 
+def test_at_most_five_hundred_rows_are_shown(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    with entered(caller):
+        many_waiting(caller, datetime.now(UTC), 503, project="shop")
+
+    page = owner_pages.get(INBOX, {"rows": "500"}).content.decode()
+
+    assert page.count('id="row-') == 500
+    assert "Show more" not in page
+
+
 def test_of_very_many_the_dialog_offers_those_that_wait_longest(
     owner_pages: Client, shop: str, caller: Caller
 ) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+import pytest
 from django.test import Client
 
 from accounts.authentication import entered
@@ -49,9 +50,32 @@ def test_a_document_is_kept_brought_to_its_new_text_and_removed(
 
     assert "1 memory added" in kept
     assert "1 as it was" in again
+    assert 'class="chip">' in again
     assert "1 memory added, 1 made stale" in changed
     assert removed.status_code == 302
     assert "docs/mill.md" not in owner_pages.get(f"{shop}notes").content.decode()
+
+
+@pytest.mark.parametrize("scope", ["banana", "organization", "team"])
+def test_a_note_is_for_the_project_or_personal(owner_pages: Client, shop: str, scope: str) -> None:
+    form = {"path": "a.md", "text": TEXT, "scope": scope}
+
+    assert owner_pages.post(f"{shop}notes", form).status_code == 422
+
+
+def test_a_personal_note_is_not_told_to_others_by_its_next_text(
+    owner_pages: Client, shop: str, caller: Caller
+) -> None:
+    form = {"path": "plan.md", "text": TEXT, "scope": "personal"}
+    owner_pages.post(f"{shop}notes", form)
+
+    refused = owner_pages.post(f"{shop}notes", {**form, "scope": "project"})
+    again = owner_pages.post(f"{shop}notes", {**form, "text": f"{TEXT}And it closes at noon.\n"})
+
+    assert (refused.status_code, again.status_code) == (422, 200)
+    with entered(caller):
+        (note,) = queries.page(caller=caller, project="shop", limit=10)
+    assert (note.scope, note.version) == ("personal", 2)
 
 
 def test_what_is_refused_stays_in_the_form(owner_pages: Client, shop: str) -> None:
