@@ -6,6 +6,9 @@ follow from its ledger.
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Min
 
 from memory.models import GivenOut, Memory, Session
 from memory.observer.unprompted import Named
@@ -25,8 +28,9 @@ def note(*, row: Session, paths: Iterable[str]) -> None:
 
 def named(*, row: Session) -> Named:
     """Return by file the last event of a session before it was named. In a unit."""
-    given = GivenOut.objects.filter(session_id=row.id).order_by()
-    behind = {id: at for id, at in given.values_list("memory_id", "after_event") if at is not None}
+    given = GivenOut.objects.filter(session_id=row.id, after_event__isnull=False).order_by()
+    firsts = given.values_list("memory_id").annotate(first=Min("after_event"))
+    behind: dict[UUID, int] = dict(firsts)  # of several agents, and of one that forgot
     rows = Memory.objects.filter(pk__in=behind).order_by()
     found: dict[str, int] = dict((row.observed or {}).get(KEPT, {}))
     for memory_id, files, attributes in rows.values_list("id", "related_files", "attributes"):

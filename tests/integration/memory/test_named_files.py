@@ -90,6 +90,23 @@ def test_the_files_of_a_memory_that_was_given_are_named_too(
     assert set(counted(Kind.FILE)) == {"src/shop/cart.py"}
 
 
+def test_a_memory_that_was_given_to_several_agents_counts_from_the_first(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    path = "src/shop/prices.py"
+    known = memories.stored(agent, now, project=store, scope="personal", related_files=(path,))
+    session = begun(agent, store, now)
+    with tenancy.unit():
+        for name, after in (("a", 7), ("", 3), ("b", 9), ("c", None)):
+            GivenOut.objects.create(
+                memory_id=known.id, at=now, session_id=session.id, agent=name, after_event=after
+            )
+
+        found = named_files.named(row=Session.objects.get(pk=session.id))
+
+    assert found == {path: 3}
+
+
 def test_a_session_that_goes_on_still_knows_what_it_was_told(
     agent: Caller, store: str, now: datetime
 ) -> None:
