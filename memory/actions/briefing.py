@@ -105,6 +105,12 @@ def tried(*, row: Session, through: int, briefed_at: datetime | None) -> None:
     row.save(update_fields=["briefed_at", "brief_tries", "brief_through"])
 
 
+def too_late(*, row: Session, through: int) -> None:
+    """Note that a brief was looked for with a prompt for too long; held. In a unit."""
+    if is_due(row=row) and row.brief_through < through:  # else its other event was faster
+        tried(row=row, through=through, briefed_at=None)
+
+
 def _style(caller: Caller, wish: Wish) -> str:
     """Return how answers should read where the session is; empty for no style, or a long one."""
     found = styles.composed(caller=caller, topic=wish.wanted.query, interface=None)

@@ -2,8 +2,9 @@
 
 A touched file is answered with its warnings, whatever else is due; a prompt with what was left
 unfinished and the brief, which share the tokens of a brief; between steps only what a project has
-asked for. All of one answer is chosen and written down in one unit, and nothing of it once the
-program has left. A subagent has a context of its own, and is warned, and not briefed.
+asked for. What stands before the brief is chosen and written down before it is looked for, and
+nothing once the program has left. A subagent has a context of its own, and is warned, and not
+briefed.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +22,6 @@ from memory.actions.briefing import Wish
 from memory.actions.give_at_step import answer_searches
 from memory.actions.giving_back import LATE, SILENCE, GivenBack
 from memory.actions.listener import Listener
-from memory.actions.search import SearchAnswer
 from memory.intake.turns import Speaker
 from memory.models import Session, Turn
 from memory.observer.injection.deadline import TooLate
@@ -76,48 +76,67 @@ def at_once(*, caller: Caller, listener: Listener, event: Event, now: datetime) 
 def with_brief(
     *, caller: Caller, listener: Listener, event: Event, prompt: Prompt, now: datetime
 ) -> GivenBack:
-    """Give the warnings of an event's files, then what its work begins with, then the brief."""
-    row = listener.row
+    """Give the warnings of an event's files, then what its work begins with, then the brief.
+
+    The search for the brief is what takes long: where it comes too late, the rest is given all the
+    same, and it is not looked for with this prompt again.
+    """
     wish = Wish(
         wanted=SearchRequest(query=prompt.text), through=prompt.sequence, working=event.files
     )
     try:
-        with tenancy.unit():
-            is_open = _may_give(caller, row, Point.SYSTEM_PROMPT)
-        deadline = listener.deadline
-        answer = (
-            briefing.look(caller=caller, row=row, wish=wish, deadline=deadline, now=now)
-            if is_open
-            else None
-        )
         with tenancy.unit(), transaction.atomic():
-            held = replace(listener, row=sessions.hold(caller=caller, session_id=row.id))
-            return _whole(caller, held, event, (wish, answer), now)
+            parts = _before_brief(caller, _held(caller, listener), event, now)
     except TooLate:
         return LATE
+    try:
+        brief = _brief(caller, listener, parts, wish, now)
+    except TooLate:
+        with tenancy.unit():
+            briefing.too_late(row=_held(caller, listener).row, through=prompt.sequence)
+        before = giving_back.joined(parts=parts)
+        return before if before.text else LATE
+    return giving_back.joined(parts=(*parts, brief))
 
 
-def _whole(
-    caller: Caller,
-    listener: Listener,
-    event: Event,
-    asked: tuple[Wish, SearchAnswer | None],
-    now: datetime,
-) -> GivenBack:
-    """Give all of an answer, or raise TooLate, so that none of it is written down. In a unit."""
-    wish, answer = asked
-    row = listener.row
+def _held(caller: Caller, listener: Listener) -> Listener:
+    return replace(listener, row=sessions.hold(caller=caller, session_id=listener.row.id))
+
+
+def _before_brief(
+    caller: Caller, listener: Listener, event: Event, now: datetime
+) -> tuple[GivenBack, GivenBack]:
+    """Give the warnings, and what the work begins with, or raise TooLate. In a unit."""
     warned = _heard(_warnings(caller, listener, event, now))
     behind = replace(listener, goes_on=bool(warned.text))
-    begun = _heard(_beginning(caller, behind, event, now))
-    parts = (warned, begun)
-    if answer is None:
-        briefing.tried(row=row, through=wish.through, briefed_at=None)
-        return giving_back.joined(parts=parts)
-    behind = replace(behind, goes_on=any(one.text for one in parts))
-    wish = replace(wish, most=POINTS[Point.SYSTEM_PROMPT].tokens - begun.tokens)
-    brief = briefing.give(caller=caller, listener=behind, wish=wish, answer=answer, now=now)
-    return giving_back.joined(parts=(*parts, _heard(brief)))
+    return warned, _heard(_beginning(caller, behind, event, now))
+
+
+def _brief(
+    caller: Caller,
+    listener: Listener,
+    parts: tuple[GivenBack, GivenBack],
+    wish: Wish,
+    now: datetime,
+) -> GivenBack:
+    """Look for the brief and give it behind the other parts of an answer, or raise TooLate."""
+    row = listener.row
+    with tenancy.unit():
+        is_open = _may_give(caller, row, Point.SYSTEM_PROMPT)
+    deadline = listener.deadline
+    answer = (
+        briefing.look(caller=caller, row=row, wish=wish, deadline=deadline, now=now)
+        if is_open
+        else None
+    )
+    with tenancy.unit(), transaction.atomic():
+        held = replace(_held(caller, listener), goes_on=any(one.text for one in parts))
+        if answer is None:
+            briefing.tried(row=held.row, through=wish.through, briefed_at=None)
+            return SILENCE
+        wish = replace(wish, most=POINTS[Point.SYSTEM_PROMPT].tokens - parts[1].tokens)
+        brief = briefing.give(caller=caller, listener=held, wish=wish, answer=answer, now=now)
+        return _heard(brief)
 
 
 def _heard(back: GivenBack) -> GivenBack:
