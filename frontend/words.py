@@ -170,8 +170,8 @@ SCHEDULED: Final[Mapping[str, Name]] = {
     "prove": _("Set memories aside that harm"),
     "find-pairs": _("Look for modules that go together"),
     "raise-alarms": _("Look for attempts to plant a memory"),
-    "tend-sessions": _("End idle sessions, forget old turns"),
-    "forget-actions": _("Forget what became of old candidates"),
+    "tend-sessions": _("End idle sessions"),
+    "forget-actions": _("Forget old turns, and what became of old candidates"),
 }
 
 LINKS: Final[Mapping[str, tuple[Name, Name]]] = {  # seen from its source, from its target

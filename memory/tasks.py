@@ -76,7 +76,11 @@ def consolidate_session(claim: Claim) -> Mapping[str, Any]:
         try:
             counts |= finalize(session_id=UUID(item), now=timezone.now())
             counts |= consolidate(
-                session_id=UUID(item), now=timezone.now(), tell=tell, holder=claim.id
+                session_id=UUID(item),
+                now=timezone.now(),
+                tell=tell,
+                holder=claim.id,
+                is_decided=bool(counts),
             )
         except NotFound as error:  # asking again finds no more
             raise jobs.PermanentFailure(error.detail, error.hint) from error
@@ -253,11 +257,11 @@ def queue_joining(interval_seconds: int) -> None:
 
 @shared_task(name="cairn.forget_actions", ignore_result=True)  # type: ignore[untyped-decorator]
 def forget_actions(interval_seconds: int) -> None:
-    """Forget what became of candidates and searches long ago, once a night and organization."""
+    """Forget turns past their time, and what became of candidates and searches, once a night."""
     now = timezone.now()
 
     def work() -> int:
-        forgotten = forget_counted(now=now)
+        forgotten = session_upkeep.forget(now=now) + forget_counted(now=now)
         return forgotten + action_log.forget(now=now, days=settings.KEEP_ACTIONS_DAYS)
 
     _in_each("forget-actions", interval_seconds, work)
@@ -271,8 +275,10 @@ def read_names_where_old(interval_seconds: int) -> None:
 
 @shared_task(name="cairn.tend_sessions", ignore_result=True)  # type: ignore[untyped-decorator]
 def tend_sessions(interval_seconds: int) -> None:
-    """End every organization's silent sessions, and forget turns past their time."""
-    _in_each("tend-sessions", interval_seconds, partial(session_upkeep.tend, now=timezone.now()))
+    """End every organization's silent sessions, and those that go on day and night."""
+    _in_each(
+        "tend-sessions", interval_seconds, partial(session_upkeep.end_idle, now=timezone.now())
+    )
 
 
 @shared_task(name="cairn.raise_alarms", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -6,7 +6,8 @@ worker goes on there and a second run finds nothing left. Two never read one ses
 What is taken waits for review as far as who opened the session asks for it (7.4), and always where
 outside content came into the session, where nobody has looked yet at all that its agent did, or
 where it reads like an order; it stands where its session stands. A session that somebody goes on
-with before the job begins is left to its next end.
+with before the job begins is left to its next end; one that goes on
+once it is decided about what it has shown is read all the same, so that no end is too short for it.
 """
 
 from collections import Counter
@@ -68,15 +69,21 @@ class _Run:
 
 
 def consolidate(
-    *, session_id: UUID, now: datetime, tell: Tell, holder: UUID | None = None
+    *,
+    session_id: UUID,
+    now: datetime,
+    tell: Tell,
+    holder: UUID | None = None,
+    is_decided: bool = False,
 ) -> Mapping[str, Any]:
     """Take what is worth keeping from a session's new turns; return the counts, with a reason.
 
     `holder` is the job that does it: the same one goes on where it was killed, another one waits.
+    `is_decided`: it has just decided what the session showed, so that it is read though it goes on.
     Raises Unavailable while another one reads the session.
     Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
     """
-    run = _begun(session_id, holder or uuid4(), now)
+    run = _begun(session_id, holder or uuid4(), now, is_decided=is_decided)
     if run is None:
         return {"gone": 1}  # or open again: its next end takes it
     total = _left(run.session)
@@ -91,11 +98,11 @@ def consolidate(
     return _finished(run)
 
 
-def _begun(session_id: UUID, holder: UUID, now: datetime) -> _Run | None:
+def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -> _Run | None:
     with tenancy.unit():
         rows = Session.objects.select_for_update(of=("self",)).select_related("project")
         row = rows.filter(pk=session_id).first()
-        if row is None or row.state == "open":
+        if row is None or (row.state == "open" and not is_decided):
             return None
         is_held = row.read_until is not None and row.read_until > timezone.now()
         if is_held and row.read_by != holder:
@@ -305,8 +312,8 @@ def _finished(run: _Run) -> Mapping[str, Any]:
         row = _hold(run)
         _note(run, row)
         row.result |= told  # in words it is the newest
-        if row.state == "ended":
-            row.state, row.consolidated_at = "consolidated", run.now
+        row.consolidated_at = run.now
+        row.state = "consolidated" if row.state == "ended" else row.state
         row.read_by = row.read_until = None
         row.save(update_fields=["result", "state", "consolidated_at", "read_by", "read_until"])
     return {**run.counts, **told}

@@ -18,12 +18,6 @@ OF_EVENTS: Final = (Stream.DONE, Stream.CHECKPOINT)
 KEEP_GIVEN_DAYS: Final = 90  # that somebody was given a memory, ours
 
 
-def tend(*, now: datetime) -> int:
-    """Do all of it; return how many sessions ended."""
-    forget(now=now)
-    return end_idle(now=now)
-
-
 def end_idle(*, now: datetime) -> int:
     """End the entered organization's sessions that have been silent; return how many.
 
@@ -40,12 +34,10 @@ def end_idle(*, now: datetime) -> int:
 
 
 def _is_long(now: datetime) -> Q:
-    """Say of which sessions that are to be kept nothing was decided for so long."""
+    """Say from which sessions that are to be kept nothing was taken for so long."""
     old = now - timedelta(hours=LONGEST_HOURS)
-    is_old = Q(opened_at__lt=old, memory_eligible=True)
-    for name in ("finalized_at", "consolidated_at"):
-        is_old &= Q(**{f"{name}__isnull": True}) | Q(**{f"{name}__lt": old})
-    return is_old
+    is_due = Q(consolidated_at__isnull=True) | Q(consolidated_at__lt=old)
+    return is_due & Q(opened_at__lt=old, memory_eligible=True)
 
 
 def forget(*, now: datetime) -> int:

@@ -250,7 +250,7 @@ def test_a_session_that_is_busy_day_and_night_is_decided_about_once_a_day_and_go
     append_events(caller=agent, session_id=session.id, events=more, now=later)
 
     first = session_upkeep.end_idle(now=later)
-    finalize(session_id=session.id, now=later)
+    run_jobs()
     found = len(observed())
     again = ({**STREAM[1], "sequence": 102},)
     append_events(caller=agent, session_id=session.id, events=again, now=later)

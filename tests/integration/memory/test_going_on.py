@@ -1,12 +1,13 @@
 """A session that goes on before or while it is read: what nobody has looked at is not trusted."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.actions import session_upkeep
 from memory.actions.append_events import append_events
 from memory.actions.append_turns import NewTurn, append_turns
 from memory.actions.consolidate import consolidate
@@ -90,6 +91,28 @@ def test_a_session_that_goes_on_before_it_is_read_is_left_to_its_next_end(
     ((waits, reason),) = taken().values()
     assert waits
     assert reason
+
+
+def test_a_session_that_goes_on_once_it_is_decided_about_is_read_once_and_waits(
+    caller: Caller, session: SessionView, now: datetime
+) -> None:
+    later = now + timedelta(hours=session_upkeep.LONGEST_HOURS, minutes=1)
+    finalize(session_id=session.id, now=later)
+    fetches(caller, session, later)
+
+    due = session_upkeep.end_idle(now=later)
+    more = ({"sequence": 200, "kind": "prompt", "text": "Go on."},)
+    append_events(caller=memories.as_agent(caller), session_id=session.id, events=more, now=later)
+    counts = consolidate(
+        session_id=session.id, now=later, tell=lambda done, total: None, is_decided=True
+    )
+    again = session_upkeep.end_idle(now=later)
+
+    assert (due, counts["turns"], again) == (1, 1, 0)
+    assert taken() == {DECISION: (True, "")}
+    with tenancy.unit():
+        row = Session.objects.get(pk=session.id)
+    assert (row.state, row.consolidated_at) == ("open", later)
 
 
 def test_what_nobody_has_looked_at_makes_all_of_it_wait(

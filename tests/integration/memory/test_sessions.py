@@ -231,7 +231,7 @@ def test_an_external_id_finds_its_session(agent: Caller, store: str, now: dateti
 def test_a_silent_session_ends(agent: Caller, store: str, now: datetime) -> None:
     session = opened(agent, now, project=store)
 
-    ended = session_upkeep.tend(now=now + timedelta(minutes=61))
+    ended = session_upkeep.end_idle(now=now + timedelta(minutes=61))
 
     assert ended == 1
     assert sessions.session(caller=agent, session_id=session.id).state == "ended"
