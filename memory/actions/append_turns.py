@@ -27,6 +27,7 @@ from teams.roles import Act
 
 MOST: Final = 200  # turns a call, ours
 MOST_OF_SESSION: Final = 10_000  # turns, ours
+OF_AN_EVENT: Final = 2  # turns at most that a program tells at once: what both sides said
 LONGEST_TURN: Final = 100_000  # characters, ours; the body's bound is 1 MiB
 LARGEST_SEQUENCE: Final = 2_147_483_647  # of an integer column
 MOST_MASKED: Final = 32_767  # of a small integer column
@@ -183,6 +184,13 @@ def _check_sequence(place: int, sequence: int) -> None:
     if not 1 <= sequence <= LARGEST_SEQUENCE:
         detail = sentence("Use a whole number from 1 to {most}.", most=LARGEST_SEQUENCE)
         raise wrong_field(pointer=f"/turns/{place}/sequence", detail=detail, code="range")
+
+
+def is_full(*, row: Session) -> bool:
+    """Say whether a session may have no room for what one more event of its program says."""
+    last = Turn.objects.filter(session_id=row.id).order_by("-sequence")
+    reached = last.values_list("sequence", flat=True).first() or 0  # never less than their count
+    return reached > MOST_OF_SESSION - OF_AN_EVENT
 
 
 def _check_room(turns: int) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from django.utils.crypto import salted_hmac
 
 from accounts.caller import Caller
-from memory.actions import append_events, ending
+from memory.actions import append_events, append_turns, going_on
 from memory.actions.open_session import LONGEST, NewSession, place_session
 from memory.models import Session
 from memory.observer.harnesses.hearing import Hearing
@@ -51,7 +51,8 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
     if row is not None and row.external_id == name:
         return Bound(row=row, is_new=False)
     if row is not None:
-        return _went_on(caller, row, name, now)
+        went = going_on.go_on(caller=caller, row=row, name=name, now=now)
+        return Bound(row=went.row, is_new=went.is_new)
     project = hearing.project or project_of(
         caller=caller, whereabouts=whereabouts, folder=hearing.folder
     )
@@ -77,11 +78,11 @@ def known(*, caller: Caller, hearing: Hearing) -> Session | None:
 def _last(caller: Caller, hearing: Hearing) -> tuple[Session | None, str]:
     """Return the last session of a program's, and the name of the one that goes on. In a unit.
 
-    What has no room for more events goes on under the next number, so that none is lost.
+    What has no room for more events or turns goes on under the next number, so that none is lost.
     """
     name = called = _name(hearing)
     row = sessions.hold_named(caller=caller, external_id=name)
-    while row is not None and append_events.is_full(row=row):
+    while row is not None and _is_full(row):
         called = f"{name}#{int(called.removeprefix(name)[1:] or 1) + 1}"
         following = sessions.hold_named(caller=caller, external_id=called)
         if following is None:
@@ -90,29 +91,8 @@ def _last(caller: Caller, hearing: Hearing) -> tuple[Session | None, str]:
     return row, called
 
 
-def _went_on(caller: Caller, row: Session, name: str, now: datetime) -> Bound:
-    """End a session that is full, and open the one in which it goes on; both are one thread."""
-    row.thread = row.thread or row.external_id
-    row.save(update_fields=["thread"])
-    if row.state == "open":
-        ending.close(rows=(row,), now=now)
-    new = NewSession(
-        project=None if row.project_id is None else str(row.project_id),
-        external_id=name,
-        thread=row.thread,
-        type=row.type,
-        phase=row.phase,
-        methodology=row.methodology,
-        agent=row.agent,
-        cwd=row.cwd,
-        root=row.root,
-        branch=row.branch,
-        shared=row.audience == row.project_id,
-        memory_eligible=row.memory_eligible,
-        models_agreed=row.models_agreed,
-    )
-    placed = place_session(caller=caller, new=new, now=now, ends_others=False)
-    return Bound(row=placed.row, is_new=placed.is_new)
+def _is_full(row: Session) -> bool:
+    return append_events.is_full(row=row) or append_turns.is_full(row=row)
 
 
 def project_of(*, caller: Caller, whereabouts: Whereabouts, folder: str) -> str | None:

@@ -27,6 +27,7 @@ from memory.actions import (
     learned,
     measuring,
     named_files,
+    parts,
     promoting,
     scratchpads,
     show_steps,
@@ -48,7 +49,12 @@ from memory.observer.scratchpad import Scratchpad
 from memory.observer.unprompted import unprompted
 from memory.queries import reentries, trust
 
-KEPT: Final = ("piece", counting.COUNTED_AT, named_files.KEPT)  # of what was told of it before
+KEPT: Final = (
+    "piece",
+    counting.COUNTED_AT,
+    named_files.KEPT,
+    parts.KEPT,
+)  # of what was told of it before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

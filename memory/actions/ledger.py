@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import F
 
 from accounts.caller import Caller
+from memory.actions import parts
 from memory.actions.listener import Listener
 from memory.models import GivenOut, Session
 from memory.observer.injection.points import Point
@@ -34,11 +35,12 @@ def told(
     """
     row, forgot_at = listener.row, listener.compacted_at
     is_anew = point is Point.TOOL_RESULT
+    carried = parts.carried(row=row)
     ear = Ear(
-        session=row.id,
+        sessions=(row.id, *carried.parts),
         agent=listener.agent,
         token=None if listener.agent else caller.token_id,
-        since=forgot_at if is_anew and forgot_at is not None else row.opened_at,
+        since=forgot_at if is_anew and forgot_at is not None else carried.opened_at,
         compacted_at=forgot_at,
         is_anew=is_anew,
     )
@@ -100,7 +102,8 @@ def note(
 
     What stands there already is left as it is. In a unit.
     """
-    told = injections.told_in(session_id=listener.row.id, agent=listener.agent)
+    of_all = parts.all_of(row=listener.row)
+    told = injections.told_in(session_ids=of_all, agent=listener.agent)
     new = tuple(one for one in dict.fromkeys(ids) if one not in told)
     views = given_out(caller=caller, memory_ids=new, graph=None, now=now)
     costs = dict.fromkeys(views, 0)

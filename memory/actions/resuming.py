@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 
 from accounts.caller import Caller
-from memory.actions import scratchpads
+from memory.actions import parts, scratchpads
 from memory.actions.session_upkeep import IDLE_MINUTES
 from memory.intake.text import normalized
 from memory.models import Session
@@ -84,4 +84,5 @@ def _before(caller: Caller, row: Session) -> Session | None:
         same |= Q(cwd=row.cwd, branch="") & sessions.own(caller=caller)
     idle = Q(active_at__lt=row.active_at - timedelta(minutes=IDLE_MINUTES))
     rows = sessions.opened_before(caller=caller, row=row).filter(same, ~Q(state="open") | idle)
+    rows = rows.exclude(pk__in=parts.carried(row=row).parts)  # to its agent one session
     return rows.order_by("-active_at", "-id").first()

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from memory.actions import parts
 from memory.models import Session, Stream, Turn
 from memory.observer import checkpoint, end_to_end, fold, places, stored
 from memory.observer.events import Event, EventKind
@@ -20,6 +21,7 @@ from memory.observer.scratchpad import Scratchpad, SessionType, Setting, Taint, 
 
 log = logging.getLogger(__name__)
 
+BEFORE: Final = -1  # the sequence of whatever happened before the first event
 CHUNK: Final = 2_000  # events of one read
 PRODUCT_MOST: Final = 500  # results of tools that drive the product, the first; ours
 DRIVES: Final = rf"(^|__)({'|'.join(sorted(end_to_end.TOOLS))})$"
@@ -124,10 +126,15 @@ def keep(*, row: Session, scratchpad: Scratchpad, now: datetime) -> bool:
 
 
 def _begun(row: Session) -> Scratchpad:
-    """Return the state before all events; forgotten ones leave their taint."""
-    start = begin(setting=setting_of(row=row))
-    reason = (row.observed or {}).get("tainted_by", "")
-    if not reason or not is_cut(row=row):
+    """Return the state before all events; forgotten ones, and parts before, leave their taint."""
+    carried = parts.carried(row=row)
+    start = replace(
+        begin(setting=setting_of(row=row)),
+        written=carried.written,
+        sent=BEFORE if carried.has_sent else 0,
+    )
+    reason = carried.tainted_by or (row.observed or {}).get("tainted_by", "")
+    if not reason or not (carried.tainted_by or is_cut(row=row)):
         return start
     return replace(start, taint=Taint(sequence=0, step=0, reason=reason))
 

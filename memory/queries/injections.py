@@ -76,10 +76,10 @@ class Sums:
     last_at: datetime | None
 
 
-def told_in(*, session_id: UUID, agent: str = "") -> frozenset[UUID]:
-    """Return the memories that an agent of a session was ever given, or that were withheld from the
-    session; its first agent has no name. In a unit."""
-    rows = GivenOut.all_rows.filter(Q(withheld=True) | Q(agent=agent), session_id=session_id)
+def told_in(*, session_ids: tuple[UUID, ...], agent: str = "") -> frozenset[UUID]:
+    """Return the memories that an agent of a session was ever given in its parts, or that were
+    withheld from the session; its first agent has no name. In a unit."""
+    rows = GivenOut.all_rows.filter(Q(withheld=True) | Q(agent=agent), session_id__in=session_ids)
     return frozenset(rows.values_list("memory_id", flat=True))
 
 

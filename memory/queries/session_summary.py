@@ -24,7 +24,7 @@ from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once
 INNER: Final = frozenset({  # told elsewhere
-    "promoted", "counted_at", "ribbon", "named", reentries.KEPT,
+    "promoted", "counted_at", "ribbon", "named", "carried", reentries.KEPT,
 })  # fmt: skip
 EMPTY: Final[Mapping[str, Any]] = {
     "signals": {},

@@ -30,11 +30,13 @@ class Hearer:
 class Ear:
     """An agent of a session, what it may have been told since when, and when it last forgot.
 
+    `sessions` are the session and the full ones that it goes on from.
+
     `is_anew`: what its ledger says of before does not count. Without a token nothing counts that it
     asked for.
     """
 
-    session: UUID
+    sessions: tuple[UUID, ...]
     agent: str
     token: UUID | None
     since: datetime
@@ -90,7 +92,7 @@ def told_here(*, ear: Ear, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
     rows = named.rows(
         "told_here",
         file=FILE,
-        session=ear.session,
+        sessions=list(ear.sessions),
         agent=ear.agent,
         token=ear.token,
         since=ear.since,

@@ -35,7 +35,7 @@ ORDER BY m.id
 -- not: by memory_given_session, memory_given_out_once and memory_given_token. A file's warnings count
 -- from when the agent last forgot (`is_anew`), everything else from the beginning.
 SELECT memory_id FROM memory_givenout
-WHERE session_id = %(session)s AND memory_id = ANY (%(ids)s::uuid[])
+WHERE session_id = ANY (%(sessions)s::uuid[]) AND memory_id = ANY (%(ids)s::uuid[])
   AND (withheld OR agent = %(agent)s
        AND (NOT %(is_anew)s OR compacted_at IS NOT DISTINCT FROM %(compacted)s::timestamptz))
 UNION

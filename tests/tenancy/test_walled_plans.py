@@ -58,7 +58,7 @@ def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
     caller: Caller, now: datetime
 ) -> None:
     ear = Ear(
-        session=uuid4(), agent="", token=uuid4(), since=now, compacted_at=None, is_anew=True
+        sessions=(uuid4(),), agent="", token=uuid4(), since=now, compacted_at=None, is_anew=True
     )  # fmt: skip
 
     with tenancy.unit():

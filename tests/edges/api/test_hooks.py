@@ -10,6 +10,7 @@ from django.test import override_settings
 from accounts import tenancy
 from memory.actions import scratchpads
 from memory.actions.append_events import MOST_OF_SESSION
+from memory.actions.append_turns import MOST_OF_SESSION as MOST_OF_TURNS
 from memory.models import GivenOut, Memory, Session, Turn
 from memory.observer.injection.points import POINTS, Point
 from memory.retrieval import packing_tokens
@@ -335,6 +336,22 @@ def test_what_a_full_session_has_no_room_for_goes_on_in_another_of_its_thread(
     assert first.thread == second.thread == first.external_id
     assert (second.project_id, second.audience) == (first.project_id, first.audience)
     assert stored == second.events == 4
+
+
+def test_a_session_that_is_full_of_turns_goes_on_in_another(
+    api: Api, in_organization: object
+) -> None:
+    told(api, "generic", "prompt")
+    with tenancy.unit():
+        Turn.objects.update(sequence=MOST_OF_TURNS - 1)
+
+    told(api, "generic", "prompt")
+
+    with tenancy.unit():
+        first, second = Session.objects.order_by("opened_at", "id")
+        said = [Turn.objects.filter(session=one).count() for one in (first, second)]
+    assert (first.state, second.state, said) == ("ended", "open", [1, 1])
+    assert second.external_id == f"{first.external_id}#2"
 
 
 def test_the_end_of_a_program_ends_the_session_in_which_it_went_on(

@@ -265,7 +265,7 @@ def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
     happens(agent, session, now + timedelta(seconds=1), (call("Edit", FILE),))
     end = now + timedelta(minutes=1)
     with tenancy.unit():
-        (memory_id,) = injections.told_in(session_id=session.id)
+        (memory_id,) = injections.told_in(session_ids=(session.id,))
     end_session(caller=agent, session_id=session.id, now=end)
     withdrawn(caller, memory_id, how, now + timedelta(seconds=after))
     finalize(session_id=session.id, now=end)

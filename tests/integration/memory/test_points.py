@@ -355,7 +355,7 @@ def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: dateti
     ]
 
     with tenancy.unit():
-        assert set(given) == injections.told_in(session_id=session)
+        assert set(given) == injections.told_in(session_ids=(session,))
     assert len(given) == 1
 
 
