@@ -138,8 +138,11 @@ def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
 def _write(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
     """Remember files outside of the repository that the session itself wrote as a whole."""
     made = reading.writes
-    is_whole = bool(event.arguments.after) and not event.arguments.before
-    if reading.act is Act.EDIT and is_whole and places.is_outside(path=reading.target):
+    if (
+        reading.act is Act.EDIT
+        and tools.is_whole(event=event)
+        and places.is_outside(path=reading.target)
+    ):
         made = (*made, reading.target)
     if made and len(state.written) < WRITTEN_MOST:
         state.written |= frozenset(made)

@@ -9,7 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; ours
-TARGET_MOST: Final = 400  # characters of a path, a pattern, a command; ours
+TARGET_MOST: Final = 400  # characters of a path, a pattern, an address; ours
+COMMAND_MOST: Final = 1_000  # characters of a command, from which taint is read; ours
 
 
 class EventKind(StrEnum):

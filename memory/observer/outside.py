@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from memory.observer import commands, places
+from memory.observer import carrying, commands, places
 from memory.observer.commands import Command
 
 SERVERS_OF_OURS: Final = frozenset({"cairn"})
@@ -27,22 +27,26 @@ WEB: Final = frozenset({
 })  # fmt: skip
 FORGES: Final = frozenset({"gh", "glab", "hub", "tea", "jira"})
 _SAY_NOTHING: Final = frozenset({  # of a forge's verbs: they answer with an address at most
-    "auth", "config", "alias", "extension", "completion", "version", "help", "create", "merge",
-    "close", "reopen", "edit", "ready", "lock", "unlock", "delete",
+    "create", "merge", "close", "reopen", "edit", "ready", "lock", "unlock", "delete",
 })  # fmt: skip
+_ARE_NO_TALK: Final = frozenset({  # of a forge's subjects: they are about itself
+    "auth", "config", "alias", "extension", "completion", "version", "help",
+})  # fmt: skip
+_SUBJECTS: Final = frozenset({"issue", "pr", "mr", "repo", "release", "label"})
+_FORGE_NAMES: Final = frozenset({"--repo", "--hostname"})
 SEARCHES: Final = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
 _SCRIPTED: Final = frozenset({"sed", "awk", "gawk", "mawk", "jq", "yq"})
 SHOWS: Final = frozenset({"cat", "head", "tail", "less", "nl", "bat", "batcat", "more", "tac"})
 _READS: Final = SHOWS | frozenset({
     "zcat", "zless", "xxd", "od", "hexdump", "strings", "cut", "sort", "uniq", "column", "fold",
-    "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most",
+    "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most", "base64",
 })  # fmt: skip
 _GIT_READS: Final = frozenset({"show", "log", "diff", "grep", "blame", "cat-file"})
 _LETTERS: Final = {  # short options that take a value
     "curl": "AbcCdDeEFHKmorTuwxXyYzP", "wget": "OoPtTUaieB", "rg": "ABCmefgtTdjMrE",
     "grep": "ABCmefdD", "ag": "ABCmGp", "ack": "ABCm", "sed": "ef", "awk": "Fvf", "gawk": "Fvf",
     "mawk": "Fvf", "cut": "dfcb", "sort": "ktoST", "paste": "d", "git": "Cc", "bat": "lrHm",
-    "batcat": "lrHm",
+    "batcat": "lrHm", "base64": "w",
 }  # fmt: skip
 _NAMES: Final = frozenset({  # long options that take a value
     "--request", "--header", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json",
@@ -52,9 +56,19 @@ _NAMES: Final = frozenset({  # long options that take a value
     "--type", "--type-not", "--max-count", "--context", "--after-context", "--before-context",
     "--lines", "--bytes", "--field-separator", "--delimiter", "--include", "--exclude",
     "--exclude-dir", "--color", "--language", "--line-range", "--timeout", "--tries",
-    "--output-document", "--unix-socket", "--branch", "--depth", "--origin",
+    "--output-document", "--unix-socket", "--branch", "--depth", "--origin", "--max-redirs",
+    "--proxy-header", "--data-ascii", "--oauth2-bearer", "--auth", "--limit-rate",
 })  # fmt: skip
+_OF_TWO: Final = frozenset({"--arg", "--argjson"})  # options of jq with a name and a value
+_UNKNOWN: Final = re.compile(r"\A\$|\{\}")  # a file that a line does not tell
+_STANDS: Final = re.compile(r"(?<![\w./:$}>-])(?:~?/|\.\./)[\w.@/*~+-]+")
+_PROGRAMS: Final = re.compile(r"\A/(?:usr/|opt/)?(?:\w+/)?s?bin/|\A/dev/")
+_OUTPUTS_OF_AGENTS: Final = re.compile(  # what their own program keeps of commands' outputs
+    r"\A(?:/private)?/tmp/claude-[^/]+/(?:[^/]+/)*tasks/[^/]+\.output\Z"
+    r"|\A(?:~|/home/[^/]+|/Users/[^/]+|/root)/\.claude/projects/(?:[^/]+/)+tool-results/[^/]+\Z"
+)
 _PATTERN: Final = re.compile(r"\A(?:-[A-Za-z]*[ef]|-e.+|--(?:regexp|expression|file)(?:=.*)?)\Z")
+_APPENDS: Final = re.compile(r"\A(?:-\w*a\w*|--append)\Z")
 _METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _HELP: Final = frozenset({"--version", "-V", "--help", "-h"})
 _ADDRESS: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:/{2,}([^/?#\\]*)", re.IGNORECASE)
@@ -110,10 +124,16 @@ def is_own_machine(*, url: str) -> bool:
 
 
 def of_url(*, url: str) -> Found | None:
-    """Return what an address brings; None where it is of the own machine, or a file's."""
-    if is_own_machine(url=url):
+    """Return what an address brings, with or without its scheme; None where it is ours."""
+    whole = url if "://" in url else f"http://{url}"
+    if is_own_machine(url=whole):
         return None
-    return Found(reason=f"web: {host(url=url)}", source=url)
+    return Found(reason=f"web: {host(url=whole)}", source=url)
+
+
+def of_words(*, words: str) -> Found:
+    """Return what a search of the web brings, whatever it looks for."""
+    return Found(reason=f"web: {words[:80].lower()}", source=words)
 
 
 def server_of(*, name: str) -> str:
@@ -160,6 +180,8 @@ def of_file(*, path: str, place: Place) -> Found | None:
     """Return what reading a file brings, as `Place.named` names it."""
     if path.startswith("/dev/") or not place.is_outside(path=path):
         return None
+    if _OUTPUTS_OF_AGENTS.match(path) is not None:
+        return None
     return Found(reason=f"outside file: {path[:LONGEST]}")
 
 
@@ -172,9 +194,34 @@ def of_command(*, command: Command, place: Place) -> Found | None:
         return _of_forge(command)
     if program == "git":
         return _of_git(command, place)
-    named = (*command.reads, *files_of(command=command), *_found_by_find(command))
+    elsewhere = carrying.host_of(command=command)
+    if elsewhere and _OWN_MACHINE.match(elsewhere) is None:
+        return Found(reason=f"outside file: {elsewhere[:LONGEST]}", source=elsewhere)
+    named = (
+        *command.reads,
+        *files_of(command=command),
+        *_found_by_find(command),
+        *carrying.unpacked(command=command),
+        *_brought_in(command, place),
+    )
     found = (of_file(path=_at(one, command, place), place=place) for one in named)
     return next((one for one in found if one is not None), None)
+
+
+def is_of_unknown(*, command: Command) -> bool:
+    """Say whether a command shows files that its line does not tell."""
+    files = (*command.reads, *files_of(command=command))
+    if command.is_handed and command.program in _READS | SEARCHES | _SCRIPTED:
+        return True
+    named = (*files, command.folder) if files else ()
+    return any(_UNKNOWN.search(one) is not None for one in named)
+
+
+def of_line(*, line: str, place: Place) -> Found | None:
+    """Return what the first path outside of the repository brings that stands in a line."""
+    found = (one for one in _STANDS.findall(line) if _PROGRAMS.match(one) is None)
+    files = (of_file(path=place.named(path=one), place=place) for one in found)
+    return next((one for one in files if one is not None), None)
 
 
 def files_of(*, command: Command) -> tuple[str, ...]:
@@ -205,8 +252,20 @@ def pattern_of(*, command: Command) -> str:
 
 def written_by(*, command: Command, place: Place) -> frozenset[str]:
     """Return the files outside of the repository that a command writes to."""
-    teed = _operands(command) if command.program == "tee" else ()
-    named = (_at(one, command, place) for one in (*command.writes, *teed))
+    teed: tuple[str, ...] = ()
+    if command.program == "tee" and not any(_APPENDS.match(one) for one in command.words):
+        teed = _operands(command)
+    return _outside((*command.writes, *teed), command, place)
+
+
+def made_by(*, command: Command, place: Place) -> frozenset[str]:
+    """Return the files outside of the repository that a command makes of what is no outside's."""
+    fetched = carrying.downloaded(command=command) if command.program in WEB else ()
+    return _outside((*carrying.made_by_copying(command=command), *fetched), command, place)
+
+
+def _outside(paths: tuple[str, ...], command: Command, place: Place) -> frozenset[str]:
+    named = (_at(one, command, place) for one in paths)
     return frozenset(one for one in named if places.is_outside(path=one))
 
 
@@ -214,7 +273,24 @@ def _operands(command: Command) -> tuple[str, ...]:
     letters = _LETTERS.get(command.program, "nc" if command.program in _READS else "")
     if command.program in {"egrep", "fgrep", "zgrep"}:
         letters = _LETTERS["grep"]
-    return commands.operands(words=command.words, letters=letters, names=_NAMES)
+    words = command.words
+    if command.program == "jq":
+        words = _without_values_of_two(words)
+    return commands.operands(words=words, letters=letters, names=_NAMES)
+
+
+def _without_values_of_two(words: tuple[str, ...]) -> tuple[str, ...]:
+    named = [at for at, word in enumerate(words) if word in _OF_TWO]
+    values = {at + step for at in named for step in (1, 2)}
+    return tuple(word for at, word in enumerate(words) if at not in values)
+
+
+def _brought_in(command: Command, place: Place) -> tuple[str, ...]:
+    """Return the files that a command copies to where they are no more seen to be from outside."""
+    sources, target = carrying.copied(command=command)
+    if not target or place.is_outside(path=_at(target, command, place)):
+        return ()
+    return sources
 
 
 def _has_pattern(command: Command) -> bool:
@@ -222,9 +298,6 @@ def _has_pattern(command: Command) -> bool:
 
 
 def _at(path: str, command: Command, place: Place) -> str:
-    for home in ("$HOME/", "${HOME}/"):
-        if path.startswith(home):
-            path = f"~/{path.removeprefix(home)}"
     return place.named(path=path, within=command.folder)
 
 
@@ -237,13 +310,16 @@ def _of_web(command: Command) -> Found | None:
     if not given:
         is_help = not _HELP.isdisjoint(command.words[1:])
         return None if is_help else Found(reason=f"web: {command.program}", source=command.program)
-    found = (of_url(url=one if "://" in one else f"http://{one}") for one in given)
+    found = (of_url(url=one) for one in given)
     return next((one for one in found if one is not None), None)
 
 
 def _of_forge(command: Command) -> Found | None:
-    verbs = tuple(word for word in command.words[1:] if not word.startswith("-"))[:2]
-    if not verbs or not _SAY_NOTHING.isdisjoint(verbs):
+    words = command.words
+    verbs = commands.operands(words=words, letters="R", names=_FORGE_NAMES)[:2]
+    if not verbs or verbs[0] in _ARE_NO_TALK:
+        return None
+    if verbs[0] in _SUBJECTS and not _SAY_NOTHING.isdisjoint(verbs[1:]):
         return None
     named = f"{command.program} {verbs[0]}"
     return Found(reason=f"issue or mail: {named}", source=named)
@@ -258,7 +334,8 @@ def _of_git(command: Command, place: Place) -> Found | None:
         return None
     pairs = itertools.pairwise(command.words)
     folders = (now for option, now in pairs if option == "-C")
-    found = (of_file(path=_at(one, command, place), place=place) for one in folders)
+    named = (*folders, *(given if "--no-index" in command.words else ()))
+    found = (of_file(path=_at(one, command, place), place=place) for one in named)
     return next((one for one in found if one is not None), None)
 
 

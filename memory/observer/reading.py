@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from memory.observer import tools
+from memory.observer import cutting, tools
 from memory.observer.events import (
     NO_ARGUMENTS,
     TARGET_MOST,
@@ -182,7 +182,7 @@ def _arguments(given: Mapping[str, object]) -> Arguments:
     return Arguments(
         path=_target(_first(given, _PATHS)),
         pattern=_target(_first(given, _PATTERNS)),
-        command=_target(_command(_first(given, _COMMANDS))),
+        command=cutting.shortened(command=_short(_command(_first(given, _COMMANDS)))),
         url=_target(_first(given, _URLS)),
         before=_digest(_first(given, _BEFORE)),
         after=_digest(_first(given, _AFTER)),

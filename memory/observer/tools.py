@@ -107,6 +107,8 @@ def read(
         return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=found.reason)
     act = _BY_NAME.get(_bare_name(event.name, own_servers), Act.OTHER)
     given = event.arguments
+    if act is Act.EDIT and given.command == "view":
+        act = Act.READ
     if act in {Act.READ, Act.EDIT}:
         return _of_files(act, (given.path, *event.files[:ALSO_MOST]), place)
     if act in {Act.GREP, Act.GLOB}:
@@ -119,6 +121,13 @@ def read(
 def is_recording(*, name: str) -> bool:
     """Say whether a tool of this name keeps what the agent itself puts down."""
     return _BY_NAME.get(_bare_name(name, SERVERS_OF_OURS)) is Act.RECORD
+
+
+def is_whole(*, event: Event) -> bool:
+    """Say whether a call of an editor writes all of a file, and adds nothing to what was there."""
+    given = event.arguments
+    is_added = given.line > 0 or given.command == "insert" or "insert" in event.name.lower()
+    return bool(given.after) and not given.before and not is_added
 
 
 def is_sending(*, name: str) -> bool:
@@ -146,7 +155,7 @@ def program(*, command: str) -> str:
 
 def bare(*, command: str) -> str:
     """Return a command without what only prepares or wraps it, such as `cd src &&`, `bash -lc`."""
-    text, before = " ".join(_unwrapped(command).split()), ""
+    text, before = " ".join(_unwrapped(command).replace("\\\n", " ").split()), ""
     while text != before:
         before = text
         found = _LEADING.match(text)
@@ -212,7 +221,7 @@ def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
     if is_ours or act is Act.RECORD or not (given.url or is_web):
         return Reading(act=act, target=given.path or given.pattern or event.name)
     target = given.url or given.pattern or event.name
-    found = outside.of_url(url=target)
+    found = outside.of_url(url=given.url) if given.url else outside.of_words(words=target)
     return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=_why(found))
 
 
@@ -220,29 +229,39 @@ def _of_command(command: str, place: Place) -> Reading:
     """Return the reading of a chain of commands: its first telling part, and the taint of any."""
     text = bare(command=command)
     parts = commands.of_line(line=_unwrapped(command.strip()))
-    found, writes = _brought(parts, place)
+    found, writes = _brought(parts, place, command)
     taint, source = (
         _why(found[0] if found else None),
         next((f.source for f in found if f.source), ""),
     )
     if _TEST_COMMAND.search(text) is not None:
-        return Reading(act=Act.TEST, target=text, taint=taint, writes=writes)
-    if source:
-        return Reading(act=Act.FETCH, target=source[:TARGET_MOST], taint=taint, writes=writes)
-    act, target = _telling(parts, place) or (Act.RUN, text)
-    return Reading(act=act, target=target, taint=taint, writes=writes)
+        act, target = Act.TEST, text
+    elif source:
+        act, target = Act.FETCH, source
+    else:
+        act, target = _telling(parts, place) or (Act.RUN, text)
+    return Reading(act=act, target=target[:TARGET_MOST], taint=taint, writes=writes)
 
 
-def _brought(parts: tuple[Command, ...], place: Place) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+def _brought(
+    parts: tuple[Command, ...], place: Place, line: str
+) -> tuple[tuple[Found, ...], tuple[str, ...]]:
     """Return what the commands of a chain bring, and the files outside that they write."""
     found: list[Found] = []
     written: frozenset[str] = frozenset()
+    here = place
     for part in parts:
-        here = replace(place, written=place.written | written)
         brings = outside.of_command(command=part, place=here)
         if brings is not None:
             found.append(brings)
-        written |= outside.written_by(command=part, place=here)
+        made = outside.written_by(command=part, place=here)
+        if brings is None:
+            made |= outside.made_by(command=part, place=here)
+        if made - written:
+            written |= made
+            here = replace(place, written=place.written | written)
+    if not found and any(outside.is_of_unknown(command=part) for part in parts):
+        found.extend(filter(None, [outside.of_line(line=line, place=here)]))
     return tuple(found), tuple(sorted(written))[:WRITES_MOST]
 
 
@@ -258,5 +277,6 @@ def _telling(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None
     files = outside.files_of(command=first)
     is_shown = first.program in outside.SHOWS or first.words[:2] == ("sed", "-n")
     if len(telling) == 1 and len(files) == 1 and is_shown:
-        return Act.READ, place.named(path=files[0], within=first.folder)
+        within = "" if first.folder.startswith("$") else first.folder
+        return Act.READ, place.named(path=files[0], within=within)
     return None
