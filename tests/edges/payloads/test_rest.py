@@ -30,7 +30,7 @@ CALLS: Final = tuple(
     (one, surfaces.REST.get(one.name, QUESTION)) for one in ENDPOINTS if one.body is not None
 )
 ELSEWHERE: Final = frozenset(
-    {"project", "projects", "team", "person", "into"}
+    {"project", "projects", "team", "person", "into", "ancestor", "session", "token"}
 )  # fields that name a thing by itself
 UNREADABLE: Final = frozenset({"not_json", "not_utf8", "too_deep"})  # then no field is known yet
 PROBLEM: Final = "application/problem+json"
