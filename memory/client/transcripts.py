@@ -18,7 +18,8 @@ from . import masking
 STRIDE: Final = 128  # sequence numbers a line; so a number follows from its line alone
 TURN_MOST: Final = 40_000  # characters of a turn, ours; the server takes 100,000
 TEXT_MOST: Final = 12_000  # characters of an event's text, ours; the server keeps 16,000
-TARGET_MOST: Final = 400  # characters of a path or a command, the server's
+TARGET_MOST: Final = 400  # characters of a path or an address, the server's
+COMMAND_MOST: Final = 1_000  # characters of a command, the server's
 LOOKED_AT_MOST: Final = 1_000_000  # characters of a text that are searched for secrets, ours
 MARGIN: Final = 600  # characters left off where a text ends there: half a secret is not told
 OWN_SERVERS: Final = frozenset({"cairn", "plugin_cairn_cairn"})
@@ -130,7 +131,8 @@ def arguments(*, given: object, root: str) -> Mapping[str, object]:
     for name, names in _NAMES.items():
         text = _as_line(_first(given, names))
         if text:
-            made[name] = masked(text=_from(text, root), most=TARGET_MOST).text
+            most = COMMAND_MOST if name == "command" else TARGET_MOST
+            made[name] = masked(text=_from(text, root), most=most).text
     for name, names in _DIGESTED.items():
         value = _first(given, names)
         if isinstance(value, str) and value.strip():

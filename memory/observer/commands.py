@@ -301,7 +301,7 @@ def _learned(words: list[str]) -> dict[str, tuple[str, ...]]:
     """Return the variables that a command sets: `F=a`, `export F=a`, `for f in a b`."""
     first = next((at for at, word in enumerate(words) if word not in _WRAPPERS), len(words))
     if words[first : first + 1] == ["for"] and words[first + 2 : first + 3] == ["in"]:
-        listed = sorted(words[first + 3 :], key=lambda word: not places.is_outside(path=word))
+        listed = sorted(words[first + 3 :], key=_tells_little)
         values = tuple(word[:VALUE_MOST] for word in listed[:VALUES_MOST])
         return {words[first + 1]: values} if values else {}
     made: dict[str, tuple[str, ...]] = {}
@@ -312,6 +312,10 @@ def _learned(words: list[str]) -> dict[str, tuple[str, ...]]:
         elif word not in _DECLARES and not word.startswith("-"):
             break
     return made
+
+
+def _tells_little(word: str) -> bool:
+    return not (places.is_outside(path=word) or "://" in word)
 
 
 def _unwrapped(words: tuple[str, ...]) -> tuple[str, ...]:

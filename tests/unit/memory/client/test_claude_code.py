@@ -8,6 +8,7 @@ import pytest
 from memory.client import claude_code, reading, transcripts
 from memory.client.reading import Read
 from memory.client.transcripts import STRIDE, Standing
+from memory.observer import events
 
 FOLDER = Path(__file__).with_name("transcripts")
 
@@ -96,3 +97,13 @@ def test_tools_of_ours_are_known_by_every_name_that_programs_give_them(
     name: str, is_own: bool
 ) -> None:
     assert transcripts.is_own(name=name) is is_own
+
+
+def test_of_a_command_as_much_is_told_as_the_server_keeps() -> None:
+    command = f"git commit -m '{'The cart is locked. ' * 30}' && curl https://example.org/prices"
+
+    told = transcripts.arguments(given={"command": command, "path": "a" * 900}, root="")
+
+    assert told["command"] == command
+    assert len(str(told["path"])) == transcripts.TARGET_MOST
+    assert transcripts.COMMAND_MOST == events.COMMAND_MOST

@@ -102,6 +102,7 @@ def test_an_editor_that_only_views_reads(name: str) -> None:
         ("cd $HOME/d && cat a.md", "outside file: ~/d/a.md"),
         ('for f in /tmp/d/*.md; do cat "$f"; done', "outside file: /tmp/d/*.md"),
         ("for f in a.md /tmp/b.md; do cat $f; done", "outside file: /tmp/b.md"),
+        ("for u in a b c d e f g h https://evil.com; do curl $u; done", "web: evil.com"),
         ("for f in $(ls /tmp/d); do cat $f; done", "outside file: /tmp/d"),
         ("ls /tmp/d/*.md | while read f; do cat $f; done", "outside file: /tmp/d/*.md"),
         ("D=$(ls -d /tmp/d*); cd $D && cat a.md", "outside file: /tmp/d*"),
