@@ -11,9 +11,10 @@ from accounts.caller import Caller
 from memory.actions import ledger, named_files, resuming, scratchpads
 from memory.actions.append_events import MOST_OF_SESSION
 from memory.actions.listener import Listener
-from memory.models import Session
+from memory.models import GivenOut, Session
 from memory.observer.injection.points import Point
 from tests.integration.memory.test_hook_answers import (
+    FILE,
     VAT,
     WARNING,
     edited,
@@ -54,7 +55,7 @@ def part(number: int) -> Session:
 def test_what_was_told_before_it_was_full_is_not_told_again(
     caller: Caller, program: Caller, now: datetime
 ) -> None:
-    gotcha: UUID = warned(caller, now).id
+    warned(caller, now)
     known(caller, now)
     first = prompted(program, now).text + used(program, now).text
     again = []
@@ -66,21 +67,31 @@ def test_what_was_told_before_it_was_full_is_not_told_again(
     assert VAT in first
     assert WARNING in first
     assert again == [""] * 4
-    third = part(3)
+    assert part(3).briefed_at == part(1).briefed_at is not None
+
+
+def test_the_ledger_of_its_last_part_knows_those_of_all(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    gotcha: UUID = warned(caller, now).id
+    used(program, now)
+    for _ in range(2):
+        fill()
+        used(program, now)
+    listener = Listener(row=part(3))
+
     with tenancy.unit():
-        ids = ledger.told(
-            caller=caller,
-            listener=Listener(row=third),
-            point=Point.TOOL_RESULT,
-            memory_ids=[gotcha],
+        told = ledger.told(
+            caller=caller, listener=listener, point=Point.TOOL_RESULT, memory_ids=[gotcha]
         )
-        ledger.note(
-            caller=caller, listener=Listener(row=third), point=Point.STEP, ids=(gotcha,), now=now
-        )
-        named = named_files.named(row=third)
-    assert ids == {gotcha}
+        ledger.note(caller=caller, listener=listener, point=Point.STEP, ids=(gotcha,), now=now)
+        named = named_files.named(row=listener.row)
+        rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
+
+    assert told == {gotcha}
+    assert rows == 1
+    assert FILE in named
     assert set(named.values()) == {0}
-    assert third.briefed_at == part(1).briefed_at is not None
 
 
 def test_another_session_of_its_thread_is_told(
