@@ -85,11 +85,23 @@ def test_the_ledger_of_its_last_part_knows_those_of_all(
             caller=caller, listener=listener, point=Point.TOOL_RESULT, memory_ids=[gotcha]
         )
         ledger.note(caller=caller, listener=listener, point=Point.STEP, ids=(gotcha,), now=now)
-        named = named_files.named(row=listener.row)
         rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
 
     assert told == {gotcha}
     assert rows == 1
+
+
+def test_files_that_it_was_told_of_stay_named(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    warned(caller, now)
+    used(program, now)
+    fill()
+    used(program, now)
+
+    with tenancy.unit():
+        named = named_files.named(row=part(2))
+
     assert FILE in named
     assert set(named.values()) == {0}
 
