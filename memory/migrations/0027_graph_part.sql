@@ -11,7 +11,9 @@ LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     seen uuid[] := ARRAY(
         SELECT m.id FROM memory_memory AS m
-        WHERE m.id = ANY (ids) AND m.status <> 'deleted' AND m.audience = ANY (audiences)
+        WHERE m.id = ANY (ids)
+          AND m.audience = ANY (audiences)
+          AND m.status <> 'deleted'
           AND (bound IS NULL OR m.project_id = ANY (bound)));
 BEGIN
     IF given_out IS NOT NULL AND seen <> '{}' THEN

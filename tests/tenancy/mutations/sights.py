@@ -23,7 +23,8 @@ VISIBILITY: Final = (
     guard(
         "chosen memories are read with the audience",
         "memory/migrations/0027_graph_part.sql",
-        "m.status <> 'deleted' AND m.audience = ANY (audiences)", "m.status <> 'deleted'",
+        "AND m.audience = ANY (audiences)\n          AND m.status <> 'deleted'",
+        "AND m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
