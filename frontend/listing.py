@@ -6,7 +6,7 @@ lists the newest first, page by page. A filter that cannot be understood shows w
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import Final
@@ -18,9 +18,7 @@ from accounts.errors import InvalidInput
 from frontend import reasons
 from frontend.reasons import Reason
 from memory.actions.search import Hit, SearchRequest, search
-from memory.intake import own_types
 from memory.queries import memories
-from memory.queries import own_types as defined
 from memory.queries.memories import Cursor
 from memory.queries.relations import Contradiction
 from memory.queries.views import MemoryView
@@ -110,19 +108,11 @@ def shown(*, caller: Caller, project: str, asked: Asked, now: datetime) -> Shown
     """Return what to show for a query. Raises NotFound for a project the caller cannot see."""
     try:
         filters = language.parse(text=asked.text, project=project)
-        read = _searched if filters.text else _listed
-        found = read(caller, filters, asked, now)
-        return found if found.rows else _explained(caller, filters, found)
+        if filters.text:
+            return _searched(caller, filters, asked, now)
+        return _listed(caller, filters, asked, now)
     except InvalidInput as error:
         return Shown(rows=(), error=error)
-
-
-def _explained(caller: Caller, filters: Filters, found: Shown) -> Shown:
-    """Say which type there is none of, where nothing was found by its name."""
-    own = [name for name in filters.types if own_types.is_own(name=name)]
-    known = defined.known(caller=caller) if own else {}
-    missing = next((name for name in own if name not in known), None)
-    return found if missing is None else replace(found, error=language.no_type(name=missing))
 
 
 def _touches(memory: MemoryView, pattern: str) -> bool:

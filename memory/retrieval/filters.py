@@ -125,13 +125,8 @@ def _types(values: tuple[str, ...]) -> tuple[str, ...]:
     known = {item.value for item in MemoryType}
     for value in values:
         if value not in known and not own_types.is_own(name=value):
-            raise no_type(name=value)
+            raise _wrong("type", value, "Use a type such as gotcha, decision or fact.")
     return values
-
-
-def no_type(*, name: str) -> FilterError:
-    """Return the refusal of what is called like no type."""
-    return _wrong("type", name, "Use a type such as gotcha, decision or fact.")
 
 
 def _with_confidence(filters: Filters, value: str) -> Filters:

@@ -67,10 +67,17 @@ def test_refused_form_says_in_french_why(
 
 
 def test_query_that_is_no_filter_is_explained_in_french(french: Client) -> None:
+    page = french.get(f"{SHOP}memories", {"q": "type:non!"}).content.decode()
+
+    assert "type:non! n’est pas un filtre." in page
+    assert "Utilisez un type comme gotcha, decision ou fact." in page
+
+
+def test_type_that_nobody_defined_is_explained_in_french(french: Client) -> None:
     page = french.get(f"{SHOP}memories", {"q": "type:nonsense"}).content.decode()
 
-    assert "type:nonsense n’est pas un filtre." in page
-    assert "Utilisez un type comme gotcha, decision ou fact." in page
+    assert "Ce type de souvenir n’existe pas." in page
+    assert "Utilisez l’une de ces valeurs" in page
 
 
 def test_toast_of_a_refused_verb_is_french(french: Client, memory: MemoryView) -> None:
