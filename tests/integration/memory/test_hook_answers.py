@@ -9,12 +9,9 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import upkeep
 from memory.actions.binding import Whereabouts
 from memory.actions.follow_agent import follow_agent
 from memory.actions.giving_back import GivenBack
-from memory.actions.search import SearchRequest, search
-from memory.actions.styles import put_style
 from memory.models import GivenOut, Session, Turn
 from memory.observer.harnesses import hearing
 from memory.observer.harnesses.adapters import ADAPTERS, Harness
@@ -23,7 +20,6 @@ from memory.observer.injection.points import POINTS, Point
 from memory.queries import injections
 from memory.queries.session_figures import figures
 from memory.retrieval import packing_tokens
-from memory.retrieval.style import NewStyle
 from teams.actions.switch_hooks import switch_hooks
 from teams.queries.hooks import Hook
 from tests.support import memories
@@ -359,45 +355,3 @@ def test_a_session_that_starts_for_another_reason_has_forgotten_nothing(
     heard(program, now, hook_event_name="SessionStart", source=source)
 
     assert used(program, now).text == ""
-
-
-@pytest.mark.parametrize("is_merged", [False, True])
-def test_what_its_token_just_searched_for_is_not_told_again(
-    caller: Caller, program: Caller, now: datetime, is_merged: bool
-) -> None:
-    warned(caller, now)
-    heard(program, now, hook_event_name="SessionStart")
-    request = SearchRequest(query=WARNING, project="store")
-    assert search(caller=program, request=request, now=now).hits != ()
-    if is_merged:
-        upkeep.merge_access()
-
-    mine = used(program, now).text
-    others = used(memories.as_agent(caller), now, session_id="run-2").text
-
-    assert mine == ""
-    assert WARNING in others
-
-
-def test_what_its_token_searched_for_before_the_session_is_told(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    warned(caller, now)
-    search(caller=program, request=SearchRequest(query=WARNING, project="store"), now=now)
-
-    assert WARNING in used(program, now + timedelta(minutes=1)).text
-
-
-def test_a_style_is_told_with_a_brief_and_never_alone(
-    caller: Caller, program: Caller, now: datetime
-) -> None:
-    style = NewStyle(name="short", text="Answer in one sentence.", is_default=True)
-    put_style(caller=caller, new=style, now=now)
-
-    assert prompted(program, now, "hi").text == ""
-    known(caller, now)
-    back = prompted(program, now)
-
-    assert "Answer in one sentence." in back.text
-    assert VAT in back.text
-    assert packing_tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()

@@ -2,25 +2,22 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Forbidden
-from memory.actions import confirm, correct, decide_session, keep, merge, reject
-from memory.actions.decide_session import Others
+from memory.actions import confirm, correct, keep, merge, reject
 from memory.actions.delete_session import Fate, delete_session
 from memory.actions.open_session import NewSession, open_session
 from memory.actions.together import do_all
 from memory.actions.trusting import set_trust
 from memory.models import Memory, ReviewVerdict, Session
-from memory.queries import session_summary, trust, waiting
+from memory.queries import trust, waiting
 from memory.queries.trust import TrustView
 from teams.models import AuditEntry
 from teams.trust import TrustLevel
-from tests.integration.memory.test_finalize import STREAM, ran
 from tests.support import memories
 from tests.support.trusting import stand
 
@@ -350,65 +347,3 @@ def test_what_others_and_agents_correct_is_no_mistake_of_the_person(
     found = stands(person, store)
 
     assert (found.evidence.confirmed, found.evidence.corrected, found.wrong) == (4, 0, 0)
-
-
-@pytest.mark.parametrize(
-    ("level", "waits", "asking"),
-    [
-        (TrustLevel.CAUTIOUS, True, "each"),
-        (TrustLevel.STANDARD, True, "all_at_once"),
-        (TrustLevel.CONFIDENT, False, "needing_review"),
-        (TrustLevel.AUTONOMOUS, False, "nothing"),
-    ],
-)
-def test_a_level_says_what_waits_when_a_session_has_ended(
-    caller: Caller, store: str, now: datetime, level: TrustLevel, waits: bool, asking: str
-) -> None:
-    stand(caller, store, level, now)
-
-    row = ran(memories.as_agent(caller), now, project=store)
-
-    told = session_summary.summary(caller=caller, session_id=row.id, now=now)
-    assert {one.memory.needs_review for one in told.candidates} == {waits}
-    assert (len(told.candidates), told.asking.value) == (2, asking)
-
-
-@pytest.mark.parametrize("level", list(TrustLevel))
-def test_what_came_after_outside_content_waits_at_every_level_and_nobody_is_given_it(
-    caller: Caller, store: str, now: datetime, level: TrustLevel
-) -> None:
-    stand(caller, store, level, now)
-    behind = tuple({**one, "sequence": one["sequence"] + 10} for one in STREAM)
-
-    row = ran(memories.as_agent(caller), now, (*FETCHED, *behind), project=store, shared=True)
-
-    with tenancy.unit():
-        found = list(Memory.objects.filter(session_id=row.id))
-    assert found
-    assert all(one.needs_review and one.taint_reason for one in found)
-
-
-def test_all_that_waits_is_confirmed_at_once(
-    person: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    stand(person, store, TrustLevel.STANDARD, now)
-    row = ran(agent, now, project=store)
-
-    done = decide_session.decide_session(
-        caller=person, session_id=row.id, verdicts=(), others=Others(count=2), now=now
-    )
-
-    assert done.decided == {"keep": 2}
-    assert stands(person, store).evidence.confirmed == 2
-
-
-def test_what_a_person_kept_is_sure_enough_for_the_first_level(
-    person: Caller, agent: Caller, store: str, now: datetime
-) -> None:
-    row = ran(agent, now, project=store)
-    told: Any = session_summary.summary(caller=person, session_id=row.id, now=now).candidates[0]
-
-    kept = keep.keep(caller=person, memory_id=told.memory.id, now=now)
-
-    assert told.memory.confidence < 0.8
-    assert kept.memory.confidence == 0.9
