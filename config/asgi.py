@@ -21,7 +21,7 @@ from accounts.backend import patience  # noqa: E402
 from config import collecting, throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
-from memory.providers import secret_catalog  # noqa: E402
+from memory.secrets import secret_catalog  # noqa: E402
 
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
 

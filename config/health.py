@@ -30,9 +30,10 @@ from accounts.models import SchemaStep
 from accounts.sql import doors, walls
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
-from memory.providers import name_reader, secret_catalog, weights
+from memory.providers import name_reader, weights
 from memory.providers.name_reader import Standing
 from memory.providers.pins import NAME_READER
+from memory.secrets import secret_catalog
 
 CONNECT_SECONDS = 2
 ANSWER_SECONDS = 1.0

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from accounts import tenancy
 from config import request_ids
-from memory.intake import secrets
+from memory.secrets import secrets
 
 
 class LineFormatter(logging.Formatter):

@@ -13,13 +13,13 @@ from django.utils.safestring import SafeString
 from frontend import marks, words_of_checks
 from frontend.words import Name, name_of
 from frontend.words_of_checks import Said
-from memory.actions.holding import PAUSED, Check, Told
 from memory.checks import plans
+from memory.checks.actions.run import PAUSED, Check, Told
 from memory.checks.judging import Verdict
 from memory.checks.parts import Place
-from memory.queries.couplings import Tie
-from memory.queries.relations import Contradiction
-from memory.queries.views import MemoryView
+from memory.checks.queries import Tie
+from memory.records.queries.relations import Contradiction
+from memory.records.queries.views import MemoryView
 
 LONGEST_QUOTE: Final = 240  # characters of a step, ours
 

@@ -8,9 +8,9 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_lazy
 
 from frontend.words import Name
-from memory.evaluation.differences import Difference, Side
-from memory.evaluation.uplift import GOALS, SHARES, Measured
-from memory.observer.figures import Figure
+from memory.experiments.differences import Difference, Side
+from memory.experiments.figures import Figure
+from memory.experiments.uplift import GOALS, SHARES, Measured
 
 WIDTH: Final = 160.0  # of a drawn interval, in its own units
 EDGE: Final = 6.0  # left free on both sides

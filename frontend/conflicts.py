@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy
 from accounts.caller import Caller
 from accounts.queries import people
 from frontend.words import Name
-from memory.lifecycle.settling import Bar, Verdict
-from memory.queries.conflicts import ConflictView
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
+from memory.review.conflict_rules import Bar, Verdict
+from memory.review.queries.conflicts import ConflictView
 
 CAUSES: Final[Mapping[str, Name]] = {
     "equal": gettext_lazy("Both have the same standing."),

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
 from frontend.words import Name
-from memory.intake.gates import Thresholds
-from memory.queries import action_log
+from memory.intake import queries as intake_queries
+from memory.records.gates import Thresholds
 from teams.queries import ProjectView
 from teams.queries.places import GATES, WHOLE
 
@@ -136,7 +136,7 @@ class Setting:
 
 def ends(*, caller: Caller, project: str, now: datetime) -> tuple[End, ...]:
     """Return how the candidates of thirty days ended, by gate; nothing where none came."""
-    found = action_log.tallies(caller=caller, project=project, days=DAYS, now=now)
+    found = intake_queries.tallies(caller=caller, project=project, days=DAYS, now=now)
     if not found:
         return ()
     counts = {(one.outcome, one.gate): one.count for one in found}

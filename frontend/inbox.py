@@ -10,13 +10,13 @@ from accounts.queries import people
 from frontend import conflicts, words, words_of_sessions
 from frontend.conflicts import Card
 from frontend.words import Name, name_of
-from memory.lifecycle.review import Group
-from memory.queries import proofs, reviews
-from memory.queries.conflicts import ConflictView
-from memory.queries.imports import ImportView
-from memory.queries.proofs import Proof
-from memory.queries.reviews import Counts, Decided, Due, DuePage, DuePlace, Item
-from memory.queries.views import MemoryView
+from memory.documents.queries.imports import ImportView
+from memory.records.queries.views import MemoryView
+from memory.records.verdicts import Group
+from memory.review.queries import proofs, reviews
+from memory.review.queries.conflicts import ConflictView
+from memory.review.queries.proofs import Proof
+from memory.review.queries.reviews import Counts, Decided, Due, DuePage, DuePlace, Item
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 

@@ -11,12 +11,14 @@ from accounts.caller import TokenScope as Scope
 from accounts.queries import people
 from frontend import figures, words_of_sessions
 from frontend.words import Name, name_of
-from memory.queries import memories, proofs, reentries, trust
-from memory.queries.memories import LinkView, VersionView
-from memory.queries.proofs import Proof
-from memory.queries.reentries import Reentered
-from memory.queries.relations import Contradiction
-from memory.queries.views import MemoryView
+from memory.experiments.queries import reentries
+from memory.experiments.queries.reentries import Reentered
+from memory.records.queries import memories
+from memory.records.queries.memories import LinkView, VersionView
+from memory.records.queries.relations import Contradiction
+from memory.records.queries.views import MemoryView
+from memory.review.queries import proofs, trust
+from memory.review.queries.proofs import Proof
 from memory.taxonomy import MemoryType
 
 NONE: Final = Reentered()

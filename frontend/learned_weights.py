@@ -7,9 +7,9 @@ from django.utils.formats import number_format
 from frontend.comparisons import Drawn, drawn, interval
 from frontend.words import TYPES, Name
 from frontend.words_of_methodologies import PHASES
-from memory.evaluation.phase_learning import Came, Learned
-from memory.observer.figures import Figure
-from memory.queries.phase_weights import PhaseWeights
+from memory.experiments.figures import Figure
+from memory.experiments.phase_learning import Came, Learned
+from memory.experiments.queries.phase_weights import PhaseWeights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,16 +17,16 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from frontend import reasons
 from frontend.reasons import Reason
-from memory.actions.search import Hit, SearchRequest, search
-from memory.queries import memories
-from memory.queries.memories import Cursor
-from memory.queries.relations import Contradiction
-from memory.queries.views import MemoryView
-from memory.retrieval import filters as language
-from memory.retrieval import paths
-from memory.retrieval.filters import Chip, Filters
-from memory.retrieval.funnel import Funnel
-from memory.retrieval.states import states_of
+from memory.records import filters as language
+from memory.records.filters import Chip, Filters
+from memory.records.queries import memories
+from memory.records.queries.memories import Cursor
+from memory.records.queries.relations import Contradiction
+from memory.records.queries.views import MemoryView
+from memory.records.states import states_of
+from memory.search.actions.search import Hit, SearchRequest, search
+from memory.search.funnel import Funnel
+from memory.text import globs
 
 PAGE_SIZE: Final = 30
 SEARCH_SIZE: Final = 50
@@ -123,7 +123,7 @@ def _touches(memory: MemoryView, pattern: str) -> bool:
 
 def _globs(filters: Filters) -> tuple[str, ...]:
     """Return a glob for the search that lets through at least what the first pattern does."""
-    whole = (paths.bare(path=pattern) for pattern in filters.files if "[" not in pattern)
+    whole = (globs.bare(path=pattern) for pattern in filters.files if "[" not in pattern)
     return tuple(f"*{pattern}*" for pattern in whole if pattern)[:1]
 
 

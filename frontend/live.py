@@ -14,8 +14,9 @@ from accounts.caller import Caller
 from accounts.errors import NotFound
 from frontend import feed, rows
 from frontend.listing import Row
-from memory.queries import memories, sessions
-from memory.queries.views import MemoryView
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.sessions.queries import sessions
 from teams.queries import ChangeView, changes_since
 
 PAGE: Final = 50  # messages a read

@@ -12,12 +12,12 @@ from typing import Final
 from django.http import QueryDict
 
 from accounts.errors import InvalidInput, wrong_field
-from memory.actions.methodologies import Course
-from memory.intake import own_types
-from memory.intake.own_types import OwnType
-from memory.observer.completing import OnComplete
-from memory.observer.injection.relays import Transition
-from memory.queries.methodologies import MethodologyView
+from memory.customization import custom_type_rules
+from memory.customization.custom_type_rules import OwnType
+from memory.customization.queries.methodologies import MethodologyView
+from memory.injection.actions.methodologies import Course
+from memory.injection.relays import Transition
+from memory.observer.unit_completion_rules import OnComplete
 from memory.taxonomy import MemoryType
 
 PHASE: Final = ("phase", "is")  # the fields of a line
@@ -147,7 +147,7 @@ def _apart(text: str) -> tuple[str, ...]:
 
 
 def _base(text: str, place: int) -> MemoryType:
-    if text in own_types.OURS:
+    if text in custom_type_rules.OURS:
         return MemoryType(text)
     raise wrong_field(
         pointer=f"/types/{place}/base",

@@ -16,12 +16,13 @@ from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.caller import Caller
 from frontend import words_of_sessions
-from memory.actions.show_steps import Shown, Steps, show_steps
-from memory.observer.ribbon import CALLS, Mark
-from memory.queries import events, memories
-from memory.queries.events import EventView
-from memory.queries.injections import Entry
-from memory.queries.views import MemoryView
+from memory.injection.queries.injections import Entry
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.sessions.actions.step_timeline import Shown, Steps, show_steps
+from memory.sessions.queries import events
+from memory.sessions.queries.events import EventView
+from memory.sessions.step_timeline_rules import CALLS, Mark
 
 HEIGHT: Final = 36.0  # of the highest bar, in units of the drawing
 LEAST: Final = 5.0  # of the lowest

@@ -15,10 +15,10 @@ from accounts.backend import free_texts
 from accounts.caller import Role, TokenScope
 from accounts.sentences import Sentence, Sentences, Value
 from frontend import words
-from memory.actions.remember import SENT_AGAIN
-from memory.intake.secrets import SecretKind
-from memory.intake.text import TextFaultKind
+from memory.intake.actions.remember import SENT_AGAIN
+from memory.secrets.secrets import SecretKind
 from memory.taxonomy import Scope, Status
+from memory.text.text import TextFaultKind
 
 RESTORED: Final = re.compile(r"restored version (?P<number>\d+)\Z")
 NAMES: Final[Mapping[type, Mapping[str, words.Name]]] = {

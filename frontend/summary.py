@@ -9,9 +9,10 @@ from uuid import UUID
 from accounts.caller import Caller
 from frontend import inbox, words_of_sessions
 from frontend.words import Name
-from memory.queries import learned, session_summary
-from memory.queries.reentries import Again
-from memory.queries.session_summary import Came, Summary
+from memory.experiments.queries.reentries import Again
+from memory.review.queries import session_summary
+from memory.review.queries.session_summary import Came, Summary
+from memory.sessions.queries import learned
 from teams.trust import Asking
 
 

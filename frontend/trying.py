@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.queries import TokenView
 from frontend.words import Name
-from memory.actions.try_connection import Outcome
+from memory.injection.actions.try_connection import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,31 +21,24 @@ from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
 from accounts.queries import absent
 from accounts.queries.absent import Beginner
-from memory.actions import (
-    action_log,
-    embedding,
-    enrich_entities,
-    indexing,
-    join_names,
-    proving,
-    read_names,
-    reembedding,
-    roll_back,
-    session_upkeep,
-    sorting,
-    upkeep,
-)
-from memory.actions.consolidate import consolidate
-from memory.actions.finalize import finalize
-from memory.actions.forget_counted import forget_counted
-from memory.actions.integrate_stored import integrate_stored, share_of
-from memory.actions.judge_added import judge_added
-from memory.actions.observe import observe
-from memory.actions.promote_piece import promote_piece
-from memory.actions.raise_alarms import raise_alarms
-from memory.actions.run_import import fail_import, run_import
-from memory.actions.synthesize import queue_weekly, synthesize
-from memory.queries import imports
+from memory.documents.actions.run_import import fail_import, run_import
+from memory.documents.queries import imports
+from memory.entities.actions import enrich_entities, join_names, read_names
+from memory.experiments.actions import demote_harmful
+from memory.extraction.actions.llm_relation import judge_added
+from memory.index.actions import backfill, embedding, indexing, maintenance
+from memory.intake.actions import action_log
+from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.observer.actions.consolidate import consolidate
+from memory.observer.actions.finalize import finalize
+from memory.observer.actions.forget_counted import forget_counted
+from memory.observer.actions.observe import observe
+from memory.observer.actions.promote_piece import promote_piece
+from memory.observer.actions.raise_alarms import raise_alarms
+from memory.observer.actions.synthesize import queue_weekly, synthesize
+from memory.review.rollback import execute
+from memory.sessions.actions import session_upkeep
+from memory.topics import actions as topics_actions
 from teams.permissions import require
 from teams.roles import Act
 
@@ -111,7 +104,7 @@ def synthesize_sessions(claim: Claim) -> Mapping[str, Any]:
 def switch_model(claim: Claim) -> Mapping[str, Any]:
     """Do one part of a switch to another embedding model."""
     tell = partial(_progress, claim)
-    return asdict(reembedding.work(key=claim.payload["key"], tell=tell))
+    return asdict(backfill.work(key=claim.payload["key"], tell=tell))
 
 
 @jobs.handler("memory.judge_added")
@@ -144,11 +137,11 @@ def take_in(claim: Claim) -> Mapping[str, Any]:
 @jobs.handler("memory.roll_back")
 def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
     """Take back what somebody chose, in the name of who asked."""
-    began = roll_back.beginner_of(payload=claim.payload["by"])
+    began = execute.beginner_of(payload=claim.payload["by"])
     try:
-        return roll_back.run(
+        return execute.run(
             caller=_who_began(began),
-            choice=roll_back.choice_of(payload=claim.payload["choice"]),
+            choice=execute.choice_of(payload=claim.payload["choice"]),
             asked_at=datetime.fromisoformat(claim.payload["asked_at"]),
             tell=partial(_progress_so_far, claim),
         )
@@ -169,14 +162,14 @@ def _who_began(began: Beginner) -> Caller:
 def drop_vectors(claim: Claim) -> Mapping[str, Any]:
     """Delete the vectors of a model that is not used any more."""
     tell = partial(_progress, claim)
-    return {"dropped": reembedding.drop(model_id=claim.payload["model"], tell=tell)}
+    return {"dropped": backfill.drop(model_id=claim.payload["model"], tell=tell)}
 
 
 @jobs.handler("memory.refresh_lexicon")
 def refresh_lexicon(claim: Claim) -> Mapping[str, Any]:
     """Count words anew when the organization's memories have changed enough."""
     del claim
-    return {"words": upkeep.refresh_lexicon()}
+    return {"words": maintenance.refresh_lexicon()}
 
 
 @jobs.handler("memory.index_search")
@@ -189,14 +182,14 @@ def index_search(claim: Claim) -> Mapping[str, Any]:
 def sort_topics(claim: Claim) -> Mapping[str, Any]:
     """Sort an organization's memories into topics."""
     tell = partial(_progress, claim)
-    return asdict(sorting.sort_topics(now=timezone.now(), tell=tell))
+    return asdict(topics_actions.sort_topics(now=timezone.now(), tell=tell))
 
 
 @jobs.handler("memory.prove")
 def prove_memories(claim: Claim) -> Mapping[str, Any]:
     """Set memories aside that surely harm."""
     del claim
-    return asdict(proving.prove(now=timezone.now()))
+    return asdict(demote_harmful.prove(now=timezone.now()))
 
 
 @jobs.handler("memory.join_names")
@@ -222,19 +215,19 @@ def read_names_again(claim: Claim) -> Mapping[str, Any]:
 @shared_task(name="cairn.merge_access", ignore_result=True)  # type: ignore[untyped-decorator]
 def merge_access(interval_seconds: int) -> None:
     """Move every organization's access log into its usage counts."""
-    _in_each("merge-access", interval_seconds, upkeep.merge_access)
+    _in_each("merge-access", interval_seconds, maintenance.merge_access)
 
 
 @shared_task(name="cairn.embed_missing", ignore_result=True)  # type: ignore[untyped-decorator]
 def embed_missing(interval_seconds: int) -> None:
     """Queue the embedding of memories that were left without a vector."""
-    _in_each("embed-missing", interval_seconds, upkeep.embed_missing)
+    _in_each("embed-missing", interval_seconds, maintenance.embed_missing)
 
 
 @shared_task(name="cairn.sort_topics", ignore_result=True)  # type: ignore[untyped-decorator]
 def queue_sorting(interval_seconds: int) -> None:
     """Queue the sorting of every organization's memories, once a night."""
-    _in_each("sort-topics", interval_seconds, sorting.queue)
+    _in_each("sort-topics", interval_seconds, topics_actions.queue)
 
 
 @shared_task(name="cairn.enrich_entities", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -246,7 +239,7 @@ def queue_enriching(interval_seconds: int) -> None:
 @shared_task(name="cairn.prove", ignore_result=True)  # type: ignore[untyped-decorator]
 def queue_proving(interval_seconds: int) -> None:
     """Queue the look at what every organization's memories are worth, once a night."""
-    _in_each("prove", interval_seconds, proving.queue)
+    _in_each("prove", interval_seconds, demote_harmful.queue)
 
 
 @shared_task(name="cairn.join_names", ignore_result=True)  # type: ignore[untyped-decorator]

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from memory.actions.drafts import NewMemory
-from memory.intake.markdown import Statement
+from memory.documents.markdown import Statement
+from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import MemoryType, Source
 
 LONGEST_URI: Final = 500  # characters, the column's

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from memory.intake import decoding
+from memory.text import decoding_rules
 
 LARGEST_BYTES: Final = 2_000_000  # of one document; larger ones are data
 NOT_ENTERED: Final = frozenset({
@@ -89,7 +89,7 @@ def _read(folder: Path, path: str) -> Document:
         return Document(path=path, text="", skipped=_reason(error))
     if data is None:
         return Document(path=path, text="", skipped="too large")
-    decoded = decoding.decode(data=data)
+    decoded = decoding_rules.decode(data=data)
     if decoded is None:
         return Document(path=path, text="", skipped="binary")
     return Document(path=path, text=decoded.text)

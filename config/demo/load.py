@@ -8,8 +8,8 @@ from typing import Final
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.drafts import NewMemory
-from memory.actions.remember_all import remember_all
+from memory.intake.actions.remember_all import remember_all
+from memory.records.actions.candidate import NewMemory
 
 BATCH: Final = 250  # candidates a transaction
 

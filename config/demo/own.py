@@ -12,8 +12,8 @@ from typing import Final
 from config import env
 from config.demo import folder
 from config.demo.candidates import of_statement
-from memory.actions.drafts import NewMemory
-from memory.intake import docstrings, markdown
+from memory.documents import docstrings, markdown
+from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import MemoryType, Source
 
 PACKAGES: Final = ("accounts", "config", "frontend", "graph", "memory", "teams")

@@ -58,7 +58,7 @@ STEPS = (
     Step(
         name="rules",
         title="rules about secrets",
-        command=(sys.executable, "-m", "memory.providers.secret_catalog", "--into", "{models}"),
+        command=(sys.executable, "-m", "memory.secrets.secret_catalog", "--into", "{models}"),
     ),
     Step(
         name="words",

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext
 
 from frontend import differences, feed, figures, listing, marks, named, rows, sentences, words
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 
 register = template.Library()
 named.put_into(library=register)

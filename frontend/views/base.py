@@ -28,9 +28,10 @@ from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
 from accounts.queries import OrganizationView, organizations_of
 from frontend import messages
 from frontend.languages import speak
-from memory.queries import memories, overview
-from memory.queries.overview import Beside
-from memory.queries.views import MemoryView
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.review.queries import overview
+from memory.review.queries.overview import Beside
 from teams import queries as places
 from teams.queries import ProjectView
 

@@ -11,9 +11,9 @@ from frontend import checking
 from frontend.checking import Answer
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions import holding
-from memory.actions.check_diff import LONGEST_DIFF, check_diff
-from memory.actions.check_plan import LONGEST_PLAN, check_plan
+from memory.checks.actions import run
+from memory.checks.actions.check_diff import LONGEST_DIFF, check_diff
+from memory.checks.actions.check_plan import LONGEST_PLAN, check_plan
 
 DIFF: Final = "diff"
 LARGEST_FILE: Final = 4 * LONGEST_DIFF  # bytes; what is larger is longer than any diff may be
@@ -47,7 +47,7 @@ def _again(request: HttpRequest, text: str) -> str:
     """Return what stands in the form again: nothing for htmx, which keeps it, or of a long diff."""
     if request.htmx or len(text) > LONGEST_PLAN:  # type: ignore[attr-defined]
         return ""
-    return holding.without_secrets(text=text)[0]
+    return run.without_secrets(text=text)[0]
 
 
 def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
@@ -56,7 +56,7 @@ def _answer(frame: Frame, text: str, *, is_diff: bool) -> Answer:
         found = check_diff(caller=frame.caller, project=project, diff=text, now=frame.now)
         return checking.answer(check=found, text="", is_diff=True)
     found = check_plan(caller=frame.caller, project=project, plan=text, now=frame.now)
-    clean, _ = holding.without_secrets(text=text)
+    clean, _ = run.without_secrets(text=text)
     return checking.answer(check=found, text=clean, is_diff=False)
 
 

@@ -11,10 +11,10 @@ from accounts.identifiers import as_uuid
 from frontend import conflicts as cards
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.settle import Settlement, reopen, settle
-from memory.lifecycle.settling import Verdict
-from memory.queries import conflicts as queries
-from memory.queries.conflicts import ConflictView, State
+from memory.review.actions.conflict_settle import Settlement, reopen, settle
+from memory.review.conflict_rules import Verdict
+from memory.review.queries import conflicts as queries
+from memory.review.queries.conflicts import ConflictView, State
 
 LIST: Final = "pages/conflicts.html"
 ONE: Final = "pages/conflict.html"

@@ -18,11 +18,11 @@ from frontend import snippets
 from frontend.trying import ANSWERS, Tried
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.try_connection import try_connection
-from memory.observer.harnesses import script
-from memory.queries import connections as queries
-from memory.queries import injections
-from memory.queries.injections import Sums
+from memory.injection.actions.try_connection import try_connection
+from memory.injection.harnesses import script
+from memory.injection.queries import connections as queries
+from memory.injection.queries import injections
+from memory.injection.queries.injections import Sums
 from teams.actions import pausing
 from teams.queries import pauses
 from teams.roles import Act, allows

@@ -12,12 +12,12 @@ from frontend import words
 from frontend.views import base, inbox
 from frontend.views.base import Frame
 from frontend.views.verbs import changed
-from memory.actions.archive import archive as archive_memory
-from memory.actions.correct import Correction, edit
-from memory.actions.revise import revise
-from memory.queries import memories
-from memory.queries.memories import LinkView
-from memory.queries.views import MemoryView
+from memory.records.actions.archive import archive as archive_memory
+from memory.records.actions.revise import revise
+from memory.records.queries import memories
+from memory.records.queries.memories import LinkView
+from memory.records.queries.views import MemoryView
+from memory.review.actions.correct import Correction, edit
 from memory.taxonomy import LinkKind, Scope
 from teams.roles import Act, allows
 

@@ -7,9 +7,9 @@ from accounts.errors import CairnError, InvalidInput
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions import switching
-from memory.queries import embedders
-from memory.queries.embedders import Part
+from memory.index import queries as index_queries
+from memory.index.actions import model_switch
+from memory.index.queries import Part
 
 PAGE = "pages/settings_models.html"
 
@@ -35,30 +35,30 @@ def models(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _change(request: HttpRequest, frame: Frame) -> None:
     verb, key = request.POST.get("verb", ""), request.POST.get("key", "").strip()
     if verb == "switch" and key:
-        switching.switch(caller=frame.caller, key=key)
+        model_switch.switch(caller=frame.caller, key=key)
     elif verb == "cancel":
-        switching.cancel(caller=frame.caller)
+        model_switch.cancel(caller=frame.caller)
     elif verb == "rollback":
-        switching.roll_back(caller=frame.caller)
+        model_switch.roll_back(caller=frame.caller)
     elif verb == "drop" and key:
-        switching.drop(caller=frame.caller, key=key)
+        model_switch.drop(caller=frame.caller, key=key)
     else:
         raise InvalidInput(detail="There is no such model.", hint="Choose one from the list.")
 
 
 def _shown(frame: Frame) -> dict[str, object]:
-    found = embedders.models(caller=frame.caller)
+    found = index_queries.models(caller=frame.caller)
     parts = {part.value: [model for model in found.models if model.part is part] for part in Part}
     kept = max(parts["kept"], key=lambda model: str(model.activated_at), default=None)
     return {
         "may_manage": True,
         "found": found,
-        "queries": embedders.queries_kept(caller=frame.caller),
+        "queries": index_queries.queries_kept(caller=frame.caller),
         "filling": next(iter(parts["filling"]), None),
         "back": kept,
         "choices": [key for key in found.known if key not in _in_use(parts)],
     }
 
 
-def _in_use(parts: dict[str, list[embedders.ModelView]]) -> set[str]:
+def _in_use(parts: dict[str, list[index_queries.ModelView]]) -> set[str]:
     return {model.key for part in ("active", "filling") for model in parts[part]}

@@ -11,11 +11,11 @@ from accounts.sentences import sentence
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.entities import TYPES, Place, about, known
-from memory.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
-from memory.actions.narrowing import Narrowing
-from memory.actions.suggest_names import suggest_names
-from memory.intake.entities import EntityType
+from memory.entities.actions.entities import TYPES, Place, about, known
+from memory.entities.actions.merge_names import Pair, merge_names, scope_of, unmerge_names
+from memory.entities.actions.suggest_names import suggest_names
+from memory.entities.rules import EntityType
+from memory.search.actions.filter_values import Narrowing
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 

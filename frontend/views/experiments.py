@@ -14,14 +14,14 @@ from frontend import comparisons, learned_weights
 from frontend.comparisons import Line
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.decide_weights import Verdict, decide_weights
-from memory.evaluation.differences import LEAST_SESSIONS
-from memory.evaluation.shares import Share
-from memory.observer.injection.points import Group
-from memory.queries import experiments
-from memory.queries.experiments import USUAL_DAYS, Proof, Report
-from memory.queries.phase_weights import weights_of
-from memory.queries.views import MemoryView
+from memory.experiments.actions.decide_weights import Verdict, decide_weights
+from memory.experiments.differences import LEAST_SESSIONS
+from memory.experiments.intervals import Share
+from memory.experiments.queries import experiments
+from memory.experiments.queries.experiments import USUAL_DAYS, Proof, Report
+from memory.experiments.queries.phase_weights import weights_of
+from memory.records.queries.views import MemoryView
+from memory.sessions.points import Group
 from teams.actions.change_experiments import change_experiments
 from teams.queries.experiments import PERCENTS
 from teams.roles import Act, allows

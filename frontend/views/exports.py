@@ -6,8 +6,8 @@ from django.views.decorators.http import require_POST
 from accounts.errors import InvalidInput
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.export import ExportRequest, export
-from memory.exchange.writing import ExportFormat
+from memory.documents.actions.export import ExportRequest, export
+from memory.documents.writing import ExportFormat
 
 
 @require_POST

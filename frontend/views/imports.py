@@ -13,19 +13,19 @@ from accounts.sentences import sentence
 from frontend import inbox, words
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.begin_import import begin_import
-from memory.actions.cancel_import import cancel_import
-from memory.actions.decide_all import OfImport, Words, decide_all
-from memory.actions.importing import LARGEST_UPLOAD, Upload
-from memory.actions.preview_import import preview_import
-from memory.actions.retry_import import retry_import
-from memory.actions.together import MOST
-from memory.actions.undo import undo_together
-from memory.actions.undo_import import undo_import
-from memory.lifecycle.review import Group
-from memory.queries import imports as queries
-from memory.queries import reviews
-from memory.queries.imports import ImportView
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.cancel_import import cancel_import
+from memory.documents.actions.importing import LARGEST_UPLOAD, Upload
+from memory.documents.actions.preview_import import preview_import
+from memory.documents.actions.retry_import import retry_import
+from memory.documents.actions.undo_import import undo_import
+from memory.documents.queries import imports as queries
+from memory.documents.queries.imports import ImportView
+from memory.records.actions.bulk import MOST
+from memory.records.verdicts import Group
+from memory.review.actions.decide_all import OfImport, Words, decide_all
+from memory.review.actions.undo import undo_together
+from memory.review.queries import reviews
 
 SHOWN = 30  # imports a page
 ROWS_SHOWN = 300  # rows of a preview; each can be left out

@@ -19,20 +19,21 @@ from frontend.views.base import Frame
 from frontend.views.imports import here as batch_here
 from frontend.views.verbs import ids_of
 from frontend.words import Name
-from memory.actions.decide_all import Whole, Words, decide_all
-from memory.actions.deciding import Decided
-from memory.actions.keep import keep
-from memory.actions.merge import merge
-from memory.actions.reject import reject
-from memory.actions.snooze import snooze
-from memory.actions.together import MOST
-from memory.actions.undo import undo, undo_together
-from memory.lifecycle.review import Group
-from memory.queries import imports, reviews
-from memory.queries.conflicts import ConflictView
-from memory.queries.reviews import DuePlace
-from memory.queries.views import MemoryView
-from memory.queries.waiting_sessions import WaitingSession, waiting_sessions
+from memory.documents.queries import imports
+from memory.records.actions.bulk import MOST
+from memory.records.queries.views import MemoryView
+from memory.records.verdicts import Group
+from memory.review.actions.decide_all import Whole, Words, decide_all
+from memory.review.actions.keep import keep
+from memory.review.actions.merge import merge
+from memory.review.actions.reject import reject
+from memory.review.actions.snooze import snooze
+from memory.review.actions.undo import undo, undo_together
+from memory.review.actions.verdict import Decided
+from memory.review.queries import reviews
+from memory.review.queries.conflicts import ConflictView
+from memory.review.queries.pending_sessions import WaitingSession, waiting_sessions
+from memory.review.queries.reviews import DuePlace
 
 Verb = Callable[[HttpRequest, Frame, UUID], Decided]
 SESSIONS: Final = 6  # of which something waits, beside the list

@@ -11,10 +11,10 @@ from frontend import conflicts as cards
 from frontend.inbox import may_decide
 from frontend.views import base, conflicts, inbox
 from frontend.views.base import Frame
-from memory.actions.settle import reopen
-from memory.actions.snooze_conflict import snooze_conflict
-from memory.queries.conflicts import ConflictView
-from memory.queries.reviews import DuePlace
+from memory.review.actions.conflict_settle import reopen
+from memory.review.actions.snooze_conflict import snooze_conflict
+from memory.review.queries.conflicts import ConflictView
+from memory.review.queries.reviews import DuePlace
 
 
 @base.member

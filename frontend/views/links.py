@@ -10,8 +10,8 @@ from accounts.errors import InvalidInput
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.views.verbs import changed, ids_of
-from memory.actions.undo import undo
-from memory.actions.unlink import Edge, unlink
+from memory.review.actions.undo import undo
+from memory.review.actions.unlink import Edge, unlink
 from memory.taxonomy import LinkKind
 
 

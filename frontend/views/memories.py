@@ -14,9 +14,9 @@ from accounts.queries import organizations_of
 from frontend import inspector, listing, words
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import memories as queries
-from memory.queries import overview
-from memory.queries.views import MemoryView
+from memory.records.queries import memories as queries
+from memory.records.queries.views import MemoryView
+from memory.review.queries import overview
 
 
 @base.member

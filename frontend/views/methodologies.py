@@ -13,13 +13,13 @@ from frontend.methodologies import Form
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words_of_methodologies import ENDS, PHASES
-from memory.actions.methodologies import define, remove
-from memory.intake import own_types
-from memory.observer.injection.relays import Transition
-from memory.queries import methodologies as queries
-from memory.queries import own_types as added
-from memory.queries import sessions
-from memory.queries.methodologies import MethodologyView
+from memory.customization import custom_type_rules
+from memory.customization.queries import methodologies as queries
+from memory.customization.queries import own_types as added
+from memory.customization.queries.methodologies import MethodologyView
+from memory.injection.actions.methodologies import define, remove
+from memory.injection.relays import Transition
+from memory.sessions.queries import sessions
 from teams.roles import Act, allows
 
 LIST: Final = "pages/settings_methodologies.html"
@@ -134,7 +134,7 @@ def _of_form(frame: Frame, form: Form, *, error: CairnError | None, room: int) -
         "error": error,
         "six": tuple(PHASES.items()),
         "ends": tuple(ENDS.items()),
-        "bases": tuple((one.value, words.TYPES[one.value]) for one in own_types.BASES),
+        "bases": tuple((one.value, words.TYPES[one.value]) for one in custom_type_rules.BASES),
         **forms.shown_lines(form=form, error=wrong, room=room),
     }
 

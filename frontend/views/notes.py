@@ -11,9 +11,9 @@ from accounts.errors import CairnError, NotFound, wrong_field
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.push_note import NewNote, Pushed, push_note, remove_note
-from memory.queries import notes as queries
-from memory.queries.notes import NoteView
+from memory.documents.actions.push_note import NewNote, Pushed, push_note, remove_note
+from memory.documents.queries import notes as queries
+from memory.documents.queries.notes import NoteView
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 

@@ -15,8 +15,8 @@ from accounts.errors import CairnError
 from accounts.queries import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import overview
-from memory.queries.overview import ProjectTally
+from memory.review.queries import overview
+from memory.review.queries.overview import ProjectTally
 from teams.actions.projects import create_project
 from teams.queries import ProjectView
 from teams.roles import Act, allows

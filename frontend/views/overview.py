@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from frontend import feed, words_of_sessions
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import overview as queries
-from memory.queries.experiments import USUAL_DAYS
+from memory.experiments.queries.experiments import USUAL_DAYS
+from memory.review.queries import overview as queries
 from teams import queries as places
 
 FEED_LENGTH = 12  # entries shown at first

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.search import Hit, SearchRequest, search
+from memory.search.actions.search import Hit, SearchRequest, search
 
 MEMORIES = 6  # found memories shown
 SHORTEST_SEARCH = 3  # characters

@@ -12,7 +12,7 @@ from accounts.rights import manages
 from frontend import gates, hooks
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.openness import close_project, open_project
+from memory.records.actions.project_access import close_project, open_project
 from teams.actions import people
 from teams.actions.projects import change_project
 from teams.actions.teams import create_team, rename_team

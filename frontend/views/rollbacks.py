@@ -17,12 +17,13 @@ from accounts.queries import people, work
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
-from memory.actions.roll_back import roll_back
-from memory.actions.undo_rollback import undo_rollback
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
-from memory.queries import rollback_choices, rollbacks
-from memory.queries.rollback_choices import CHOOSING, Choice
-from memory.queries.rollbacks import COUNTED, Item
+from memory.review.rollback import permissions
+from memory.review.rollback import queries as rollback_queries
+from memory.review.rollback.execute import roll_back
+from memory.review.rollback.permissions import CHOOSING, Choice
+from memory.review.rollback.queries import COUNTED, Item
+from memory.review.rollback.rules import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
+from memory.review.rollback.undo import undo_rollback
 from teams.roles import Act, allows
 
 SHOWN: Final = 50  # memories a page
@@ -80,7 +81,7 @@ def _asked(request: HttpRequest, frame: Frame, sent: Mapping[str, str]) -> HttpR
         return _page(request, frame, sent=sent)
     try:
         choice = _choice(frame, sent)
-        seen = rollbacks.preview(
+        seen = rollback_queries.preview(
             caller=frame.caller,
             choice=choice,
             after=as_uuid(text=sent.get("after", "")),
@@ -165,7 +166,7 @@ def _writers(frame: Frame) -> tuple[tuple[str, str], ...]:
     """Return whom one may choose: oneself, or as a steward all who have written here."""
     ids = {frame.caller.user_id} if frame.caller.user_id else set()
     if allows(role=frame.caller.role, act=Act.RESTORE):
-        ids |= set(rollback_choices.writers(caller=frame.caller, project=_slug(frame)))
+        ids |= set(permissions.writers(caller=frame.caller, project=_slug(frame)))
     named = people(caller=frame.caller, ids=ids)
     return tuple(sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1]))
 

@@ -13,13 +13,14 @@ from frontend import ribbon, summary, words
 from frontend.templatetags.cairn import short_id
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions import ending
-from memory.actions.delete_session import Fate, delete_session, may_delete
-from memory.actions.end_session import end_session
-from memory.queries import learned, session_figures, sessions
-from memory.queries import turns as said
-from memory.queries.rollback_choices import may_take_back
-from memory.queries.sessions import STATES, SessionPlace, SessionView
+from memory.experiments.queries import session_figures
+from memory.review.rollback.permissions import may_take_back
+from memory.sessions.actions import close
+from memory.sessions.actions.delete_session import Fate, delete_session, may_delete
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.queries import learned, sessions
+from memory.sessions.queries import turns as said
+from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
 
 SHOWN: Final = 30  # sessions a page
 TURNS: Final = 50  # turns a page
@@ -81,7 +82,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
-        "job": work.latest(caller=frame.caller, name=ending.JOB, key=session.id.hex),
+        "job": work.latest(caller=frame.caller, name=close.JOB, key=session.id.hex),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)

@@ -11,9 +11,9 @@ from accounts.errors import CairnError
 from accounts.rights import manages
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.actions.styles import put_style, remove_style
-from memory.queries import styles as queries
-from memory.retrieval.style import INTERFACES, LONGEST_TEXT, NewStyle, Style
+from memory.customization.actions.styles import put_style, remove_style
+from memory.customization.queries import styles as queries
+from memory.customization.style import INTERFACES, LONGEST_TEXT, NewStyle, Style
 from memory.taxonomy import Scope
 from teams.roles import Act, allows
 

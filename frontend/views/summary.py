@@ -17,8 +17,8 @@ from frontend.views import base, sessions
 from frontend.views.base import Frame
 from frontend.views.verbs import ids_of
 from frontend.words import Name
-from memory.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
-from memory.actions.undo import undo, undo_together
+from memory.review.actions.decide_session import NewVerdict, Others, SessionDecided, decide_session
+from memory.review.actions.undo import undo, undo_together
 
 SAY: Final[dict[str, Name]] = {
     "keep": gettext_lazy("Kept."),

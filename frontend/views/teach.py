@@ -13,11 +13,11 @@ from accounts.errors import CairnError, InvalidInput
 from frontend import words
 from frontend.views import base, imports
 from frontend.views.base import Frame
-from memory.actions.confirm import confirm
-from memory.actions.drafts import may_found
-from memory.actions.preview import preview
-from memory.actions.remember import NewMemory, Outcome, remember
-from memory.queries import own_types
+from memory.customization.queries import own_types
+from memory.intake.actions.preview import preview
+from memory.intake.actions.remember import NewMemory, Outcome, remember
+from memory.records.actions.candidate import may_found
+from memory.records.actions.confirm import confirm
 from memory.taxonomy import LinkKind, Scope, Source
 
 SHORTEST_LOOK = 12  # characters from which a look at the text is worth it

@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from accounts.errors import NotFound
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.queries import topics as queries
-from memory.queries.topics import TopicPlace, TopicView
+from memory.topics import queries
+from memory.topics.queries import TopicPlace, TopicView
 
 PAGE_SIZE = 60  # topics
 MEMORIES = 30  # of one topic that are shown; the list shows them all

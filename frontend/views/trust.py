@@ -11,9 +11,9 @@ from frontend import words_of_sessions
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
-from memory.actions.trusting import set_trust
-from memory.queries import trust as standings
-from memory.queries.trust import TrustView
+from memory.review.actions.trust import set_trust
+from memory.review.queries import trust as standings
+from memory.review.queries.trust import TrustView
 from teams.roles import Act, allows
 from teams.trust import LEVELS, LevelRow, TrustLevel
 

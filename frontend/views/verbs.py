@@ -13,11 +13,11 @@ from frontend import inspector, messages
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
-from memory.actions.confirm import confirm
-from memory.actions.pin import pin
-from memory.actions.restore import restore
-from memory.actions.together import do_all
-from memory.queries.views import MemoryView
+from memory.records.actions.bulk import do_all
+from memory.records.actions.confirm import confirm
+from memory.records.actions.pin import pin
+from memory.records.actions.restore import restore
+from memory.records.queries.views import MemoryView
 
 Verb = Callable[[Frame, UUID], MemoryView]
 

@@ -9,8 +9,8 @@ from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, page_of, record
 from accounts.api.shapes import Field, Text, Whole
 from accounts.caller import TokenScope
 from memory.api import inputs
-from memory.queries import action_log
-from memory.queries.action_log import ENDS, OUTCOMES, ActionFilters
+from memory.intake import queries as intake_queries
+from memory.intake.queries import ENDS, OUTCOMES, ActionFilters
 
 _EXAMPLE: Final[Mapping[str, Any]] = {
     "id": 81,
@@ -50,7 +50,7 @@ LONGEST_DAYS: Final = 365
 def index(ask: Ask) -> Answer:
     """Return a page of what became of candidates, the newest first."""
     query = ask.query
-    page = action_log.page(
+    page = intake_queries.page(
         caller=ask.caller,
         filters=ActionFilters(
             project=query["project"], outcome=query["outcome"], gate=query["gate"]
@@ -65,7 +65,7 @@ def index(ask: Ask) -> Answer:
 def counts(ask: Ask) -> Answer:
     """Return how candidates ended, by outcome and gate."""
     days = ask.query["days"]
-    found = action_log.tallies(
+    found = intake_queries.tallies(
         caller=ask.caller, project=ask.query["project"], days=days, now=ask.now
     )
     return Answer(body={"days": days, "items": [asdict(one) for one in found]})

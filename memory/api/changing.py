@@ -8,16 +8,16 @@ from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply, path_id
 from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from accounts.errors import InvalidInput
-from memory.actions.archive import archive
-from memory.actions.confirm import confirm
-from memory.actions.correct import Correction
-from memory.actions.correct import edit as edit_memory
-from memory.actions.pin import pin
-from memory.actions.restore import restore
-from memory.actions.revise import revise
 from memory.api import examples, inputs, output
 from memory.api.writing import remembered
-from memory.queries.views import MemoryView
+from memory.records.actions.archive import archive
+from memory.records.actions.confirm import confirm
+from memory.records.actions.pin import pin
+from memory.records.actions.restore import restore
+from memory.records.actions.revise import revise
+from memory.records.queries.views import MemoryView
+from memory.review.actions.correct import Correction
+from memory.review.actions.correct import edit as edit_memory
 
 CHANGED: Final = Reply(
     status=200, says="The memory as it is now.", schema="Memory", example=examples.MEMORY

@@ -9,10 +9,10 @@ from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, record, ref
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.check_diff import LONGEST_DIFF, check_diff
-from memory.actions.check_plan import LONGEST_PLAN, check_plan
-from memory.actions.holding import Check, Told
 from memory.api import examples, output
+from memory.checks.actions.check_diff import LONGEST_DIFF, check_diff
+from memory.checks.actions.check_plan import LONGEST_PLAN, check_plan
+from memory.checks.actions.run import Check, Told
 from memory.checks.judging import Level, Verdict, Why
 
 PROJECT: Final = Field(

@@ -9,12 +9,12 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, WHOLE, maybe, page_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.identifiers import as_uuid
-from memory.actions.settle import Settlement, reopen, settle
-from memory.actions.snooze_conflict import snooze_conflict
 from memory.api import examples, inputs, output
-from memory.lifecycle.settling import Bar, Rights, Verdict
-from memory.queries import conflicts
-from memory.queries.conflicts import ConflictView, State
+from memory.review.actions.conflict_settle import Settlement, reopen, settle
+from memory.review.actions.snooze_conflict import snooze_conflict
+from memory.review.conflict_rules import Bar, Rights, Verdict
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictView, State
 
 SAME_NAME: Final = (
     "id", "kind", "cause", "cosine", "found_at", "verdict", "reason", "settled_by", "settled_at",

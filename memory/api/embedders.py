@@ -8,17 +8,17 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import MOMENT, NUMBER, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.actions import switching
 from memory.api import inputs
-from memory.queries import embedders
-from memory.queries.embedders import Part
+from memory.index import queries as index_queries
+from memory.index.actions import model_switch
+from memory.index.queries import Part
 
 CHOICE: Final = Record(
     name="ModelChoice",
     fields=(
         Field(
             name="key",
-            shape=Text(largest=switching.LONGEST_KEY, smallest=1),
+            shape=Text(largest=model_switch.LONGEST_KEY, smallest=1),
             says="Key of a model, such as local/all-minilm-l6-v2 or openai/NAME@512.",
             required=True,
         ),
@@ -73,30 +73,30 @@ def index(ask: Ask) -> Answer:
 
 def switch(ask: Ask) -> Answer:
     """Begin to make vectors of another model."""
-    switching.switch(caller=ask.caller, key=ask.body["key"])
+    model_switch.switch(caller=ask.caller, key=ask.body["key"])
     return _now(ask, status=202)
 
 
 def cancel(ask: Ask) -> Answer:
     """Stop a switch."""
-    switching.cancel(caller=ask.caller)
+    model_switch.cancel(caller=ask.caller)
     return _now(ask, status=200)
 
 
 def roll_back(ask: Ask) -> Answer:
     """Compare by the model before this one again."""
-    switching.roll_back(caller=ask.caller)
+    model_switch.roll_back(caller=ask.caller)
     return _now(ask, status=200)
 
 
 def drop(ask: Ask) -> Answer:
     """Delete the vectors of a model that is not used any more."""
-    switching.drop(caller=ask.caller, key=ask.body["key"])
+    model_switch.drop(caller=ask.caller, key=ask.body["key"])
     return _now(ask, status=202)
 
 
 def _now(ask: Ask, *, status: int) -> Answer:
-    return Answer(status=status, body=asdict(embedders.models(caller=ask.caller)))
+    return Answer(status=status, body=asdict(index_queries.models(caller=ask.caller)))
 
 
 def _reply(status: int, says: str) -> tuple[Reply, ...]:

@@ -7,14 +7,14 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, NUMBER, TEXT, WHOLE, maybe, page_of, record, ref, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import Caller, TokenScope
-from memory.actions import entities
-from memory.actions.entities import TYPES, Place, Profile, Thing
-from memory.actions.merge_names import SCOPES, Pair, merge_names, scope_of, unmerge_names
-from memory.actions.narrowing import Narrowing
-from memory.actions.suggest_names import close_names_of
 from memory.api import examples, inputs, output
-from memory.intake.close_names import Reason
-from memory.intake.entities import EntityType
+from memory.entities.actions import entities
+from memory.entities.actions.entities import TYPES, Place, Profile, Thing
+from memory.entities.actions.merge_names import SCOPES, Pair, merge_names, scope_of, unmerge_names
+from memory.entities.actions.suggest_names import close_names_of
+from memory.entities.close_names import Reason
+from memory.entities.rules import EntityType
+from memory.search.actions.filter_values import Narrowing
 
 KIND: Final = Field(
     name="kind", shape=Text(largest=12, choices=TYPES), says="What the thing is.", default=None

@@ -9,8 +9,8 @@ from accounts.api.schemas import TEXT, WHOLE, record
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Free, Record, Several
 from accounts.caller import TokenScope
-from memory.actions import append_events as appending
-from memory.actions.append_events import append_events
+from memory.sessions.actions import append_events as appending
+from memory.sessions.actions.append_events import append_events
 
 LARGEST: Final = 500_000  # characters of one event as JSON; the body's bound is 1 MiB
 EVENTS: Final = Field(

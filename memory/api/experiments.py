@@ -8,9 +8,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Text, Whole
 from accounts.caller import TokenScope
-from memory.evaluation.differences import LEAST_SESSIONS, Side
-from memory.evaluation.uplift import GOALS, Measured, Saved
-from memory.queries.experiments import (
+from memory.experiments.differences import LEAST_SESSIONS, Side
+from memory.experiments.queries.experiments import (
     LARGEST_DAYS,
     USUAL_DAYS,
     GraphChanges,
@@ -19,6 +18,7 @@ from memory.queries.experiments import (
     proofs,
     report,
 )
+from memory.experiments.uplift import GOALS, Measured, Saved
 
 PROJECT: Final = Field(
     name="project",

@@ -5,10 +5,10 @@ from typing import Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.shapes import Field, Record, Text, Whole
 from accounts.caller import TokenScope
-from memory.actions.context import LARGEST_BUDGET
-from memory.actions.export import ExportRequest, export
 from memory.api import inputs
-from memory.exchange.writing import BUDGET_TOKENS, MEDIA, ExportFormat
+from memory.documents.actions.export import ExportRequest, export
+from memory.documents.writing import BUDGET_TOKENS, MEDIA, ExportFormat
+from memory.search.actions.context import LARGEST_BUDGET
 
 EXPORT: Final = Record(
     name="ExportRequest",

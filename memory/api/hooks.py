@@ -13,12 +13,12 @@ from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import NotFound
 from accounts.sentences import sentence
-from memory.actions import giving_back
-from memory.actions.binding import Whereabouts
-from memory.actions.follow_agent import follow_agent
-from memory.observer.harnesses import answering, hearing
-from memory.observer.harnesses.adapters import ADAPTERS, Adapter, Harness
-from memory.observer.injection import deadline
+from memory.injection.actions import deliver
+from memory.injection.actions.hooks import follow_agent
+from memory.injection.harnesses import payloads, responses
+from memory.injection.harnesses.adapters import ADAPTERS, Adapter, Harness
+from memory.records import deadline
+from memory.sessions.actions.external_binding import Whereabouts
 
 OFF: Final = "X-Cairn-Off"
 EVENT: Final = "X-Cairn-Event"
@@ -61,9 +61,9 @@ SCHEMAS: Final = {"HookAnswer": FREE}
 def take(ask: Ask) -> Answer:
     """Keep what an agent's program tells, and answer in its own shape."""
     adapter = _adapter(ask.path["harness"])
-    heard = hearing.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
+    heard = payloads.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
     given_until = deadline.within(seconds=settings.HOOK_SECONDS, clock=time.monotonic)
-    back = giving_back.SILENCE
+    back = deliver.SILENCE
     if ask.headers[OFF].strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
             project=ask.headers[PROJECT].strip(),
@@ -81,7 +81,7 @@ def take(ask: Ask) -> Answer:
         )
         back = followed.back
     return Answer(
-        body=answering.answer(adapter=adapter, event=heard.event, text=back.text),
+        body=responses.answer(adapter=adapter, event=heard.event, text=back.text),
         headers={SILENCE: LATE} if back.is_late else {},
     )
 

@@ -19,16 +19,16 @@ from accounts.api.schemas import (
 )
 from accounts.api.shapes import Field, Several, Text, Whole
 from accounts.caller import TokenScope
-from memory.actions.begin_import import begin_import
-from memory.actions.cancel_import import cancel_import
-from memory.actions.importing import LARGEST_UPLOAD, Upload
-from memory.actions.preview_import import preview_import
-from memory.actions.retry_import import retry_import
-from memory.actions.undo_import import undo_import
 from memory.api import inputs, output
-from memory.exchange.candidates import MOST_CANDIDATES
-from memory.queries import imports
-from memory.queries.imports import ImportView, RowView
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.cancel_import import cancel_import
+from memory.documents.actions.importing import LARGEST_UPLOAD, Upload
+from memory.documents.actions.preview_import import preview_import
+from memory.documents.actions.retry_import import retry_import
+from memory.documents.actions.undo_import import undo_import
+from memory.documents.candidates import MOST_CANDIDATES
+from memory.documents.queries import imports
+from memory.documents.queries.imports import ImportView, RowView
 
 ROWS_SHOWN: Final = 1_000  # of a preview
 _NAME: Final = Field(

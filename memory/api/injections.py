@@ -9,13 +9,13 @@ from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, 
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Whole
 from accounts.caller import TokenScope
-from memory.actions.give_at_point import AtPointGiven
-from memory.actions.give_at_step import Step, give_at_step
-from memory.actions.giving_back import GivenBack
 from memory.api import inputs
-from memory.observer.injection.points import Point
-from memory.queries import injections
-from memory.queries.injections import Entry
+from memory.injection.actions.deliver import GivenBack
+from memory.injection.actions.trigger_points import AtPointGiven
+from memory.injection.actions.trigger_steps import Step, give_at_step
+from memory.injection.queries import injections
+from memory.injection.queries.injections import Entry
+from memory.sessions.points import Point
 
 STEP: Final = Record(
     name="AgentStep",

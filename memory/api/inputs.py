@@ -22,7 +22,19 @@ from accounts.api.shapes import (
 )
 from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
-from memory.actions.asking import (
+from memory.customization.custom_type_rules import FORM, LONGEST
+from memory.customization.phases import Phase
+from memory.injection.actions.trigger_points import AtPoint
+from memory.injection.planner import STEPS_MOST as MOST_STEPS
+from memory.intake.actions.remember import NewMemory
+from memory.records import states
+from memory.records.actions.validation import LARGEST_LINE
+from memory.records.filters import STATES
+from memory.review.actions.correct import KINDS
+from memory.search.actions.context import LARGEST_BUDGET, ContextRequest
+from memory.search.actions.filter_values import Narrowing
+from memory.search.actions.recall import Closeness
+from memory.search.actions.request import (
     LARGEST_FILTER,
     LARGEST_LIMIT,
     LONGEST_QUERY,
@@ -31,19 +43,7 @@ from memory.actions.asking import (
     Rerank,
     SearchRequest,
 )
-from memory.actions.context import LARGEST_BUDGET, ContextRequest
-from memory.actions.correct import KINDS
-from memory.actions.fields import LARGEST_LINE
-from memory.actions.give_at_point import AtPoint
-from memory.actions.narrowing import Narrowing
-from memory.actions.recall import Closeness
-from memory.actions.remember import NewMemory
-from memory.intake.own_types import FORM, LONGEST
-from memory.observer.injection.planner import STEPS_MOST as MOST_STEPS
-from memory.observer.injection.points import Point
-from memory.retrieval import states
-from memory.retrieval.filters import STATES
-from memory.retrieval.phases import Phase
+from memory.sessions.points import Point
 from memory.taxonomy import MemoryType, Reach, Scope, Source, Status
 
 CONTENT: Final = Text(largest=100_000)

@@ -7,10 +7,10 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, NUMBER, TEXT, TRUTH, record, several
 from accounts.api.shapes import Field, Identifier, Record, Text, Truth
 from accounts.caller import TokenScope
-from memory.actions.unlink import Edge, unlink
 from memory.api import examples, output
-from memory.queries import memories
-from memory.queries.memories import LinkView
+from memory.records.queries import memories
+from memory.records.queries.memories import LinkView
+from memory.review.actions.unlink import Edge, unlink
 from memory.taxonomy import LinkKind
 
 _KIND: Final = {"type": "string", "enum": list(LinkKind)}

@@ -5,15 +5,15 @@ from typing import Any, Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
-from memory.actions import methodologies as actions
 from memory.api import inputs
-from memory.intake import own_types
-from memory.observer.completing import OnComplete
-from memory.observer.injection.relays import Transition
-from memory.queries import methodologies as queries
-from memory.queries.methodologies import MethodologyView
-from memory.retrieval.methodology import LONGEST_NAME, MOST_PHASES, NAME
-from memory.retrieval.phases import Phase
+from memory.customization import custom_type_rules
+from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME
+from memory.customization.phases import Phase
+from memory.customization.queries import methodologies as queries
+from memory.customization.queries.methodologies import MethodologyView
+from memory.injection.actions import methodologies as actions
+from memory.injection.relays import Transition
+from memory.observer.unit_completion_rules import OnComplete
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
@@ -31,7 +31,9 @@ RELAY: Final = Record(
         Field(name="to", shape=STAGE, says="The stage that begins.", required=True),
         Field(
             name="types",
-            shape=Several(of=inputs.TYPE, largest=len(own_types.OURS) + own_types.MOST),
+            shape=Several(
+                of=inputs.TYPE, largest=len(custom_type_rules.OURS) + custom_type_rules.MOST
+            ),
             says="The types that pass on, its own ones too; all when left out.",
             default=(),
         ),
@@ -42,19 +44,19 @@ OWN_TYPE: Final = Record(
     fields=(
         Field(
             name="name",
-            shape=Text(largest=own_types.LONGEST, smallest=1, form=own_types.FORM),
+            shape=Text(largest=custom_type_rules.LONGEST, smallest=1, form=custom_type_rules.FORM),
             says="How memories of it are called: small letters, digits, hyphens, underscores.",
             required=True,
         ),
         Field(
             name="base",
-            shape=Text(largest=24, choices=own_types.BASES),
+            shape=Text(largest=24, choices=custom_type_rules.BASES),
             says="Which of our types it is: as that one it fades and is searched.",
             required=True,
         ),
         Field(
             name="says",
-            shape=Text(largest=own_types.LONGEST_SAYS, smallest=1),
+            shape=Text(largest=custom_type_rules.LONGEST_SAYS, smallest=1),
             says="One sentence for those who choose a type.",
             required=True,
         ),
@@ -95,7 +97,7 @@ METHODOLOGY: Final = Record(
         ),
         Field(
             name="types",
-            shape=Several(of=OWN_TYPE, largest=own_types.MOST),
+            shape=Several(of=OWN_TYPE, largest=custom_type_rules.MOST),
             says="Types of memories that it adds to ours.",
             default=(),
         ),
@@ -115,7 +117,7 @@ def define(ask: Ask) -> Answer:
         Transition(before=one["from"], after=one["to"], types=frozenset(one["types"]))
         for one in ask.body["relays"]
     )
-    types = tuple(own_types.of_body(kept=one) for one in ask.body["types"])
+    types = tuple(custom_type_rules.of_body(kept=one) for one in ask.body["types"])
     made = actions.define(
         caller=ask.caller,
         name=ask.body["name"],
@@ -143,7 +145,7 @@ def _shown(view: MethodologyView) -> dict[str, Any]:
         "is_own": view.is_own,
         "relays": [queries.to_body(transition=one) for one in view.relays],
         "on_complete": list(view.on_complete),
-        "types": [own_types.to_body(own=one) for one in view.types],
+        "types": [custom_type_rules.to_body(own=one) for one in view.types],
     }
 
 

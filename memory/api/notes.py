@@ -8,10 +8,16 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.push_note import LARGEST, LONGEST_PATH, NewNote, push_note, remove_note
 from memory.api import inputs, output
-from memory.queries import notes
-from memory.queries.notes import NoteView
+from memory.documents.actions.push_note import (
+    LARGEST,
+    LONGEST_PATH,
+    NewNote,
+    push_note,
+    remove_note,
+)
+from memory.documents.queries import notes
+from memory.documents.queries.notes import NoteView
 
 NOTE: Final = Record(
     name="NewNote",

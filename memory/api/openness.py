@@ -5,20 +5,20 @@ from typing import Any, Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
-from memory.actions import openness
 from memory.api import inputs
+from memory.records.actions import project_access
 from teams.api.projects import EXAMPLE
 from teams.queries import ProjectView
 
 
 def open_(ask: Ask) -> Answer:
     """Let everyone of the organization into a project."""
-    return _shown(openness.open_project(caller=ask.caller, ref=ask.path["ref"]))
+    return _shown(project_access.open_project(caller=ask.caller, ref=ask.path["ref"]))
 
 
 def close(ask: Ask) -> Answer:
     """Keep a project to those added to it."""
-    return _shown(openness.close_project(caller=ask.caller, ref=ask.path["ref"]))
+    return _shown(project_access.close_project(caller=ask.caller, ref=ask.path["ref"]))
 
 
 def _shown(view: ProjectView) -> Answer:

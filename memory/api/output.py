@@ -18,19 +18,19 @@ from accounts.api.schemas import (
     ref,
     several,
 )
-from memory.actions.context import Context, Reason
-from memory.actions.lay_out import Layout
-from memory.actions.match import Matches
-from memory.actions.recall import Closeness
-from memory.actions.remember import Outcome
-from memory.actions.search import Hit, SearchAnswer
 from memory.api import styles
-from memory.observer.completing import OnComplete
-from memory.queries.memories import VersionView
-from memory.queries.relations import Contradiction, Relation
-from memory.queries.views import MemoryView
-from memory.retrieval.organize import Order
-from memory.retrieval.phases import Phase
+from memory.customization.phases import Phase
+from memory.intake.actions.remember import Outcome
+from memory.observer.unit_completion_rules import OnComplete
+from memory.records.queries.memories import VersionView
+from memory.records.queries.relations import Contradiction, Relation
+from memory.records.queries.views import MemoryView
+from memory.search.actions.context import Context, Reason
+from memory.search.actions.match import Matches
+from memory.search.actions.presentation import Layout
+from memory.search.actions.recall import Closeness
+from memory.search.actions.search import Hit, SearchAnswer
+from memory.search.organize import Order
 
 NAMES: Final = tuple(
     name for name in MemoryView.__dataclass_fields__ if name not in {"project_slug", "project_id"}
@@ -94,7 +94,7 @@ _OF_CONTEXT: Final = (
     "tokens", "budget_tokens", "phase", "order", "hint", "nothing_relevant", "degraded", "took_ms",
     "profile",
 )  # fmt: skip
-_WHY: Final = record(  # as memory.retrieval.explain makes it
+_WHY: Final = record(  # as memory.search.explain makes it
     score=NUMBER,
     parts=FREE,
     multipliers=FREE,

@@ -6,9 +6,9 @@ from typing import Any, Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
 from accounts.caller import TokenScope
-from memory.evaluation.phase_learning import LEAST_TOLD, Came, Learned
-from memory.queries.phase_weights import PhaseWeights, weights_of
-from memory.retrieval.phases import Own
+from memory.customization.phases import Own
+from memory.experiments.phase_learning import LEAST_TOLD, Came, Learned
+from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
 
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "PhaseWeight": record(phase=TEXT, type=TEXT, weight=NUMBER),

@@ -10,10 +10,10 @@ from accounts.api.shapes import Field, Fraction, Several, Text, Truth
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
 from memory.api import examples, inputs, output
-from memory.queries import memories
-from memory.queries.memories import Cursor
-from memory.retrieval import filters as query_box
-from memory.retrieval.filters import Filters
+from memory.records import filters as query_box
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.records.queries.memories import Cursor
 
 FIELDS: Final = (
     inputs.PROJECT,

@@ -9,16 +9,16 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.deciding import Decided
-from memory.actions.keep import keep
-from memory.actions.merge import merge
-from memory.actions.reject import reject
-from memory.actions.snooze import snooze
-from memory.actions.undo import undo
 from memory.api import conflicts, examples, inputs, output
-from memory.lifecycle.review import Group, Verdict, Why
-from memory.queries import reviews
-from memory.queries.reviews import Due, DuePlace
+from memory.records.verdicts import Group, Verdict, Why
+from memory.review.actions.keep import keep
+from memory.review.actions.merge import merge
+from memory.review.actions.reject import reject
+from memory.review.actions.snooze import snooze
+from memory.review.actions.undo import undo
+from memory.review.actions.verdict import Decided
+from memory.review.queries import reviews
+from memory.review.queries.reviews import Due, DuePlace
 
 _GROUPS: Final = tuple(item.value for item in Group)
 GROUP: Final = Field(name="group", shape=Text(largest=9, choices=_GROUPS), says="Why it waits.")

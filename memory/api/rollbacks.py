@@ -9,13 +9,13 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Moment, Record
 from accounts.caller import TokenScope
-from memory.actions.roll_back import RolledBack, roll_back
-from memory.actions.undo_rollback import undo_rollback
 from memory.api import inputs
-from memory.lifecycle.rolling_back import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
-from memory.queries import rollbacks
-from memory.queries.rollback_choices import Choice
-from memory.queries.rollbacks import COUNTED
+from memory.review.rollback import queries as rollback_queries
+from memory.review.rollback.execute import RolledBack, roll_back
+from memory.review.rollback.permissions import Choice
+from memory.review.rollback.queries import COUNTED
+from memory.review.rollback.rules import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
+from memory.review.rollback.undo import undo_rollback
 
 _CHOOSING: Final = (
     Field(name="person", shape=Identifier(), says="Who wrote it, by id."),
@@ -101,7 +101,7 @@ _WHO: Final = (
 
 def look(ask: Ask) -> Answer:
     """Say what a rollback would take back."""
-    seen = rollbacks.preview(
+    seen = rollback_queries.preview(
         caller=ask.caller,
         choice=_choice(ask, ask.query),
         after=UUID(ask.cursor) if ask.cursor else None,

@@ -4,14 +4,14 @@ from typing import Final
 
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
-from memory.actions.context import context
-from memory.actions.give_at_point import give_at_point
-from memory.actions.lay_out import lay_out
-from memory.actions.match import match
-from memory.actions.search import search
 from memory.api import examples, injections, inputs, output
 from memory.api.inputs import PATTERN
-from memory.retrieval import states
+from memory.injection.actions.trigger_points import give_at_point
+from memory.records import states
+from memory.search.actions.context import context
+from memory.search.actions.match import match
+from memory.search.actions.presentation import lay_out
+from memory.search.actions.search import search
 
 
 def find(ask: Ask) -> Answer:

@@ -12,11 +12,12 @@ from accounts.api.schemas import FREE, ID, MOMENT, TEXT, TRUTH, WHOLE, maybe, pa
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Free, Moment, Record, Several, Text, Truth
 from accounts.caller import TokenScope
-from memory.actions import append_turns as appending
-from memory.actions.append_turns import NewTurn, append_turns
-from memory.actions.delete_session import Fate, delete_session
-from memory.actions.end_session import end_session
-from memory.actions.open_session import (
+from memory.api import inputs, turns
+from memory.sessions.actions import append_turns as appending
+from memory.sessions.actions.append_turns import NewTurn, append_turns
+from memory.sessions.actions.delete_session import Fate, delete_session
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import (
     LONGEST,
     LONGEST_PART,
     MOST_STEPS,
@@ -24,9 +25,8 @@ from memory.actions.open_session import (
     NewSession,
     open_session,
 )
-from memory.api import inputs, turns
-from memory.queries import sessions
-from memory.queries.sessions import STATES, SessionPlace, SessionView
+from memory.sessions.queries import sessions
+from memory.sessions.queries.sessions import STATES, SessionPlace, SessionView
 
 TURN: Final = Record(
     name="NewTurn",

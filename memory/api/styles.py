@@ -7,10 +7,9 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, TEXT, TRUTH, maybe, record, ref, several
 from accounts.api.shapes import Field, Record, Several, Text, Truth
 from accounts.caller import TokenScope
-from memory.actions import styles as actions
-from memory.actions.context import Styled
-from memory.queries import styles as queries
-from memory.retrieval.style import (
+from memory.customization.actions import styles as actions
+from memory.customization.queries import styles as queries
+from memory.customization.style import (
     INTERFACES,
     LONGEST_TEXT,
     LONGEST_TOPIC,
@@ -22,6 +21,7 @@ from memory.retrieval.style import (
     NewStyle,
     Style,
 )
+from memory.search.actions.context import Styled
 
 LONGEST_SAID: Final = 1_000  # characters of what a session is about, ours
 _TOOL: Final = Text(largest=20, choices=INTERFACES)

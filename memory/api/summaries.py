@@ -9,13 +9,13 @@ from accounts.api.schemas import FREE, ID, TEXT, TRUTH, WHOLE, record, ref
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Identifier, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
-from memory.actions import decide_session as deciding
-from memory.actions.decide_session import NewVerdict, Others, decide_session
-from memory.actions.fields import LONGEST_REASON
 from memory.api import examples, inputs, output
 from memory.api.sessions import SESSION, shown
-from memory.queries import session_summary
-from memory.queries.session_summary import EMPTY, Came, Summary
+from memory.records.actions.validation import LONGEST_REASON
+from memory.review.actions import decide_session as deciding
+from memory.review.actions.decide_session import NewVerdict, Others, decide_session
+from memory.review.queries import session_summary
+from memory.review.queries.session_summary import EMPTY, Came, Summary
 
 VERDICT: Final = Record(
     name="SessionVerdict",

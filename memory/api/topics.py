@@ -8,8 +8,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, page_of, record, ref, several
 from accounts.caller import TokenScope
 from memory.api import examples, inputs, output
-from memory.queries import topics
-from memory.queries.topics import TopicPlace, TopicView
+from memory.topics import queries as topics_queries
+from memory.topics.queries import TopicPlace, TopicView
 
 _TOPIC: Final[Mapping[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a79",
@@ -37,7 +37,7 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def index(ask: Ask) -> Answer:
     """Return a page of topics, the largest first."""
-    page = topics.topics(
+    page = topics_queries.topics(
         caller=ask.caller,
         project=ask.query["project"],
         after=_place(ask.cursor),
@@ -50,8 +50,8 @@ def index(ask: Ask) -> Answer:
 
 def look(ask: Ask) -> Answer:
     """Return a topic with its most central memories."""
-    found = topics.topic(caller=ask.caller, topic_id=path_id(ask=ask))
-    memories = topics.memories_of(
+    found = topics_queries.topic(caller=ask.caller, topic_id=path_id(ask=ask))
+    memories = topics_queries.memories_of(
         caller=ask.caller, topic_id=found.id, limit=ask.query["limit"], now=ask.now
     )
     items = [output.memory(one) for one in memories]

@@ -8,9 +8,9 @@ from accounts.api.schemas import MOMENT, NUMBER, TEXT, TRUTH, WHOLE, maybe, reco
 from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.trusting import set_trust
-from memory.queries import trust
-from memory.queries.trust import TrustView
+from memory.review.actions.trust import set_trust
+from memory.review.queries import trust
+from memory.review.queries.trust import TrustView
 from teams.trust import NextLevel, TrustLevel, level_row
 
 NAMES: Final = tuple(level.name.lower() for level in TrustLevel)

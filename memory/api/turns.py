@@ -9,13 +9,13 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, page_of, record
 from accounts.api.shapes import Field, Identifier, Text, Whole
 from accounts.caller import TokenScope
-from memory.actions import append_turns
-from memory.actions.open_session import LONGEST
 from memory.api import inputs
-from memory.intake.turns import Speaker
-from memory.queries import history
-from memory.queries.history import HistoryPlace, HistoryQuestion, How
-from memory.queries.turns import turns
+from memory.sessions.actions import append_turns
+from memory.sessions.actions.open_session import LONGEST
+from memory.sessions.queries import history
+from memory.sessions.queries.history import HistoryPlace, HistoryQuestion, How
+from memory.sessions.queries.turns import turns
+from memory.sessions.turns import Speaker
 
 ROLE: Final = Text(largest=12, choices=tuple(speaker.value for speaker in Speaker))
 SPOKEN: Final = (  # of a turn that somebody sends, also over MCP

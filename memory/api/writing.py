@@ -5,10 +5,10 @@ from typing import Any, Final
 from accounts.api import waiting
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
-from memory.actions.remember import Outcome, remember
-from memory.actions.remember_all import remember_all
 from memory.api import examples, inputs, output
 from memory.errors import RefusedByGate
+from memory.intake.actions.remember import Outcome, remember
+from memory.intake.actions.remember_all import remember_all
 
 
 def create(ask: Ask) -> Answer:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from memory.intake import text as texts
+from memory.text import text as texts
 
 LONGEST: Final = 160  # characters of a clause, ours
 SHORTEST_APPROACH: Final = 12  # characters; a shorter first clause says too little, ours

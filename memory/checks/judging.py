@@ -24,8 +24,8 @@ from uuid import UUID
 
 from memory.checks import clauses, words
 from memory.checks.parts import Part, Place
-from memory.retrieval import paths
 from memory.taxonomy import MemoryType
+from memory.text import globs
 
 COVERAGE: Final = 0.6  # of a clause's stems, from which it is met; fitted
 COVERAGE_LONG: Final = 0.45  # of a clause, where so many stems meet as LONG says; fitted
@@ -212,7 +212,7 @@ def is_about(*, one: str, other: str) -> bool:
 
     A path that ends with a slash is a folder and about all below it.
     """
-    left, right = paths.bare(path=one), paths.bare(path=other)
+    left, right = globs.bare(path=one), globs.bare(path=other)
     if not left or not right:
         return False
     if left.endswith("/") or right.endswith("/"):

@@ -11,8 +11,8 @@ from typing import Final
 from memory.checks import clauses, words
 from memory.checks.diffs import ChangedFile, Hunk
 from memory.checks.plans import Step
-from memory.intake import standalone
-from memory.observer import places
+from memory.extraction import standalone
+from memory.sessions import file_paths
 
 LINE_MOST: Final = 1_000  # characters of a line that are looked at, ours
 ADDED_MOST: Final = 8_000  # characters of a place that are looked at, ours
@@ -52,7 +52,9 @@ class Part:
 def of_step(*, step: Step) -> Part:
     """Return a step as a part."""
     said = clauses.read(text=step.text)
-    files = (places.relative(path=path, root="") for path in standalone.files_in(text=step.text))
+    files = (
+        file_paths.relative(path=path, root="") for path in standalone.files_in(text=step.text)
+    )
     return Part(
         place=Place(step=step.number, first_line=step.line, last_line=step.line),
         text=step.text,

@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from memory.intake import entities
-from memory.intake import statement_words as told
-from memory.intake import text as texts
-from memory.intake.entities import EntityKind
-from memory.intake.tools import CANONICAL
+from memory.entities import rules as entities_rules
+from memory.entities.rules import EntityKind
+from memory.entities.tools import CANONICAL
+from memory.records import statement_words as told
+from memory.text import text as texts
 
 SHORTEST: Final = 3  # letters of a stem, ours
 _WORD: Final = re.compile(r"[^\W\d_][^\W_]+")
@@ -89,7 +89,7 @@ def quantities(*, text: str) -> Mapping[str, frozenset[str]]:
 
 def names(*, text: str) -> frozenset[str]:
     """Return the stems of what a text calls by name: tools, services, names of code."""
-    spans = entities.find_entities(text=text)
+    spans = entities_rules.find_entities(text=text)
     named = " ".join(one.text for one in spans if one.kind in _NAMING)
     return stems(text=named)
 

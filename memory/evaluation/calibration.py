@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from memory.evaluation.judged import Split
-from memory.retrieval import relevance as relevances
-from memory.retrieval.relevance import Calibration, Rivals, Sign, Signs
+from memory.evaluation.dataset import Split
+from memory.search import relevance as relevances
+from memory.search.relevance import Calibration, Rivals, Sign, Signs
 
 RIDGE: Final = 1.0  # pull of each standardized slope towards 0, ours
 ROUNDS: Final = 30  # of Newton's method; six are enough on our sets

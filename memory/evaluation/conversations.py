@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.evaluation.bootstrap import Interval, quotient
-from memory.evaluation.judged import Split, WrongSet
-from memory.intake.extract import Candidate
-from memory.intake.turns import Speaker, Turn
+from memory.evaluation.dataset import Split, WrongSet
+from memory.extraction.extract import Candidate
+from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
 
 

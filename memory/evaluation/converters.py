@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from memory.evaluation.judged import LARGEST_GRADE, WrongSet
+from memory.evaluation.dataset import LARGEST_GRADE, WrongSet
 from memory.taxonomy import CODE_TAG
 
 LONGEST: Final = 20_000  # characters of a memory, spec 2.1; longer texts are cut

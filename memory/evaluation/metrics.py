@@ -1,9 +1,9 @@
 """Measures of one ranking, of silence, and of a pack; no judge, no model (spec 3.4, 11.1).
 
-In the flow: `memory.actions.evaluate` asks every query of a judged set, and `report` puts what came
-back through these. A ranking is ids, best first, each once; grades say how useful an id is: 1
-touches the answer, 2 answers in part, 3 is the answer; an id without a grade is worth nothing.
-Queries that nothing answers have no grades; they belong to silence, not to rankings.
+In the flow: `memory.evaluation.actions.evaluate` asks every query of a judged set, and `report`
+puts what came back through these. A ranking is ids, best first, each once; grades say how useful an
+id is: 1 touches the answer, 2 answers in part, 3 is the answer; an id without a grade is worth
+nothing. Queries that nothing answers have no grades; they belong to silence, not to rankings.
 """
 
 import math

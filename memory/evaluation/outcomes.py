@@ -1,8 +1,8 @@
 """What a search answered, and the measures of it, per query and per kind (spec 3.4).
 
-In the flow: `memory.actions.evaluate` fills `Asked`, `measured` turns each into numbers, `table`
-takes means with intervals over all queries and over each kind. Rank measures come from the ranking
-without silence; silence, packs and times from the search as it is usually asked.
+In the flow: `memory.evaluation.actions.evaluate` fills `Asked`, `measured` turns each into numbers,
+`table` takes means with intervals over all queries and over each kind. Rank measures come from the
+ranking without silence; silence, packs and times from the search as it is usually asked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ from typing import Final
 
 from memory.evaluation import bootstrap, metrics
 from memory.evaluation.bootstrap import Interval
-from memory.evaluation.judged import JudgedQuery, JudgedSet, Split
+from memory.evaluation.dataset import JudgedQuery, JudgedSet, Split
 from memory.evaluation.metrics import NOTHING, Share
 
 K: Final = 10  # ranks looked at; also what a search returns by default

@@ -10,10 +10,10 @@ from typing import Any, Final
 from memory.evaluation import outcomes
 from memory.evaluation.bootstrap import LEVEL, RESAMPLES, Interval
 from memory.evaluation.calibration import Checked
-from memory.evaluation.judged import JudgedQuery
+from memory.evaluation.dataset import JudgedQuery
 from memory.evaluation.outcomes import Asked, Evaluation, Row, System
 from memory.evaluation.weights import Choice
-from memory.retrieval.query import QueryKind
+from memory.search.query import QueryKind
 
 COUNTED: Final = frozenset({"pack tokens"})  # in units, not shares
 SHARED: Final = (  # the tables of a report: heading, measures
@@ -58,7 +58,7 @@ def differences(*, title: str, rows: tuple[Row, ...]) -> str:
 
 
 def calibrations(*, rows: tuple[Checked, ...]) -> str:
-    """Return fitted rows as the table of `memory.retrieval.calibrations` takes them, and checks."""
+    """Return fitted rows as the table of `memory.search.calibrations` takes them, and checks."""
     return "\n".join(line for row in rows for line in _calibration(row))
 
 

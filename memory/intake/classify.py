@@ -10,11 +10,11 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 
 from memory import taxonomy
-from memory.intake import entities
-from memory.intake import text as texts
-from memory.intake.entities import WRITTEN_DATES, EntityKind, EntitySpan
+from memory.entities import rules as entities_rules
+from memory.entities.rules import WRITTEN_DATES, EntityKind, EntitySpan
 from memory.intake.markers import MARKERS
 from memory.taxonomy import Governance, MemoryType, Structure
+from memory.text import text as texts
 
 LEDGER_LINES = 2  # key-value lines, spec 2.2
 SEQUENCE_WORDS = 2  # different ones make a timeline, ours
@@ -77,7 +77,7 @@ def classify(
 ) -> Classification:
     """Classify a candidate; given files and modules come first, those named in the text follow."""
     visible = texts.visible_text(text=content)
-    found = entities.find_entities(text=visible)
+    found = entities_rules.find_entities(text=visible)
     chosen, basis = (type, TypeBasis.GIVEN) if type is not None else type_of(content=visible)
     named = tuple(span.text for span in found if span.kind is EntityKind.PATH)
     all_files = tuple(dict.fromkeys((*files, *named)))

@@ -18,8 +18,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from accounts.sentences import sentence
-from memory.intake import statements
-from memory.intake.statements import Difference
+from memory.records import statements
+from memory.records.statements import Difference
 from memory.taxonomy import Authority, LinkKind
 
 CONFLICT_COSINE = 0.75  # at least, to look for a conflict; ours

@@ -5,9 +5,6 @@ from typing import Any, Final
 from accounts.api.schemas import MOMENT, NUMBER, TEXT, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Moment, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.recall import Closeness, recall
-from memory.actions.similar import similar
-from memory.actions.timeline import timeline
 from memory.mcp.shapes import (
     BANNER,
     MEMORY,
@@ -19,7 +16,10 @@ from memory.mcp.shapes import (
     option,
     shown,
 )
-from memory.retrieval.paths import LONGEST
+from memory.search.actions.recall import Closeness, recall
+from memory.search.actions.similar import similar
+from memory.search.actions.timeline import timeline
+from memory.text.globs import LONGEST
 
 
 def about(call: Call) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from typing import Any, Final
 from accounts.api.schemas import NUMBER, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from memory.actions import check_diff as diffs
-from memory.actions import check_plan as plans
-from memory.actions.holding import Check
 from memory.api import checking
+from memory.checks.actions import check_diff as diffs
+from memory.checks.actions import check_plan as plans
+from memory.checks.actions.run import Check
 from memory.checks.judging import Level, Verdict, Why
 from memory.mcp.shapes import BANNER, MEMORY, PROJECT, Call, Tool, shown
 

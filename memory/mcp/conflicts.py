@@ -6,8 +6,8 @@ from accounts.api.schemas import ID, MOMENT, TEXT, record, several
 from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from memory.mcp.shapes import BANNER, MEMORY, PROJECT, Call, Tool, limit, shown
-from memory.queries import conflicts
-from memory.queries.conflicts import ConflictView, State
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictView, State
 
 
 def listed(call: Call) -> dict[str, Any]:

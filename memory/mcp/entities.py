@@ -5,8 +5,8 @@ from typing import Any, Final
 from accounts.api.schemas import TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Text, Truth
 from accounts.caller import TokenScope
-from memory.actions.entities import TYPES, about
-from memory.actions.suggest_names import close_names_of
+from memory.entities.actions.entities import TYPES, about
+from memory.entities.actions.suggest_names import close_names_of
 from memory.mcp.shapes import BANNER, MEMORY, NARROWING, Call, Tool, limit, narrowing, option, shown
 
 

@@ -6,13 +6,13 @@ from accounts.api import waiting
 from accounts.api.schemas import FREE, ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
-from memory.actions import append_turns
-from memory.actions.append_turns import NewTurn
-from memory.actions.open_session import LONGEST, NewSession
-from memory.actions.take_conversation import take_conversation
 from memory.api import turns
 from memory.mcp.shapes import PROJECT, Call, Tool, option
-from memory.queries import sessions
+from memory.sessions.actions import append_turns
+from memory.sessions.actions.append_turns import NewTurn
+from memory.sessions.actions.open_session import LONGEST, NewSession
+from memory.sessions.actions.take_conversation import take_conversation
+from memory.sessions.queries import sessions
 
 LONGEST_WAIT: Final = 20  # seconds; an agent's own limit is near
 TURN: Final = Record(name="turn", fields=turns.SPOKEN)

@@ -5,10 +5,7 @@ from typing import Any, Final
 from accounts.api.schemas import FREE, ID, NUMBER, TEXT, TRUTH, WHOLE, maybe, record, several
 from accounts.api.shapes import Field, Fraction, Record, Several, Text, Truth, Whole
 from accounts.caller import TokenScope
-from memory.actions.asking import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
-from memory.actions.context import LARGEST_BUDGET, ContextRequest, LeftOut, Styled, Told, context
-from memory.actions.match import match
-from memory.actions.search import Hit, search
+from memory.customization.phases import Phase
 from memory.mcp.shapes import (
     BANNER,
     FILTERS,
@@ -20,9 +17,19 @@ from memory.mcp.shapes import (
     option,
     shown,
 )
-from memory.retrieval import states
-from memory.retrieval.filters import STATES
-from memory.retrieval.phases import Phase
+from memory.records import states
+from memory.records.filters import STATES
+from memory.search.actions.context import (
+    LARGEST_BUDGET,
+    ContextRequest,
+    LeftOut,
+    Styled,
+    Told,
+    context,
+)
+from memory.search.actions.match import match
+from memory.search.actions.request import LONGEST_QUERY, PROFILES, Mode, Rerank, SearchRequest
+from memory.search.actions.search import Hit, search
 
 _FOUND: Final = {
     **MEMORY,

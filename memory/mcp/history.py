@@ -8,7 +8,7 @@ from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from memory.api import turns
 from memory.mcp.shapes import BANNER, Call, Tool, limit
-from memory.queries import history
+from memory.sessions.queries import history
 
 
 def search(call: Call) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from uuid import UUID
 from accounts.api.schemas import ID, TEXT, maybe, record, several
 from accounts.api.shapes import Field, Identifier, Record, Text
 from accounts.caller import TokenScope
-from memory.actions.remember import NewMemory, remember
 from memory.errors import RefusedByGate
+from memory.intake.actions.remember import NewMemory, remember
 from memory.mcp.shapes import (
     BANNER,
     MEMORY,
@@ -20,8 +20,8 @@ from memory.mcp.shapes import (
     shown,
     types,
 )
-from memory.queries import memories
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
 from memory.taxonomy import Source
 
 

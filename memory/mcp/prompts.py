@@ -12,10 +12,10 @@ from typing import Final
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.sentences import sentence
-from memory.actions.asking import LONGEST_QUERY, SearchRequest
-from memory.actions.context import ContextRequest, context
-from memory.observer.injection.planner import CHECKED
-from memory.retrieval.phases import Phase
+from memory.customization.phases import Phase
+from memory.injection.planner import CHECKED
+from memory.search.actions.context import ContextRequest, context
+from memory.search.actions.request import LONGEST_QUERY, SearchRequest
 
 BUDGET: Final = 1_200  # tokens of a checklist, ours
 ASKS: Final = "Before you plan, go through this list; say for each item how the plan deals with it."

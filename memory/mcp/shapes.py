@@ -13,11 +13,11 @@ from typing import Any, Final
 from accounts.api.schemas import ID, MOMENT, NUMBER, TEXT, TRUTH, maybe, record, several
 from accounts.api.shapes import Field, Moment, Record, Several, Shape, Text, Whole
 from accounts.caller import Caller, TokenScope
-from memory.actions.narrowing import Narrowing
-from memory.intake.own_types import FORM, LONGEST
-from memory.queries.relations import Contradiction
-from memory.queries.views import MemoryView
-from memory.retrieval.packing_text import NOTICE
+from memory.customization.custom_type_rules import FORM, LONGEST
+from memory.records.queries.relations import Contradiction
+from memory.records.queries.views import MemoryView
+from memory.search.actions.filter_values import Narrowing
+from memory.search.packing_text import NOTICE
 from memory.taxonomy import MemoryType
 
 BANNER: Final = NOTICE

@@ -6,7 +6,7 @@ from accounts.api.schemas import ID, TEXT, WHOLE, maybe, record, several
 from accounts.api.shapes import Record
 from accounts.caller import TokenScope
 from memory.mcp.shapes import BANNER, PROJECT, Call, Tool, limit
-from memory.queries.topics import topics
+from memory.topics.queries import topics
 
 
 def listed(call: Call) -> dict[str, Any]:

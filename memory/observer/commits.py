@@ -9,9 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from memory.intake import chatter, extract, sentences
-from memory.intake.turns import Speaker, Turn
+from memory.extraction import chatter, extract
+from memory.sessions.turns import Speaker, Turn
 from memory.taxonomy import MemoryType
+from memory.text import sentences
 
 LONGEST: Final = 500  # characters of what is kept, ours
 SENTENCES_MOST: Final = 3  # of the body, the ones that give reasons; ours

@@ -7,11 +7,11 @@ a command or a test, within the ten calls before.
 from dataclasses import dataclass
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.remarks import Remark, RemarkKind
-from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.observer.sightings import Evidence
-from memory.observer.tools import Act
+from memory.observer import detections
+from memory.observer.detections import Evidence
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
+from memory.sessions.self_reports import Remark, RemarkKind
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 10  # looked at before and after, ours
 MOST: Final = 10  # of a session, the last ones; ours
@@ -60,8 +60,8 @@ def _dead_end(remark: Remark, deeds: tuple[Deed, ...], task: str) -> DeadEnd | N
         why_it_failed=" ".join(part for part in (remark.text, failed.message) if part),
         alternative=_in_words(instead) if instead is not None else "",
         task=task.partition("\n")[0][:200],
-        files=files[: sightings.FILES_MOST],
-        evidence=(*sightings.evidence(deeds=tried), said),
+        files=files[: detections.FILES_MOST],
+        evidence=(*detections.evidence(deeds=tried), said),
     )
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from memory.extraction.prompts.schemas import SYNTHESIZED
 from memory.intake.attributes import PAYLOADS
-from memory.observer import phrasing, sightings, syntheses
+from memory.observer import detections, phrasing, syntheses
 from memory.observer.signals import error_retry
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow
 from memory.observer.syntheses import DRAFTS_MOST, Draft, Summary
-from memory.prompts.schemas import SYNTHESIZED
 from memory.taxonomy import MemoryType
 
 FACTS_MOST: Final = 30  # of a module, the strongest; ours
@@ -133,7 +133,7 @@ def _checked(entry: Any, told: tuple[Fact, ...]) -> Draft | str:
     files = tuple(dict.fromkeys(path for one in cited for path in one.files))
     said = " ".join((*(one.says for one in cited), *files))
     content = Draft(
-        type=type, content=text, files=files[: sightings.FILES_MOST], attributes=payload
+        type=type, content=text, files=files[: detections.FILES_MOST], attributes=payload
     )
     return phrasing.fault(text=text, said=said) or content
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.observer.events import Outcome
-from memory.observer.scratchpad import Scratchpad, SessionType, Setting
+from memory.sessions.events import Outcome
+from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 from memory.taxonomy import MemoryType
 
 PIECEWISE_ABOVE: Final = 5  # subtasks of a build, spec 4.4

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from memory.observer import places, sightings
+from memory.observer import detections
 from memory.observer.dead_ends import DeadEnd
-from memory.observer.sightings import Sighting
+from memory.observer.detections import Sighting
+from memory.sessions import file_paths
 from memory.taxonomy import MemoryType
 
 Payload = Mapping[str, object]
@@ -29,7 +30,7 @@ def of_dead_end(*, found: DeadEnd) -> Payload:
 
 
 def _recipe(sighting: Sighting, sessions: int) -> Payload:
-    steps = sightings.detail(sighting=sighting, name="steps").split("\n")
+    steps = detections.detail(sighting=sighting, name="steps").split("\n")
     return {
         "task_pattern": steps[0],
         "steps": tuple(
@@ -41,7 +42,7 @@ def _recipe(sighting: Sighting, sessions: int) -> Payload:
 
 
 def _prefetch(sighting: Sighting, sessions: int) -> Payload:
-    module = places.module(path=sighting.files[0])
+    module = file_paths.module(path=sighting.files[0])
     return {
         "always_read": sighting.files,
         "trigger_module": module or sighting.files[0],

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from memory.intake import chatter, statements
-from memory.intake import text as texts
-from memory.intake.extract import SHORTEST
-from memory.observer import alarms
+from memory.extraction import chatter
+from memory.extraction.extract import SHORTEST
 from memory.observer.promotion import Candidate
 from memory.observer.wording import CONTENT_MOST
+from memory.records import alarms, statements
+from memory.text import text as texts
 
 MOST: Final = 20  # signals a call: as many as a session can promote, spec 4.4
 LONGEST_SIGNAL: Final = 900  # characters of one in a call, ours

@@ -13,25 +13,16 @@ from typing import Final
 
 from memory.intake import integrate
 from memory.intake.integrate import NOVELTY_COSINE
-from memory.observer import (
-    commits,
-    dead_ends,
-    end_to_end,
-    gates,
-    payloads,
-    quorum,
-    sightings,
-    signal_table,
-    trust_gate,
-    wording,
-)
-from memory.observer.events import Event, Outcome
+from memory.observer import commits, dead_ends, detections, gates, payloads, signal_table, wording
+from memory.observer.detections import Evidence, Sighting
 from memory.observer.gates import GATES, Progress
-from memory.observer.quorum import Seen, Witnessed
-from memory.observer.scratchpad import Scratchpad
-from memory.observer.sightings import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.trust_gate import TrustTier
+from memory.sessions import end_to_end, trust_gate
+from memory.sessions.events import Event, Outcome
+from memory.sessions.scratchpad import Scratchpad
+from memory.sessions.trust_gate import TrustTier
+from memory.statistics import quorum
+from memory.statistics.quorum import Seen, Witnessed
 from memory.taxonomy import MemoryType, Source, source_row
 
 SUPPORT_BASE: Final = 0.9  # with just the sessions needed, ours
@@ -245,7 +236,7 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
                 key=f"qa_report:{report.text}",
                 type=MemoryType.ERROR_PATTERN,
                 content=f"QA found: {report.text.strip()}",
-                files=report.files[: sightings.FILES_MOST],
+                files=report.files[: detections.FILES_MOST],
                 evidence=evidence,
                 value=QA_VALUE,
                 source=Source.QA_AUTO,
@@ -265,7 +256,7 @@ def _from_commits(scratchpad: Scratchpad) -> Iterator[_Draft]:
                 key=f"commit:{kept.content}",
                 type=kept.type,
                 content=kept.content,
-                files=commit.files[: sightings.FILES_MOST],
+                files=commit.files[: detections.FILES_MOST],
                 evidence=evidence,
                 value=COMMIT_VALUE,
                 source=Source.COMMIT_AUTO,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.formulas.factors import checked_share
+from memory.records.factors import checked_share
 from memory.taxonomy import MemoryType
 
 DIAGNOSTIC_WEIGHT: Final = 0.5  # spec 4.2

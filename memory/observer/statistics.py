@@ -13,14 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from memory.observer import places, sightings
-from memory.observer.events import Outcome
-from memory.observer.finding import Known
-from memory.observer.scratchpad import Deed, FileUse, Scratchpad, each_file, step_key
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detect import Known
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.observer.signals import co_access, error_retry
-from memory.observer.tools import Act
+from memory.sessions import file_paths
+from memory.sessions.events import Outcome
+from memory.sessions.scratchpad import Deed, FileUse, Scratchpad, each_file, step_key
+from memory.sessions.tools import Act
 
 EDGES_MOST: Final = 400  # of one session, those met most often; ours
 HOWS_MOST: Final = 5  # ways in which an error was resolved, ours
@@ -186,7 +187,7 @@ def module_after(*, row: ModuleRow, add: ModuleRow) -> ModuleRow:
 
 def modules_of(*, edge: EdgeRow) -> tuple[str, str]:
     """Return the modules of two files, in alphabetical order."""
-    first, second = places.module(path=edge.first), places.module(path=edge.second)
+    first, second = file_paths.module(path=edge.first), file_paths.module(path=edge.second)
     return min(first, second), max(first, second)
 
 
@@ -235,7 +236,7 @@ def _files(scratchpad: Scratchpad) -> tuple[FileRow, ...]:
             sized=int(use.tokens > 0),
         )
         for path, use in sorted(_clean_uses(scratchpad).items())
-        if path and not places.is_outside(path=path)
+        if path and not file_paths.is_outside(path=path)
     )
 
 
@@ -304,8 +305,8 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
     Plan and steps count for the main one if it ended well.
     """
     tokens = _tokens(scratchpad)
-    touched = {places.module(path=row.path) for row in _files(scratchpad)}
-    main = sightings.main_module(scratchpad=scratchpad)
+    touched = {file_paths.module(path=row.path) for row in _files(scratchpad)}
+    main = detections.main_module(scratchpad=scratchpad)
     planned = scratchpad.setting.planned_steps
     actual = scratchpad.steps_done or scratchpad.current_step
     is_clean = scratchpad.taint is None
@@ -327,13 +328,13 @@ def _modules(scratchpad: Scratchpad) -> tuple[ModuleRow, ...]:
 def _tokens(scratchpad: Scratchpad) -> dict[str, int]:
     """Return the tokens of the steps that touched modules; a step's go to its last touch."""
     last: dict[str, Deed] = {}
-    for deed in sightings.touches(scratchpad=scratchpad):
+    for deed in detections.touches(scratchpad=scratchpad):
         if scratchpad.taint is not None and deed.sequence > scratchpad.taint.sequence:
             continue
         last[step_key(agent=deed.agent, step=deed.step)] = deed
     tokens: dict[str, int] = {}
     for step, deed in last.items():
-        module = places.module(path=deed.target)
+        module = file_paths.module(path=deed.target)
         cost = scratchpad.steps[step].tokens if step in scratchpad.steps else 0
         tokens[module] = tokens.get(module, 0) + cost
     return tokens

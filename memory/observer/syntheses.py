@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.observer import places, statistics
+from memory.observer import statistics
 from memory.observer.signals import error_retry
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow
+from memory.sessions import file_paths
 from memory.taxonomy import MemoryType
 
 THRESHOLDS: Final = (5, 10, 20, 50, 100)  # sessions of a module, spec 4.5
@@ -121,7 +122,7 @@ def is_of(*, module: str, error: ErrorRow, paths: frozenset[str]) -> bool:
     if any(path in error.message for path in paths):
         return True
     helped = (path for how in error.hows for path in error_retry.changed(how=how))
-    return any(places.module(path=path) == module for path in helped)
+    return any(file_paths.module(path=path) == module for path in helped)
 
 
 def shares(*, module: ModuleRow, files: Iterable[FileRow], above: float) -> tuple[str, ...]:

@@ -7,11 +7,11 @@ scratchpad only; nothing is stored as a memory while the session runs.
 from dataclasses import dataclass
 from typing import Final
 
-from memory.observer import places
-from memory.observer.remarks import RemarkKind
-from memory.observer.scratchpad import Scratchpad, edited
 from memory.observer.signal_table import SignalKind
 from memory.observer.signals import repeated_grep, self_correction
+from memory.sessions import file_paths
+from memory.sessions.scratchpad import Scratchpad, edited
+from memory.sessions.self_reports import RemarkKind
 
 SELF_CORRECTION: Final = 0.9  # priority, spec 4.2
 REPEATED_GREP: Final = 0.8  # priority, spec 4.2
@@ -75,5 +75,5 @@ def _configs(scratchpad: Scratchpad) -> tuple[Early, ...]:
     return tuple(
         Early(kind=SignalKind.CONFIG_TOUCHED, priority=CONFIG_TOUCHED, about=path)
         for path in sorted(scratchpad.files)
-        if places.is_config(path=path)
+        if file_paths.is_config(path=path)
     )

@@ -7,9 +7,9 @@ Which of its types a signal becomes is decided by what it shows, not by chance.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from memory.observer import sightings
+from memory.observer import detections
 from memory.observer.dead_ends import DeadEnd
-from memory.observer.sightings import Sighting
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
 from memory.taxonomy import MemoryType
 
@@ -58,12 +58,12 @@ def dead_end(*, found: DeadEnd) -> str:
 
 
 def _of_co_access(sighting: Sighting) -> MemoryType:
-    is_change = sightings.detail(sighting=sighting, name="both_edited") == "yes"
+    is_change = detections.detail(sighting=sighting, name="both_edited") == "yes"
     return MemoryType.CAUSAL_DEPENDENCY if is_change else MemoryType.PREFETCH_PATTERN
 
 
 def _of_error(sighting: Sighting) -> MemoryType:
-    is_resolved = sightings.detail(sighting=sighting, name="resolved") == "yes"
+    is_resolved = detections.detail(sighting=sighting, name="resolved") == "yes"
     return MemoryType.ERROR_PATTERN if is_resolved else MemoryType.GOTCHA
 
 
@@ -93,7 +93,7 @@ def _sentence(text: str) -> str:
 
 
 def _named(sighting: Sighting, name: str) -> str:
-    return _part(sightings.detail(sighting=sighting, name=name))
+    return _part(detections.detail(sighting=sighting, name=name))
 
 
 def _files(sighting: Sighting) -> str:
@@ -135,7 +135,7 @@ def _repeated_grep(one: Sighting) -> str:
 
 
 def _tool_sequence(one: Sighting) -> str:
-    steps = sightings.detail(sighting=one, name="steps").split("\n")
+    steps = detections.detail(sighting=one, name="steps").split("\n")
     return f"The usual steps here: {', then '.join(steps)}."
 
 
@@ -158,7 +158,7 @@ def _import_chase(one: Sighting) -> str:
 
 
 def _test_order(one: Sighting) -> str:
-    order = sightings.detail(sighting=one, name="order").split("\n")
+    order = detections.detail(sighting=one, name="order").split("\n")
     runs, failures = _named(one, "runs"), _named(one, "failures")
     where = _named(one, "module") or "the project"
     return f"Tests of {where}: {', then '.join(order)}; {runs} runs, {failures} of them failed."

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from accounts.sentences import sentence
-from memory.intake.accurate import Reader, ReadSpan
+from memory.entities.accurate import Reader, ReadSpan
 from memory.providers import model_files
 from memory.providers.contracts import Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable

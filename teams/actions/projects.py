@@ -104,7 +104,7 @@ def hold_project(*, caller: Caller, ref: str) -> Project:
 
 
 def admit(*, caller: Caller, row: Project, everyone: bool) -> ProjectView:
-    """Put down whether everyone belongs to a held project; `memory.actions.openness` checks it."""
+    """Store whether everyone belongs to a project that is locked already."""
     if row.open_to_all != everyone:
         row.open_to_all, row.version = everyone, row.version + 1
         row.save(update_fields=["open_to_all", "version"])

@@ -11,7 +11,7 @@ from drf_spectacular.validation import validate_schema
 
 from config.api_urls import ENDPOINTS
 from config.rest import documentation, rendering
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 
 FROZEN = Path(__file__).with_name("openapi.json")
 HOW = (

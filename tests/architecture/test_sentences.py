@@ -69,7 +69,7 @@ def test_what_only_programs_are_told_is_not_looked_at() -> None:
     told = ("memory/api/writing.py", "memory/mcp/app.py", "config/rest/problems.py", "a/b.html")
 
     assert not any(sentences.is_read(path=PurePosixPath(path)) for path in told)
-    assert sentences.is_read(path=PurePosixPath("memory/actions/confirm.py"))
+    assert sentences.is_read(path=PurePosixPath("memory/records/actions/confirm.py"))
 
 
 def test_sentence_without_a_french_text_is_named() -> None:

@@ -1,7 +1,8 @@
 """The tables in the code are the specification's, figure by figure (spec 1.3 to 1.5, 3.1)."""
 
 from memory import taxonomy
-from memory.retrieval import fusion, phases
+from memory.customization import phases
+from memory.search import fusion
 
 # fmt: off
 SPEC_TYPES = (  # type, kind, governance, half-life in days, says

@@ -18,11 +18,11 @@ from django.utils import timezone
 
 from accounts.caller import Caller
 from config import collecting
-from memory.actions.append_events import append_events
-from memory.actions.end_session import end_session
-from memory.actions.finalize import finalize
-from memory.actions.observe import observe
-from memory.actions.open_session import NewSession, open_session
+from memory.observer.actions.finalize import finalize
+from memory.observer.actions.observe import observe
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
 from teams.actions.projects import create_project
 from tests.bench import bench_observer, measures, serving, texts
 from tests.support import people

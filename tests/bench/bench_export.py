@@ -12,8 +12,8 @@ from pathlib import Path
 from django.core.management import call_command
 from django.utils import timezone
 
-from memory.actions.export import ExportRequest, export
-from memory.exchange.writing import ExportFormat
+from memory.documents.actions.export import ExportRequest, export
+from memory.documents.writing import ExportFormat
 from tests.bench import made, measures, serving
 from tests.support import people
 

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from memory.evaluation import conversations
-from memory.intake.extract import extract
-from memory.intake.worth import worth_asking
+from memory.extraction.extract import extract
+from memory.extraction.worth import worth_asking
 from tests.bench import measures
 
 SET = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"

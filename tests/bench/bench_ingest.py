@@ -16,9 +16,9 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.drafts import NewMemory
-from memory.actions.remember_all import MOST, remember_all
-from memory.models import Memory
+from memory.intake.actions.remember_all import MOST, remember_all
+from memory.records.actions.candidate import NewMemory
+from memory.records.models import Memory
 from teams.actions.projects import create_project
 from tests.bench import measures, serving
 from tests.bench.texts import docstrings

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from memory.intake import accurate
-from memory.intake import entities as patterns
-from memory.intake.accurate import Reader, ReadSpan
-from memory.intake.entities import ENTITY_TYPES, EntityKind, EntityType
+from memory.entities import accurate
+from memory.entities import rules as patterns
+from memory.entities.accurate import Reader, ReadSpan
+from memory.entities.rules import ENTITY_TYPES, EntityKind, EntityType
 from memory.providers import name_reader
 from tests.bench import measures
 

@@ -8,7 +8,8 @@ import random
 import sys
 import time
 
-from memory.observer import checkpoint, finding, fold, reading
+from memory.observer import detect
+from memory.sessions import checkpoint, event_parsing, fold
 from tests.bench import measures
 from tests.support.stories import Story
 
@@ -22,15 +23,13 @@ def main(*, sizes: tuple[int, ...]) -> None:
     """Read, fold, write, read back and finish sessions of some sizes."""
     for size in sizes:
         rows = made(calls=size)
-        read_in, batch = _timed(lambda rows=rows: reading.read_all(rows=rows))
+        read_in, batch = _timed(lambda rows=rows: event_parsing.read_all(rows=rows))
         folded_in, state = _timed(
             lambda batch=batch: fold.rebuild(setting=Story().setting, events=batch.events)
         )
         written_in, data = _timed(lambda state=state: checkpoint.dump(scratchpad=state))
         loaded_in, _ = _timed(lambda data=data: checkpoint.load(data=data))
-        found_in, found = _timed(
-            lambda state=state: finding.find_all(scratchpad=state, verdicts={})
-        )
+        found_in, found = _timed(lambda state=state: detect.find_all(scratchpad=state, verdicts={}))
         count = len(batch.events)
         measures.line(f"{count:,} events", f"{len(found)} signals, {len(data) / 1e6:.1f} MB")
         measures.line("read", f"{count / read_in:10,.0f} a second")

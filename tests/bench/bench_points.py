@@ -18,14 +18,14 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.append_events import append_events
-from memory.actions.asking import SearchRequest
-from memory.actions.end_session import end_session
-from memory.actions.finalize import finalize
-from memory.actions.give_at_point import AtPoint, give_at_point
-from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory
-from memory.observer.injection.points import POINTS, Point
+from memory.injection.actions.trigger_points import AtPoint, give_at_point
+from memory.observer.actions.finalize import finalize
+from memory.records.models import Memory
+from memory.search.actions.request import SearchRequest
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.points import POINTS, Point
 from teams.actions.switch_hooks import switch_hooks
 from teams.queries.hooks import Hook
 from tests.bench import made, measures, serving

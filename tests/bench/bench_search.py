@@ -29,7 +29,7 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.models import Organization
-from memory.actions.search import SearchRequest, search
+from memory.search.actions.search import SearchRequest, search
 from tests.bench import made, measures, serving
 from tests.support import people
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory.client import masking
-from memory.providers import secret_catalog
+from memory.secrets import secret_catalog
 from tests.bench import measures
 from tests.bench.odd_texts import texts
 

@@ -19,8 +19,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from graph.algorithms import communities, weighted
-from memory.lifecycle import topics
-from memory.lifecycle.topics import Subject, Vectors
+from memory.topics import clustering
+from memory.topics.clustering import Subject, Vectors
 from tests.bench import measures
 
 SIZES = (1_000, 10_000, 50_000)
@@ -35,15 +35,15 @@ def main(*, sizes: tuple[int, ...]) -> None:
     base = 0.0
     for size in sizes:
         subjects, vectors = made(size=size)
-        near = partial(topics.near, vectors=vectors)
-        shared = partial(topics.shared, subjects=subjects)
+        near = partial(clustering.near, vectors=vectors)
+        shared = partial(clustering.shared, subjects=subjects)
         edges = (*_shown("nearest vectors", near), *_shown("shared things", shared))
         graph = weighted.build(nodes=size, edges=edges)
         found = _shown("Leiden", partial(communities.find, graph=graph))
         quality = communities.quality(graph=graph, communities=found)
         measures.line("its result", f"{len(found)} communities, Q {quality:.3f}")
         started = time.process_time()
-        kept = topics.sort(subjects=subjects, vectors=vectors, links=())
+        kept = clustering.sort(subjects=subjects, vectors=vectors, links=())
         spent = time.process_time() - started
         base = base or spent / size
         measures.line(

@@ -18,9 +18,10 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.search import SearchRequest, search
-from memory.queries import memories, overview
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.review.queries import overview
+from memory.search.actions.search import SearchRequest, search
 from tests.bench import made, measures, serving
 from tests.support import people
 

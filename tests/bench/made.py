@@ -24,11 +24,13 @@ from psycopg import sql
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import embedding, upkeep
-from memory.actions.drafts import NewMemory
-from memory.actions.remember_all import remember_all
-from memory.models import Lexeme, Memory, MemoryKeyword, MemoryVector, Mention
+from memory.entities.models import Mention
+from memory.index.actions import embedding, maintenance
+from memory.index.models import Lexeme, MemoryKeyword, MemoryVector
+from memory.intake.actions.remember_all import remember_all
 from memory.providers import registry
+from memory.records.actions.candidate import NewMemory
+from memory.records.models import Memory
 from memory.taxonomy import MemoryType, type_row
 from teams.actions.projects import create_project
 from tests.bench.texts import docstrings
@@ -173,7 +175,7 @@ def load(*, caller: Caller, count: int, seed: int = 1) -> None:
         )
         _sow(line)
         _fill(line, count, random.Random(seed))
-    upkeep.refresh_lexicon()
+    maintenance.refresh_lexicon()
     _settle(parameters, tenant.schema_name)
 
 

@@ -21,9 +21,9 @@ from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import User
 from frontend import live
-from memory.actions.search import SearchRequest, search
-from memory.queries import memories
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.search.actions.search import SearchRequest, search
 from teams import queries
 from teams.actions.projects import create_project
 from teams.changes import GROUP

@@ -29,7 +29,8 @@ from accounts.authentication import entered  # noqa: E402
 from accounts.models import Job  # noqa: E402
 from accounts.sql import doors  # noqa: E402
 from config.asgi import application  # noqa: E402
-from memory.models import Memory, MemoryVector  # noqa: E402
+from memory.index.models import MemoryVector  # noqa: E402
+from memory.records.models import Memory  # noqa: E402
 from memory.tasks import merge_access  # noqa: E402
 from tests.support import canaries, canary_storm, live  # noqa: E402
 from tests.support.canaries import READS, Tally, World  # noqa: E402

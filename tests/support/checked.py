@@ -15,14 +15,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from memory.actions.check_diff import check_diff
-from memory.actions.check_plan import check_plan
-from memory.actions.trial import Trial, trial
+from memory.checks.actions.check_diff import check_diff
+from memory.checks.actions.check_plan import check_plan
 from memory.checks.judging import Level
-from memory.evaluation import judged
+from memory.evaluation import dataset
+from memory.evaluation.actions.sandbox import Trial, trial
 
 CASES: Final = Path(__file__).parent / "checks.jsonl"
-SET: Final = Path(judged.__file__).parent / "sets" / "coding"
+SET: Final = Path(dataset.__file__).parent / "sets" / "coding"
 Case = dict[str, Any]
 
 
@@ -83,9 +83,9 @@ def check(*, given: tuple[Case, ...], now: datetime) -> tuple[Result, ...]:
 def filled(*, now: datetime) -> Iterator[Trial]:
     """Fill such an organization until the block ends."""
     memories, queries = (
-        (SET / name).read_text(encoding="utf-8") for name in (judged.MEMORIES, judged.QUERIES)
+        (SET / name).read_text(encoding="utf-8") for name in (dataset.MEMORIES, dataset.QUERIES)
     )
-    whole = judged.parse(name="coding", memories=memories, queries=queries)
+    whole = dataset.parse(name="coding", memories=memories, queries=queries)
     with trial(judged=whole, now=now, tell=lambda _: None) as place:
         yield place
 

@@ -26,9 +26,10 @@ from accounts.caller import Caller, Role  # noqa: E402
 from accounts.errors import CairnError  # noqa: E402
 from accounts.job_names import QUEUES  # noqa: E402
 from accounts.models import Organization, User  # noqa: E402
-from memory.actions.remember import NewMemory, remember  # noqa: E402
-from memory.actions.search import SearchRequest, search  # noqa: E402
-from memory.models import Memory, MemoryVector  # noqa: E402
+from memory.index.models import MemoryVector  # noqa: E402
+from memory.intake.actions.remember import NewMemory, remember  # noqa: E402
+from memory.records.models import Memory  # noqa: E402
+from memory.search.actions.search import SearchRequest, search  # noqa: E402
 from teams.actions.projects import create_project  # noqa: E402
 from tests.support import operator, people  # noqa: E402
 from tests.support.load import PROJECT, content_of  # noqa: E402

@@ -14,13 +14,15 @@ import numpy as np
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import embedding
-from memory.intake.entities import EntityType
-from memory.intake.names import Name
-from memory.models import EmbeddingModel, Memory
-from memory.retrieval import query
-from memory.sql import entities, retrieval
-from memory.sql.retrieval import Found, Question
+from memory.entities.names import Name
+from memory.entities.rules import EntityType
+from memory.entities.sql import entities
+from memory.index.actions import embedding
+from memory.index.models import EmbeddingModel
+from memory.records.models import Memory
+from memory.search import query
+from memory.search.sql import candidates
+from memory.search.sql.candidates import Found, Question
 from teams import visibility
 from teams.models import Project
 
@@ -89,14 +91,14 @@ def settle(*, members: tuple[Member, ...], caller: Caller, now: datetime) -> Non
     for row in rows:
         row.names = tuple(named(word) for word in row.content.split())
     entities.write(rows=rows)
-    retrieval.write_keywords(
+    candidates.write_keywords(
         rows=tuple((one.id, embedding.code_of(one.type), one.text) for one in members)
     )
     model, _ = EmbeddingModel.objects.get_or_create(
         key=MODEL,
         defaults={"dimensions": DIMENSIONS, "prefix_dimensions": DIMENSIONS, "active": True},
     )
-    retrieval.write_vectors(
+    candidates.write_vectors(
         model_id=model.id,
         rows=tuple((one.id, embedding.code_of(one.type), one.id.hex) for one in members),
         vectors=np.array([one.vector for one in members], dtype=np.float32),
@@ -110,7 +112,7 @@ def ask(*, caller: Caller, **wanted: Any) -> tuple[Found, ...]:
         "moment": None, "dense_limit": 1_000, "keyword_limit": 1_000, **wanted,
     }  # fmt: skip
     sight = visibility.sight_of(caller=caller)
-    return retrieval.candidates(question=Question(**given), sight=sight).found
+    return candidates.candidates(question=Question(**given), sight=sight).found
 
 
 def named(key: str, type: EntityType = EntityType.OTHER) -> Name:

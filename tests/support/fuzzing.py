@@ -21,7 +21,7 @@ from schemathesis.generation.case import Case
 from schemathesis.hooks import HookContext
 from schemathesis.schemas import BaseSchema
 
-from memory.observer.reading import Reason
+from memory.sessions.event_parsing import Reason
 
 SHOWN: Final = 30  # failures that a message names
 LONGEST_WAIT: Final = 30  # seconds; a valid `wait` is sent as 0, or the run would mostly wait

@@ -15,7 +15,7 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import Organization, User
 from config.asgi import application
-from memory.providers import secret_catalog
+from memory.secrets import secret_catalog
 from teams.actions.projects import create_project
 from tests.support import people
 

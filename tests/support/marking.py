@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from memory.intake.accurate import Reader, ReadSpan
+from memory.entities.accurate import Reader, ReadSpan
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.name_reader import LIBRARY
 from memory.providers.pins import NAME_READER

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from accounts.caller import Caller, Role
-from memory.actions.remember import NewMemory, Outcome, remember
-from memory.queries.views import MemoryView
+from memory.intake.actions.remember import NewMemory, Outcome, remember
+from memory.records.queries.views import MemoryView
 
 REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
 CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."

@@ -14,9 +14,10 @@ from typing import Any
 
 from accounts import jobs
 from accounts.jobs import Claim
-from memory.actions import store
 from memory.api import writing
-from memory.sql import retrieval, spaces
+from memory.index.sql import vectors
+from memory.records.actions import writes
+from memory.search.sql import candidates
 
 FOLDER = Path(os.environ["FIRE_MOMENTS"])
 TOO_MUCH_BYTES = 4_000_000_000
@@ -108,9 +109,9 @@ def install() -> None:
     jobs.run_handler = lambda claim: _run_handler(claim, original=original)
     _count_slots()
     _around(jobs, "sweep", before="sweeping")
-    _around(retrieval, "write_vectors", after="inside")
-    _around(spaces, "hold_memories", after="cutting")
-    _around(store, "insert", after="inserted")
+    _around(candidates, "write_vectors", after="inside")
+    _around(vectors, "hold_memories", after="cutting")
+    _around(writes, "insert", after="inserted")
     _around(writing, "remember", after="committed")
     _around(writing, "remember_all", after="committed")
 

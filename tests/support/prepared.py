@@ -19,7 +19,7 @@ from django.db import connection
 
 from accounts import schema
 from accounts.models import AuditRoot, Organization
-from memory.actions import embedding
+from memory.index.actions import embedding
 
 MOST = 3  # two that must not see each other, and one to spare
 TAKEN_BETWEEN_VACUUMS = 40

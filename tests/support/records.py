@@ -7,10 +7,11 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import store
-from memory.intake import text as texts
-from memory.models import Memory, MemoryLink, MemoryUsage, MemoryVersion
+from memory.index.models import MemoryUsage
+from memory.records.actions import writes
+from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.taxonomy import LinkKind, MemoryType, Reach, Status, Structure, Tier, Verification
+from memory.text import text as texts
 from teams.queries import find_project
 
 START: Final = datetime(2026, 3, 1, tzinfo=UTC)
@@ -29,7 +30,7 @@ def fill(*, caller: Caller, project: str, count: int, seed: int) -> tuple[UUID, 
         place = find_project(caller=caller, ref=project)
         rows = tuple(_row(caller, place.id, random, number) for number in range(count))
         for start in range(0, count, 1_000):
-            store.insert(caller=caller, rows=rows[start : start + 1_000])
+            writes.insert(caller=caller, rows=rows[start : start + 1_000])
         superseded = [row for row in rows if row.status == Status.SUPERSEDED]
         for row in superseded:
             row.superseded_by = random.choice(rows)

@@ -4,7 +4,8 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.models import Invitation, Job, Membership, Organization, Token, User
-from memory.models import Import, ImportRow, Memory, MemoryLink, MemoryVersion, NoteVersion
+from memory.documents.models import Import, ImportRow, NoteVersion
+from memory.records.models import Memory, MemoryLink, MemoryVersion
 from teams.models import AuditEntry, Change, Project, ProjectMember
 
 TABLES = (

@@ -6,9 +6,9 @@ a client would post, so whatever reads them is tested from the rim on.
 
 from collections.abc import Callable
 
-from memory.observer import fold, reading
-from memory.observer.scratchpad import Scratchpad, SessionType, Setting
-from memory.observer.sightings import Sighting
+from memory.observer.detections import Sighting
+from memory.sessions import event_parsing, fold
+from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 
 ROOT = "/work/shop"
 BEGAN = 1_760_000_000.0
@@ -114,5 +114,5 @@ class Story:
 
     def scratchpad(self) -> Scratchpad:
         """Read and fold what happened."""
-        batch = reading.read_all(rows=tuple(self.rows))
+        batch = event_parsing.read_all(rows=tuple(self.rows))
         return fold.rebuild(setting=self.setting, events=batch.events)

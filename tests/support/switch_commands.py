@@ -20,12 +20,13 @@ from django.core.management import call_command
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from memory.actions import embedding
-from memory.actions.drafts import NewMemory
-from memory.actions.remember_all import MOST, remember_all
-from memory.actions.search import SearchRequest, search
-from memory.models import EmbeddingModel, Memory, MemoryVector
+from memory.index.actions import embedding
+from memory.index.models import EmbeddingModel, MemoryVector
+from memory.intake.actions.remember_all import MOST, remember_all
 from memory.providers import registry
+from memory.records.actions.candidate import NewMemory
+from memory.records.models import Memory
+from memory.search.actions.search import SearchRequest, search
 from tests.support import people
 from tests.support.load import PROJECT, content_of
 

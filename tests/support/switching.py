@@ -7,10 +7,10 @@ from accounts import jobs, tasks, tenancy
 from accounts.caller import Caller
 from accounts.job_names import QUEUES
 from accounts.models import Job
-from memory.actions import embedding
-from memory.models import EmbeddingModel, MemoryVector
+from memory.index import queries as index_queries
+from memory.index.actions import embedding
+from memory.index.models import EmbeddingModel, MemoryVector
 from memory.providers import registry
-from memory.queries import embedders
 from tests.support import people
 
 SAME = 0.999  # cosine of a vector with itself, at half precision
@@ -32,7 +32,7 @@ def make_active(key: str) -> None:
 
 def spaces_of(caller: Caller) -> dict[str, int]:
     """How many memories have a vector of each model."""
-    return {view.key: view.embedded for view in embedders.models(caller=caller).models}
+    return {view.key: view.embedded for view in index_queries.models(caller=caller).models}
 
 
 def do_jobs(most: int = 100) -> int:

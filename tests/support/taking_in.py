@@ -6,11 +6,11 @@ from typing import Any, Final
 from accounts import tenancy
 from accounts.caller import Caller
 from memory import tasks
-from memory.actions.begin_import import begin_import
-from memory.actions.importing import Upload
-from memory.models import Memory
-from memory.queries import imports
-from memory.queries.imports import ImportView
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.importing import Upload
+from memory.documents.queries import imports
+from memory.documents.queries.imports import ImportView
+from memory.records.models import Memory
 from tests.support import work
 
 RULES: Final = """# Shop

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.models import Definition
-from memory.queries import trust as standings
-from memory.queries import waiting
-from memory.queries.definitions import Kind
+from memory.customization.models import Definition
+from memory.customization.queries.definitions import Kind
+from memory.review.queries import pending
+from memory.review.queries import trust as standings
 from teams import queries as places
 from teams import trust
 from teams.trust import TrustLevel
@@ -24,7 +24,7 @@ def stand(caller: Caller, project: str, level: TrustLevel, now: datetime) -> Non
     )
     with tenancy.unit():
         Definition.objects.update_or_create(
-            audience=waiting.answering(caller=caller),
+            audience=pending.answering(caller=caller),
             kind=Kind.TRUST,
             name=places.find_project(caller=caller, ref=project).id.hex,
             defaults={"body": standings.to_body(standing=standing), "defined_at": now},

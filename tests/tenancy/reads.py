@@ -8,22 +8,25 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions.context import ContextRequest, context
-from memory.actions.entities import about, known
-from memory.actions.lay_out import lay_out
-from memory.actions.match import match
-from memory.actions.narrowing import Narrowing
-from memory.actions.preview import preview
-from memory.actions.recall import Closeness, recall
-from memory.actions.search import SearchRequest, search
-from memory.actions.similar import similar
-from memory.actions.timeline import timeline
-from memory.models import Memory
-from memory.queries import connections, evidence, memories, overview, reviews
-from memory.retrieval.evidence import Evidence
-from memory.retrieval.filters import Filters
-from memory.retrieval.neighborhood import Turn
-from memory.retrieval.query import understand
+from memory.entities.actions.entities import about, known
+from memory.injection.queries import connections
+from memory.intake.actions.preview import preview
+from memory.records.filters import Filters
+from memory.records.models import Memory
+from memory.records.queries import memories
+from memory.review.queries import overview, reviews
+from memory.search import queries as search_queries
+from memory.search.actions.context import ContextRequest, context
+from memory.search.actions.filter_values import Narrowing
+from memory.search.actions.match import match
+from memory.search.actions.presentation import lay_out
+from memory.search.actions.recall import Closeness, recall
+from memory.search.actions.search import SearchRequest, search
+from memory.search.actions.similar import similar
+from memory.search.actions.timeline import timeline
+from memory.search.evidence import Evidence
+from memory.search.neighborhood import Turn
+from memory.search.query import understand
 from teams import visibility
 from teams.queries import places
 from tests.support.memories import new
@@ -148,7 +151,7 @@ def _of_waiting(read: Callable[[], Any]) -> Any:
 
 def _evidence(a: Asking) -> dict[UUID, Evidence]:
     with tenancy.unit():
-        return evidence.read_evidence(
+        return search_queries.read_evidence(
             memory_ids=(a.memory_id,),
             sight=visibility.sight_of(caller=a.caller),
             asked=understand(text="canary"),
@@ -161,7 +164,7 @@ def _turns(a: Asking) -> dict[UUID, Turn]:
     with tenancy.unit():
         Memory.objects.filter(session_id=None).update(session_id=SESSION)
         sight = visibility.sight_of(caller=a.caller)
-        return evidence.read_turns(memory_ids=(a.memory_id,), sight=sight)
+        return search_queries.read_turns(memory_ids=(a.memory_id,), sight=sight)
 
 
 ABOUT_SOME_IDS: dict[str, Read] = {

@@ -10,9 +10,9 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.queries import rollbacks
-from memory.queries.rollback_choices import Choice, chosen
-from memory.queries.rollback_judged import judgments
+from memory.review.rollback import queries as rollback_queries
+from memory.review.rollback.endorsements import judgments
+from memory.review.rollback.permissions import Choice, chosen
 from teams.actions.projects import create_project
 from teams.queries.audit import Filters, page
 from tests.conftest import NOW
@@ -54,7 +54,7 @@ def test_confirmations_are_looked_up_in_an_index_of_nothing_else(
     with tenancy.unit():
         what = chosen(caller=caller, choice=choice, now=ASKED_AT)
         plans = [
-            *_plans(lambda: rollbacks.counts(caller=caller, what=what)),
+            *_plans(lambda: rollback_queries.counts(caller=caller, what=what)),
             *_plans(lambda: judgments(ids=[uuid4()], what=what)),
         ]
 

@@ -11,8 +11,8 @@ from django.db import connection
 from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.models import Organization
-from memory.queries import memories
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
 from tests.support import people
 from tests.support.memories import stored
 from tests.support.racing import race

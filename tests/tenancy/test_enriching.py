@@ -7,9 +7,10 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.enrich_entities import enrich_part
-from memory.actions.forget_enriched import forget_enriched
-from memory.models import Memory, Mention
+from memory.entities.actions.enrich_entities import enrich_part
+from memory.entities.actions.forget_enriched import forget_enriched
+from memory.entities.models import Mention
+from memory.records.models import Memory
 from tests.support.marking import marking
 from tests.support.memories import stored
 

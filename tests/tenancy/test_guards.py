@@ -16,15 +16,16 @@ from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope
 from accounts.errors import Forbidden, NotFound
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
-from memory.actions import embedding
-from memory.actions.revise import revise
+from memory.index.actions import embedding
+from memory.injection.queries import connections
 from memory.mcp import server
 from memory.mcp.app import _check_places
 from memory.mcp.tools import TOOLS
-from memory.queries import connections, memories
-from memory.queries.memories import lock_memory
-from memory.sql import retrieval
-from memory.sql.retrieval import Question
+from memory.records.actions.revise import revise
+from memory.records.queries import memories
+from memory.records.queries.memories import lock_memory
+from memory.search.sql import candidates
+from memory.search.sql.candidates import Question
 from teams import visibility
 from teams.actions import idempotency
 from teams.actions.idempotency import Standing
@@ -71,7 +72,7 @@ def _candidates(caller: Caller, *, words: str, by_meaning: bool) -> set[UUID]:
     )
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        found = retrieval.candidates(question=question, sight=sight).found
+        found = candidates.candidates(question=question, sight=sight).found
     return {item.memory_id for item in found}
 
 
@@ -103,7 +104,7 @@ def test_duplicates_are_looked_for_in_one_audience(
         about = {"model_id": embedding.active_model().id, "vector": embedded.vector, "limit": 9}
 
         own, others = (
-            retrieval.nearest(audience=audience, project_id=project_id, **about)
+            candidates.nearest(audience=audience, project_id=project_id, **about)
             for audience in (caller.user_id, member.id)
         )
 

@@ -9,9 +9,9 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.remember_all import remember_all
-from memory.sql import entities
-from memory.sql.retrieval import Found
+from memory.entities.sql import entities
+from memory.intake.actions.remember_all import remember_all
+from memory.search.sql.candidates import Found
 from teams import visibility
 from teams.actions.projects import create_project
 from teams.queries import find_project

@@ -12,7 +12,7 @@ from accounts.caller import Caller
 from accounts.jobs import Claim
 from accounts.models import Job, Organization
 from config.telemetry import LineFormatter
-from memory.actions.search import SearchRequest, search
+from memory.search.actions.search import SearchRequest, search
 from tests.support import people
 from tests.support.memories import REDIS, stored
 

@@ -7,9 +7,10 @@ import pytest
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.actions.preview import preview
-from memory.actions.remember import NewMemory, remember
-from memory.queries import connections, overview
+from memory.injection.queries import connections
+from memory.intake.actions.preview import preview
+from memory.intake.actions.remember import NewMemory, remember
+from memory.review.queries import overview
 from teams.actions.projects import create_project
 
 STATEMENT = (

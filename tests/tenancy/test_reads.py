@@ -17,8 +17,10 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
-from memory.actions.preview import preview
-from memory.queries import connections, memories, overview
+from memory.injection.queries import connections
+from memory.intake.actions.preview import preview
+from memory.records.queries import memories
+from memory.review.queries import overview
 from teams.queries import audit, places
 from tests.support import people, planted
 from tests.support.memories import as_agent, new

@@ -8,9 +8,9 @@ import pytest
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.open_session import NewSession, open_session
-from memory.models import GivenOut, Session
-from memory.queries.session_figures import Figures, figures
+from memory.experiments.queries.session_figures import Figures, figures
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import GivenOut, Session
 from teams.actions.projects import create_project
 from tests.support.memories import REDIS, stored
 

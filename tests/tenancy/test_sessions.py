@@ -11,13 +11,13 @@ from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
 from accounts.queries import work
-from memory.actions.append_turns import NewTurn, append_turns
-from memory.actions.end_session import end_session
-from memory.actions.open_session import NewSession, open_session
-from memory.actions.remember import remember
-from memory.actions.search import SearchRequest, search
-from memory.queries import sessions
-from memory.queries.sessions import SessionView
+from memory.intake.actions.remember import remember
+from memory.search.actions.search import SearchRequest, search
+from memory.sessions.actions.append_turns import NewTurn, append_turns
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.queries import sessions
+from memory.sessions.queries.sessions import SessionView
 from teams.actions.projects import create_project
 from teams.models import Project, ProjectMember
 from tests.support import memories, people

@@ -10,11 +10,11 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.actions.archive import archive
-from memory.actions.revise import revise
-from memory.actions.sorting import sort_topics
-from memory.queries import topics
-from memory.queries.topics import TopicPlace, TopicView
+from memory.records.actions.archive import archive
+from memory.records.actions.revise import revise
+from memory.topics import queries as topics_queries
+from memory.topics.actions import sort_topics
+from memory.topics.queries import TopicPlace, TopicView
 from teams.actions.projects import create_project
 from teams.queries import find_project
 from tests.support.memories import stored
@@ -50,7 +50,7 @@ def told(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
 
 def listed(caller: Caller, **given: Any) -> tuple[TopicView, ...]:
     usual = {"project": None, "after": None, "limit": 50}
-    return topics.topics(caller=caller, **{**usual, **given}).items
+    return topics_queries.topics(caller=caller, **{**usual, **given}).items
 
 
 def test_one_sees_the_topics_of_ones_own_places(
@@ -70,11 +70,11 @@ def test_a_hidden_topic_is_as_if_it_did_not_exist(
     answers = []
     for id in (own.id, uuid4()):
         with pytest.raises(NotFound) as refused:
-            topics.topic(caller=member_caller, topic_id=id)
+            topics_queries.topic(caller=member_caller, topic_id=id)
         answers.append((refused.value.detail, refused.value.hint))
 
     assert answers[0] == answers[1]
-    assert topics.memories_of(
+    assert topics_queries.memories_of(
         caller=member_caller, topic_id=own.id, limit=9, now=now
     ) == ()  # fmt: skip
 
@@ -87,8 +87,8 @@ def test_a_filter_finds_no_hidden_topic(
     asked = str(own.id) if ref == "id" else ref
 
     with tenancy.unit():
-        assert topics.named_by(caller=member_caller, refs=(asked, "carts\x00")) == ()
-        found = topics.named_by(caller=caller, refs=(str(own.id), "Acquisition"))
+        assert topics_queries.named_by(caller=member_caller, refs=(asked, "carts\x00")) == ()
+        found = topics_queries.named_by(caller=caller, refs=(str(own.id), "Acquisition"))
     assert found == (own.id,)
 
 
@@ -141,7 +141,7 @@ def test_pages_follow_the_order_of_the_numbers_that_are_shown(
     pages: list[TopicView] = []
     after: TopicPlace | None = None
     for _ in every:
-        page = topics.topics(caller=caller, project=None, after=after, limit=1)
+        page = topics_queries.topics(caller=caller, project=None, after=after, limit=1)
         pages, after = [*pages, *page.items], page.next_place
 
     assert tuple(pages) == every

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from accounts import tenancy
 from accounts.caller import Caller, Role
-from memory.actions import embedding
-from memory.models import Memory
-from memory.queries.views import visible
-from memory.sql import entities, retrieval
-from memory.sql.retrieval import Question
+from memory.entities.sql import entities
+from memory.index.actions import embedding
+from memory.records.models import Memory
+from memory.records.queries.views import visible
+from memory.search.sql import candidates
+from memory.search.sql.candidates import Question
 from teams import visibility
 from teams.models import Project, ProjectMember, Team, TeamMember
 from tests.support import crowds
@@ -166,7 +167,7 @@ def _store(rows: dict[UUID, Stored], caller: Caller, now: datetime) -> None:
         entities.write(rows=(row,))
     if rows:
         code = embedding.code_of("fact")
-        retrieval.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
+        candidates.write_keywords(rows=tuple((key, code, "lantern") for key in rows))
 
 
 def by_sql(sight: visibility.Sight) -> set[UUID]:
@@ -186,7 +187,7 @@ def by_search(sight: visibility.Sight, **asked: Any) -> set[UUID]:
         model=embedding.active_model().key, vector=None, projects=None, type_codes=None,
         moment=None, dense_limit=MANY, keyword_limit=MANY, **asked,
     )  # fmt: skip
-    answer = retrieval.candidates(question=question, sight=sight)
+    answer = candidates.candidates(question=question, sight=sight)
     return {found.memory_id for found in answer.found}
 
 

@@ -10,11 +10,11 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.actions import narrowing
-from memory.actions.narrowing import Narrowing
-from memory.queries.views import visible
-from memory.sql import ways
-from memory.sql.told import Ear, Hearer, told_here, told_to
+from memory.injection.sql.deliveries import Ear, Hearer, told_here, told_to
+from memory.records.queries.views import visible
+from memory.search.actions import filter_values
+from memory.search.actions.filter_values import Narrowing
+from memory.search.sql import lookups
 from teams import visibility
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
@@ -72,9 +72,9 @@ def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
 def test_what_stands_is_looked_up_among_what_stands(caller: Caller, now: datetime) -> None:
     with tenancy.unit():
         sight = visibility.sight_of(caller=caller)
-        question = narrowing.question(caller=caller, narrowing=Narrowing())
+        question = filter_values.question(caller=caller, narrowing=Narrowing())
         asked = _asked(
-            lambda: ways.standing(question=question, limit=5, sight=sight), of="reflection"
+            lambda: lookups.standing(question=question, limit=5, sight=sight), of="reflection"
         )
         plan = _plan(*asked)
 

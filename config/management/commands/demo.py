@@ -26,8 +26,8 @@ from accounts.errors import CairnError
 from config.demo import folder as folders
 from config.demo import load, own, play
 from config.demo.candidates import of_statement
-from memory.actions.drafts import NewMemory
-from memory.intake import markdown
+from memory.documents import markdown
+from memory.records.actions.candidate import NewMemory
 from memory.taxonomy import SourceInterface
 from teams import queries as places
 from teams.actions.projects import create_project

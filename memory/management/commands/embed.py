@@ -14,8 +14,8 @@ from accounts import tenancy
 from accounts.audit import Person
 from accounts.errors import CairnError
 from accounts.tenancy import Tenant
-from memory.actions import switching
-from memory.queries import embedders
+from memory.index import queries as index_queries
+from memory.index.actions import model_switch
 
 OPERATOR: Final = Person(user_id=None, source_interface="command")
 VERBS: Final = ("status", "switch", "cancel", "rollback", "drop")
@@ -61,7 +61,7 @@ class Command(BaseCommand):
 
 
 def _status(_key: str) -> tuple[str, ...]:
-    found = embedders.every()
+    found = index_queries.every()
     return tuple(
         f"{model.key} ({model.part}): {model.embedded} of {found.needed} memories"
         + ("" if model.overlap is None else f", overlap@10 {model.overlap:.2f}")
@@ -70,22 +70,22 @@ def _status(_key: str) -> tuple[str, ...]:
 
 
 def _switch(key: str) -> tuple[str, ...]:
-    switching.begin(actor=OPERATOR, key=key)
+    model_switch.begin(actor=OPERATOR, key=key)
     return (f"memories are being embedded with {key}; `embed status` shows how far it is",)
 
 
 def _cancel(_key: str) -> tuple[str, ...]:
-    switching.stop(actor=OPERATOR)
+    model_switch.stop(actor=OPERATOR)
     return ("the switch is cancelled",)
 
 
 def _roll_back(_key: str) -> tuple[str, ...]:
-    back = switching.go_back(actor=OPERATOR)
+    back = model_switch.go_back(actor=OPERATOR)
     return (f"searches compare by {back} again",)
 
 
 def _drop(key: str) -> tuple[str, ...]:
-    switching.forget(actor=OPERATOR, key=key)
+    model_switch.forget(actor=OPERATOR, key=key)
     return (f"the vectors of {key} are being deleted",)
 
 

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts import tenancy
 from accounts.jobs import PermanentFailure
 from accounts.tenancy import Tenant
-from memory.actions.enrich_entities import A_NIGHT, enrich_part
-from memory.actions.forget_enriched import forget_enriched
+from memory.entities.actions.enrich_entities import A_NIGHT, enrich_part
+from memory.entities.actions.forget_enriched import forget_enriched
 
 
 class Command(BaseCommand):

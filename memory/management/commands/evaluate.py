@@ -3,7 +3,7 @@
 `evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
 beir PATH OUT` writes a folder that `--set` takes; `evaluate compare A.json B.json` subtracts two
 reports of one set, such as those of two embedders; `evaluate fit-relevance` prints the rows of
-`memory.retrieval.calibrations`. It changes nothing in the installation.
+`memory.search.calibrations`. It changes nothing in the installation.
 """
 
 import json
@@ -15,17 +15,17 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.errors import CairnError
-from memory.actions.asking import Rerank
-from memory.actions.evaluate import evaluate
-from memory.actions.fit_relevance import fit_relevance
-from memory.actions.fit_weights import fit_weights
-from memory.actions.search import PROFILES
-from memory.evaluation import comparison, converters, judged, report
+from memory.evaluation import comparison, converters, dataset, report
+from memory.evaluation.actions.evaluate import evaluate
+from memory.evaluation.actions.fit_relevance import fit_relevance
+from memory.evaluation.actions.fit_weights import fit_weights
 from memory.evaluation.comparison import NotComparable
 from memory.evaluation.converters import Converted, PublicSet
-from memory.evaluation.judged import JudgedSet, Split, WrongSet
+from memory.evaluation.dataset import JudgedSet, Split, WrongSet
+from memory.search.actions.request import Rerank
+from memory.search.actions.search import PROFILES
 
-SHIPPED: Final = Path(judged.__file__).parent / "sets"
+SHIPPED: Final = Path(dataset.__file__).parent / "sets"
 CODING: Final = "coding"
 SETS: Final = (CODING, "dialogue")  # shipped
 
@@ -97,10 +97,10 @@ class Command(BaseCommand):
 
     def _convert(self, public: str, path: Path, target: Path) -> None:
         converted = _converted(public, path)
-        found = judged.parse(name=public, memories=converted.memories, queries=converted.queries)
+        found = dataset.parse(name=public, memories=converted.memories, queries=converted.queries)
         target.mkdir(parents=True, exist_ok=True)
-        (target / judged.MEMORIES).write_text(converted.memories, encoding="utf-8")
-        (target / judged.QUERIES).write_text(converted.queries, encoding="utf-8")
+        (target / dataset.MEMORIES).write_text(converted.memories, encoding="utf-8")
+        (target / dataset.QUERIES).write_text(converted.queries, encoding="utf-8")
         for note in converted.notes:
             self.stdout.write(note)
         self.stdout.write(
@@ -135,12 +135,12 @@ def _set(given: str) -> JudgedSet:
     """Read a shipped set by its name, a folder of ours, or one with the files of a public set."""
     folder = SHIPPED / given if given in SETS else Path(given)
     public = next((name for name, row in converters.PUBLIC.items() if _holds(folder, row)), None)
-    if public is not None and not (folder / judged.MEMORIES).exists():
+    if public is not None and not (folder / dataset.MEMORIES).exists():
         found = _converted(public, folder)
         memories, queries = found.memories, found.queries
     else:
-        memories, queries = _read(folder / judged.MEMORIES), _read(folder / judged.QUERIES)
-    return judged.parse(name=folder.name, memories=memories, queries=queries)
+        memories, queries = _read(folder / dataset.MEMORIES), _read(folder / dataset.QUERIES)
+    return dataset.parse(name=folder.name, memories=memories, queries=queries)
 
 
 def _holds(folder: Path, public: PublicSet) -> bool:

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memory.actions.evaluate_extraction import Measured, evaluate_extraction
-from memory.actions.extraction import Mode
 from memory.evaluation import conversations
+from memory.evaluation.actions.evaluate_extraction import Measured, evaluate_extraction
 from memory.evaluation.bootstrap import Interval
-from memory.evaluation.judged import Split, WrongSet
+from memory.evaluation.dataset import Split, WrongSet
+from memory.extraction.actions.extraction import Mode
 
 SHIPPED: Final = Path(conversations.__file__).parent / "sets/conversations/conversations.jsonl"
 

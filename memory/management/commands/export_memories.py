@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.authentication import entered
 from accounts.errors import CairnError
-from memory.actions.export import ExportRequest, export
-from memory.exchange.writing import BUDGET_TOKENS, ExportFormat
+from memory.documents.actions.export import ExportRequest, export
+from memory.documents.writing import BUDGET_TOKENS, ExportFormat
 from memory.management.signed_in import add_person, caller_of
 
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import CairnError
-from memory.actions import importing
-from memory.actions.begin_import import begin_import
-from memory.actions.importing import Upload
-from memory.actions.preview_import import preview_import
-from memory.actions.reinstate import reinstate
-from memory.actions.run_import import run_import
+from memory.documents.actions import importing
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.importing import Upload
+from memory.documents.actions.preview_import import preview_import
+from memory.documents.actions.restore import reinstate
+from memory.documents.actions.run_import import run_import
 from memory.management.signed_in import add_person, caller_of
 
 

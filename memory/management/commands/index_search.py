@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import connection
 
 from accounts import tenancy
-from memory.actions import indexing
+from memory.index.actions import indexing
 
 
 class Command(BaseCommand):

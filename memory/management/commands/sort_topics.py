@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.tenancy import Tenant
-from memory.actions import sorting
+from memory.topics import actions as topics_actions
 
 
 class Command(BaseCommand):
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             slug=tenant.slug,
             schema_name=tenant.schema_name,
         ):
-            found = sorting.sort_topics(
+            found = topics_actions.sort_topics(
                 now=timezone.now(), tell=lambda done, total: self._tell(tenant, done, total)
             )
         self.stdout.write(

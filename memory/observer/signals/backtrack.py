@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 20  # at most, ours
 _PUT_BACK: Final = re.compile(
@@ -27,13 +27,13 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     by_file: dict[str, list[Deed]] = {}
     for undone, undoing in (*_reversed(deeds), *_put_back(deeds)):
         by_file.setdefault(undone.target, []).extend((undone, undoing))
-    return sightings.strongest(
+    return detections.strongest(
         sightings=(
             Sighting(
                 kind=SignalKind.BACKTRACK,
                 key=path,
                 files=(path,),
-                evidence=sightings.evidence(deeds=both),
+                evidence=detections.evidence(deeds=both),
                 times=len(both) // 2,
             )
             for path, both in by_file.items()

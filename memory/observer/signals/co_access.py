@@ -8,33 +8,33 @@ not together. The first touched names the direction.
 from bisect import bisect
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import EVIDENCE_MOST, Sighting
+from memory.observer import detections
+from memory.observer.detections import EVIDENCE_MOST, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 STEPS_APART: Final = 5  # at most, ours
 TOUCHES_APART: Final = 6  # at most, of files in between; ours
 MEETINGS_LEAST: Final = 2  # unless both were edited, ours
 
 
-def find(*, scratchpad: Scratchpad, most: int = sightings.SIGHTINGS_MOST) -> tuple[Sighting, ...]:
+def find(*, scratchpad: Scratchpad, most: int = detections.SIGHTINGS_MOST) -> tuple[Sighting, ...]:
     """Find the pairs of files that go together, those that met most often first.
 
     What is counted and not offered rests on its last meeting alone: more is looked at by nobody.
     """
     commits = _commits(scratchpad)
-    touches = sightings.touches(scratchpad=scratchpad)
+    touches = detections.touches(scratchpad=scratchpad)
     meetings = _meetings(touches, commits)
     together = {
         pair: met
         for pair, met in meetings.items()
         if any(_both_edit(each) for each in met) or _is_again(met)
     }
-    strongest = sightings.fullest(groups=together, most=most)
+    strongest = detections.fullest(groups=together, most=most)
     return tuple(
-        _sighting(pair, met, EVIDENCE_MOST if place < sightings.SIGHTINGS_MOST else 1)
+        _sighting(pair, met, EVIDENCE_MOST if place < detections.SIGHTINGS_MOST else 1)
         for place, (pair, met) in enumerate(strongest)
     )
 
@@ -98,7 +98,7 @@ def _sighting(pair: tuple[str, str], met: list[tuple[Deed, Deed]], most: int) ->
         kind=SignalKind.CO_ACCESS,
         key=f"{pair[0]}|{pair[1]}",
         files=(first, second),
-        evidence=sightings.evidence(deeds=(deed for both in last for deed in both)),
+        evidence=detections.evidence(deeds=(deed for both in last for deed in both)),
         times=len(met),
         details=(
             ("first", first),

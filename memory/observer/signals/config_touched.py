@@ -5,11 +5,12 @@ Seen when a file that configures was edited, and within ten calls of that one th
 
 from typing import Final
 
-from memory.observer import places, sightings
-from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import file_paths
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 10  # at most, either way; ours
 
@@ -19,22 +20,22 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     deeds = tuple(each_file(deeds=in_order(scratchpad=scratchpad)))
     by_config: dict[str, list[Deed]] = {}
     for place, deed in enumerate(deeds):
-        if _is_edit(deed) and places.is_config(path=deed.target):
+        if _is_edit(deed) and file_paths.is_config(path=deed.target):
             near = deeds[max(0, place - CALLS_APART) : place + 1 + CALLS_APART]
             code = tuple(each for each in near if _is_edit(each) and not _configures(each))
             if code:
                 by_config.setdefault(deed.target, []).extend((deed, *code))
     found = (_sighting(config, both) for config, both in by_config.items())
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _is_edit(deed: Deed) -> bool:
-    is_ours = deed.target != "" and not places.is_outside(path=deed.target)
+    is_ours = deed.target != "" and not file_paths.is_outside(path=deed.target)
     return deed.act is Act.EDIT and not deed.is_error and is_ours
 
 
 def _configures(deed: Deed) -> bool:
-    return places.is_config(path=deed.target)
+    return file_paths.is_config(path=deed.target)
 
 
 def _sighting(config: str, both: list[Deed]) -> Sighting:
@@ -42,8 +43,8 @@ def _sighting(config: str, both: list[Deed]) -> Sighting:
     return Sighting(
         kind=SignalKind.CONFIG_TOUCHED,
         key=config,
-        files=files[: sightings.FILES_MOST],
-        evidence=sightings.evidence(deeds=both),
+        files=files[: detections.FILES_MOST],
+        evidence=detections.evidence(deeds=both),
         times=len({deed.sequence for deed in both if deed.target == config}),
         details=(("config", config),),
     )

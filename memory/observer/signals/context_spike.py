@@ -7,11 +7,12 @@ read or ran is what costs.
 from statistics import median
 from typing import Final
 
-from memory.observer import places, sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad, step_key
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import file_paths, tools
+from memory.sessions.scratchpad import Deed, Scratchpad, step_key
+from memory.sessions.tools import Act
 
 TOKENS_LEAST: Final = 4_000  # ours
 TIMES_MEDIAN: Final = 3  # ours
@@ -29,7 +30,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         if tokens.get(_step(deed), 0) >= least:
             by_what.setdefault(_what(deed), []).append(deed)
     found = (_sighting(what, deeds, tokens) for what, deeds in by_what.items() if what)
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _step(deed: Deed) -> str:
@@ -40,20 +41,20 @@ def _what(deed: Deed) -> str:
     """Return what a step was spent on; empty for what names nothing."""
     if deed.act in {Act.RUN, Act.TEST}:
         return tools.program(command=deed.target)
-    return "" if places.is_outside(path=deed.target) else deed.target
+    return "" if file_paths.is_outside(path=deed.target) else deed.target
 
 
 def _sighting(what: str, deeds: list[Deed], tokens: dict[str, int]) -> Sighting:
     is_file = deeds[0].act in {Act.READ, Act.EDIT}
     return Sighting(
         kind=SignalKind.CONTEXT_SPIKE,
-        key=what[: sightings.KEY_MOST],
+        key=what[: detections.KEY_MOST],
         files=(what,) if is_file else (),
-        evidence=sightings.evidence(deeds=deeds),
+        evidence=detections.evidence(deeds=deeds),
         times=len(deeds),
         details=(
             ("what", what),
             ("tokens", str(max(tokens[_step(deed)] for deed in deeds))),
-            ("module", places.module(path=what) if is_file else ""),
+            ("module", file_paths.module(path=what) if is_file else ""),
         ),
     )

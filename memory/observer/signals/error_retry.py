@@ -7,12 +7,13 @@ person refused is no error of the code.
 import re
 from typing import Final
 
-from memory.intake import text as texts
-from memory.observer import sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad, each_file, in_order
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import tools
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file, in_order
+from memory.sessions.tools import Act
+from memory.text import text as texts
 
 CALLS_APART: Final = 10  # at most, ours
 FILES_NAMED: Final = 3  # that were changed until it went through, ours
@@ -29,7 +30,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         if again is not None:
             by_error.setdefault(deed.fingerprint, []).append((place, again))
     found = (_sighting(deeds, tries) for tries in by_error.values())
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def changed(*, how: str) -> tuple[str, ...]:
@@ -64,8 +65,8 @@ def _sighting(deeds: tuple[Deed, ...], tries: list[tuple[int, int]]) -> Sighting
     return Sighting(
         kind=SignalKind.ERROR_RETRY,
         key=first.fingerprint,
-        files=tuple(dict.fromkeys(deed.target for deed in changed))[: sightings.FILES_MOST],
-        evidence=sightings.evidence(
+        files=tuple(dict.fromkeys(deed.target for deed in changed))[: detections.FILES_MOST],
+        evidence=detections.evidence(
             deeds=(*(deeds[at] for pair in tries for at in pair), *changed)
         ),
         times=len(tries),

@@ -5,11 +5,12 @@ Seen when a page with an address was fetched and a file was edited within the ne
 
 from typing import Final
 
-from memory.observer import sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import tools
+from memory.sessions.scratchpad import Deed, Scratchpad, in_order
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 10  # at most, ours
 
@@ -25,7 +26,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         if edit is not None:
             by_host.setdefault(tools.host(url=deed.target), []).extend((deed, edit))
     found = (_sighting(host, both) for host, both in by_host.items())
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _next_edit(following: tuple[Deed, ...]) -> Deed | None:
@@ -38,8 +39,8 @@ def _sighting(host: str, both: list[Deed]) -> Sighting:
     return Sighting(
         kind=SignalKind.EXTERNAL_REFERENCE,
         key=host,
-        files=files[: sightings.FILES_MOST],
-        evidence=sightings.evidence(deeds=both),
+        files=files[: detections.FILES_MOST],
+        evidence=detections.evidence(deeds=both),
         times=len(pages),
         details=(("host", host), ("page", pages[-1])),
     )

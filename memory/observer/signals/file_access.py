@@ -7,11 +7,11 @@ read again after something else: a long file read in parts is read once.
 from itertools import pairwise
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 TOUCHES_LEAST: Final = 2  # in different steps, ours
 
@@ -19,7 +19,7 @@ TOUCHES_LEAST: Final = 2  # in different steps, ours
 def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the files that a session came back to."""
     by_file: dict[str, list[Deed]] = {}
-    for deed in sightings.touches(scratchpad=scratchpad):
+    for deed in detections.touches(scratchpad=scratchpad):
         by_file.setdefault(deed.target, []).append(deed)
     again = {path: deeds for path, deeds in by_file.items() if _is_again(deeds)}
     return tuple(
@@ -27,10 +27,10 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             kind=SignalKind.FILE_ACCESS,
             key=path,
             files=(path,),
-            evidence=sightings.evidence(deeds=deeds),
+            evidence=detections.evidence(deeds=deeds),
             times=len(deeds),
         )
-        for path, deeds in sightings.fullest(groups=again)
+        for path, deeds in detections.fullest(groups=again)
     )
 
 

@@ -5,11 +5,11 @@ Seen when none of the files it found is touched in the next eight calls, and ano
 
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad, in_order
-from memory.observer.sightings import KEY_MOST, Sighting
+from memory.observer import detections
+from memory.observer.detections import KEY_MOST, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad, in_order
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 8  # at most, ours
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
@@ -26,7 +26,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         if used and not any(_is_found(each.target, deed.found) for each in used):
             by_glob.setdefault(deed.target[:KEY_MOST], []).extend((deed, used[0]))
     found = (_sighting(glob, both) for glob, both in by_glob.items())
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _used(following: tuple[Deed, ...]) -> tuple[Deed, ...]:
@@ -43,8 +43,8 @@ def _sighting(glob: str, both: list[Deed]) -> Sighting:
     return Sighting(
         kind=SignalKind.GLOB_IGNORED,
         key=glob,
-        files=used[: sightings.FILES_MOST],
-        evidence=sightings.evidence(deeds=both),
+        files=used[: detections.FILES_MOST],
+        evidence=detections.evidence(deeds=both),
         times=len(both) // 2,
         details=(("glob", glob), ("used", used[0])),
     )

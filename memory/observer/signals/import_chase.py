@@ -7,11 +7,11 @@ the one before it imports.
 import re
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 FILES_LEAST: Final = 3  # ours
 _PARTS: Final = re.compile(r"[./:\\, ]+")
@@ -22,7 +22,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     """Find the chains of imports that were followed."""
     chains: dict[str, tuple[Deed, ...]] = {}
     chain: tuple[Deed, ...] = ()
-    for deed in sightings.touches(scratchpad=scratchpad):
+    for deed in detections.touches(scratchpad=scratchpad):
         if deed.act is Act.EDIT:
             chain = ()
         elif chain and _imports(chain[-1], deed):
@@ -31,7 +31,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             chain = (deed,)
         if len(chain) >= FILES_LEAST:
             chains[chain[0].target] = chain
-    return sightings.strongest(sightings=map(_sighting, chains.values()))
+    return detections.strongest(sightings=map(_sighting, chains.values()))
 
 
 def _imports(importer: Deed, imported: Deed) -> bool:
@@ -53,10 +53,10 @@ def _sighting(chain: tuple[Deed, ...]) -> Sighting:
     return Sighting(
         kind=SignalKind.IMPORT_CHASE,
         key=f"{files[0]}|{files[-1]}",
-        files=(files[0], *files[-(sightings.FILES_MOST - 1) :])
-        if len(files) > sightings.FILES_MOST
+        files=(files[0], *files[-(detections.FILES_MOST - 1) :])
+        if len(files) > detections.FILES_MOST
         else files,
-        evidence=sightings.evidence(deeds=chain),
+        evidence=detections.evidence(deeds=chain),
         times=len(chain) - 1,
         details=(("first", files[0]), ("last", files[-1])),
     )

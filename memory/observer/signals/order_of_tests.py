@@ -5,11 +5,11 @@ Seen when at least two different test commands were run and the last run passed.
 
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 TARGETS_LEAST: Final = 2  # different commands, ours
 TARGETS_NAMED: Final = 3  # ours
@@ -25,12 +25,12 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
 
 
 def _sighting(runs: list[Deed], targets: tuple[str, ...], scratchpad: Scratchpad) -> Sighting:
-    module = sightings.main_module(scratchpad=scratchpad)
+    module = detections.main_module(scratchpad=scratchpad)
     return Sighting(
         kind=SignalKind.TEST_ORDER,
-        key=f"{module}: {' > '.join(targets)}"[: sightings.KEY_MOST],
+        key=f"{module}: {' > '.join(targets)}"[: detections.KEY_MOST],
         files=(),
-        evidence=sightings.evidence(deeds=runs),
+        evidence=detections.evidence(deeds=runs),
         times=len(runs),
         details=(
             ("module", module),

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Final
 
-from memory.observer import places, sightings
-from memory.observer.scratchpad import Deed, Scratchpad, each_file
-from memory.observer.sightings import Evidence, Sighting
+from memory.observer import detections
+from memory.observer.detections import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import file_paths
+from memory.sessions.scratchpad import Deed, Scratchpad, each_file
+from memory.sessions.tools import Act
 
 SECONDS_APART: Final = 600.0  # at most, ours
 NUMBERS_APART: Final = 60  # at most, where there are no clocks: about twenty calls; ours
@@ -39,9 +40,9 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         by_file.setdefault(path, []).append(deed)
     for path, made in _met(tuple(map(tuple, by_agent.values()))):
         by_file.setdefault(path, []).extend(deed for _, _, deed in made)
-    return sightings.strongest(
+    return detections.strongest(
         sightings=(
-            _sighting(path, sightings.evidence(deeds=deeds)) for path, deeds in by_file.items()
+            _sighting(path, detections.evidence(deeds=deeds)) for path, deeds in by_file.items()
         )
     )
 
@@ -50,10 +51,10 @@ def between(*, scratchpads: tuple[Scratchpad, ...]) -> tuple[Sighting, ...]:
     """Find the files at which some parallel agents collided; the evidence is each one's."""
     agents = tuple(tuple(each.deeds.values()) for each in scratchpads)
     found = (
-        _sighting(path, tuple(_evidence(deed) for _, _, deed in made)[-sightings.EVIDENCE_MOST :])
+        _sighting(path, tuple(_evidence(deed) for _, _, deed in made)[-detections.EVIDENCE_MOST :])
         for path, made in _met(agents)
     )
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _collided(scratchpad: Scratchpad) -> Iterator[tuple[str, Deed]]:
@@ -117,7 +118,7 @@ def _edits(deeds: Iterable[Deed]) -> Iterator[Deed]:
 
 
 def _is_ours(path: str) -> bool:
-    return bool(path) and not places.is_outside(path=path)
+    return bool(path) and not file_paths.is_outside(path=path)
 
 
 def _evidence(deed: Deed) -> Evidence:

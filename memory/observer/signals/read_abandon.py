@@ -6,11 +6,12 @@ the file is never touched again, and nothing in its folder is edited.
 
 from typing import Final
 
-from memory.observer import places, sightings
-from memory.observer.scratchpad import Deed, Scratchpad, edited, in_order
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import file_paths
+from memory.sessions.scratchpad import Deed, Scratchpad, edited, in_order
+from memory.sessions.tools import Act
 
 CALLS_APART: Final = 2  # from the read to the next search, ours
 CALLS_TO_EDIT: Final = 6  # from the read to what was changed instead, ours
@@ -29,14 +30,14 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
         if (used := _used(deeds[place + 1 : place + 1 + CALLS_TO_EDIT]))
         if _searches(deeds, place)
     )
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _is_left(deed: Deed, scratchpad: Scratchpad) -> bool:
     """Say whether a file of the repository was read once and nothing else."""
     use = scratchpad.files.get(deed.target)
     is_once = use is not None and (use.reads, use.edits) == (1, 0)
-    return is_once and not places.is_outside(path=deed.target)
+    return is_once and not file_paths.is_outside(path=deed.target)
 
 
 def _searches(deeds: tuple[Deed, ...], place: int) -> bool:
@@ -54,6 +55,6 @@ def _sighting(left: Deed, following: tuple[Deed, ...], used: str) -> Sighting:
         kind=SignalKind.READ_ABANDON,
         key=left.target,
         files=(left.target,),
-        evidence=sightings.evidence(deeds=(left, *following)),
+        evidence=detections.evidence(deeds=(left, *following)),
         details=(("instead", used),),
     )

@@ -5,11 +5,11 @@ Seen when the same pattern, letters compared without case, is searched at least 
 
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import KEY_MOST, Sighting
+from memory.observer import detections
+from memory.observer.detections import KEY_MOST, Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 TIMES_LEAST: Final = 3  # spec 4.2
 FOUND_NAMED: Final = 3  # files of the last answer, ours
@@ -21,7 +21,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     for deed in scratchpad.deeds.values():
         if deed.act is Act.GREP and deed.target:
             by_pattern.setdefault(deed.target.lower()[:KEY_MOST], []).append(deed)
-    return sightings.strongest(
+    return detections.strongest(
         sightings=(
             _sighting(pattern, deeds)
             for pattern, deeds in by_pattern.items()
@@ -36,7 +36,7 @@ def _sighting(pattern: str, deeds: list[Deed]) -> Sighting:
         kind=SignalKind.REPEATED_GREP,
         key=pattern,
         files=answers[:FOUND_NAMED],
-        evidence=sightings.evidence(deeds=deeds),
+        evidence=detections.evidence(deeds=deeds),
         times=len(deeds),
         details=(("pattern", deeds[-1].target), ("found", ", ".join(answers[:FOUND_NAMED]))),
     )

@@ -5,10 +5,10 @@ Seen when somebody planned, and it took at least half as many again, and at leas
 
 from typing import Final
 
-from memory.observer import sightings
-from memory.observer.scratchpad import Scratchpad
-from memory.observer.sightings import Evidence, Sighting
+from memory.observer import detections
+from memory.observer.detections import Evidence, Sighting
 from memory.observer.signal_table import SignalKind
+from memory.sessions.scratchpad import Scratchpad
 
 RATIO_LEAST: Final = 1.5  # ours
 MORE_LEAST: Final = 5  # steps, ours
@@ -20,7 +20,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     actual = scratchpad.steps_done or scratchpad.current_step
     if planned < 1 or actual < RATIO_LEAST * planned or actual - planned < MORE_LEAST:
         return ()
-    module = sightings.main_module(scratchpad=scratchpad)
+    module = detections.main_module(scratchpad=scratchpad)
     last = Evidence(sequence=scratchpad.through, step=scratchpad.current_step)
     return (
         Sighting(

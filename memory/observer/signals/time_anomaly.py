@@ -6,11 +6,12 @@ Seen when a call took at least a minute and four times the median of at least fi
 from statistics import median
 from typing import Final
 
-from memory.observer import sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import tools
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 SECONDS_LEAST: Final = 60.0  # ours
 TIMES_MEDIAN: Final = 4  # ours
@@ -25,7 +26,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
     usual = median(deed.seconds or 0.0 for deed in timed)
     least = max(SECONDS_LEAST, TIMES_MEDIAN * usual)
     slow = (_sighting(deed, usual) for deed in timed if (deed.seconds or 0.0) >= least)
-    return sightings.strongest(sightings=slow)
+    return detections.strongest(sightings=slow)
 
 
 def _sighting(deed: Deed, usual: float) -> Sighting:
@@ -34,8 +35,8 @@ def _sighting(deed: Deed, usual: float) -> Sighting:
     what = tools.program(command=deed.target) if is_command else deed.target
     return Sighting(
         kind=SignalKind.TIME_ANOMALY,
-        key=f"{deed.act.value} {what}"[: sightings.KEY_MOST],
+        key=f"{deed.act.value} {what}"[: detections.KEY_MOST],
         files=(deed.target,) if is_file else (),
-        evidence=sightings.evidence(deeds=(deed,)),
+        evidence=detections.evidence(deeds=(deed,)),
         details=(("seconds", f"{deed.seconds:.0f}"), ("usual", f"{usual:.0f}")),
     )

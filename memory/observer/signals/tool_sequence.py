@@ -8,11 +8,12 @@ not named again.
 
 from typing import Final
 
-from memory.observer import sightings, tools
-from memory.observer.scratchpad import Deed, Scratchpad
-from memory.observer.sightings import Sighting
+from memory.observer import detections
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
-from memory.observer.tools import Act
+from memory.sessions import tools
+from memory.sessions.scratchpad import Deed, Scratchpad
+from memory.sessions.tools import Act
 
 LONGEST: Final = 6  # steps, ours
 SHORTEST: Final = 3  # steps, ours
@@ -33,7 +34,7 @@ def find(*, scratchpad: Scratchpad) -> tuple[Sighting, ...]:
             if not any(_is_part(sequence, longer) for longer in taken):
                 taken.append(sequence)
                 found.append(_sighting(sequence, starts, steps))
-    return sightings.strongest(sightings=found)
+    return detections.strongest(sightings=found)
 
 
 def _steps(scratchpad: Scratchpad) -> tuple[tuple[str, Deed], ...]:
@@ -90,9 +91,9 @@ def _sighting(
     files = tuple(dict.fromkeys(deed.target for deed in last if deed.act is Act.EDIT))
     return Sighting(
         kind=SignalKind.TOOL_SEQUENCE,
-        key=" > ".join(sequence)[: sightings.KEY_MOST],
-        files=files[: sightings.FILES_MOST],
-        evidence=sightings.evidence(deeds=last),
+        key=" > ".join(sequence)[: detections.KEY_MOST],
+        files=files[: detections.FILES_MOST],
+        evidence=detections.evidence(deeds=last),
         times=len(starts),
         details=(("steps", "\n".join(sequence)),),
     )

@@ -5,8 +5,8 @@ import pytest
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.actions.narrowing import Narrowing
-from memory.actions.suggest_names import close_names_of
+from memory.entities.actions.suggest_names import close_names_of
+from memory.search.actions.filter_values import Narrowing
 from tests.support.api import Api
 
 NAMED = ("The `ConnectionBroker` waits for a lock.", "The `ConectionBroker` is slow at night.")

@@ -9,7 +9,8 @@ import pytest
 
 from accounts import tasks, tenancy
 from accounts.models import Job, Organization
-from memory.models import Memory, MemoryVector
+from memory.index.models import MemoryVector
+from memory.records.models import Memory
 from tests.support import people
 from tests.support.api import Api
 from tests.support.goals import Scale

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from accounts import tenancy
-from memory.models import GivenOut, Session
+from memory.sessions.models import GivenOut, Session
 from tests.support.api import STATEMENT, Api
 
 FILE = "src/cart/prices.py"

@@ -8,14 +8,15 @@ import pytest
 from django.test import override_settings
 
 from accounts import tenancy
-from memory.actions import scratchpads
-from memory.actions.append_events import MOST_OF_SESSION
-from memory.models import GivenOut, Memory, Session, Turn
-from memory.observer.injection.points import POINTS, Point
-from memory.retrieval import packing_tokens
+from memory.records.models import Memory
+from memory.search import packing_tokens
+from memory.sessions.actions import scratchpads
+from memory.sessions.actions.append_events import MOST_OF_SESSION
+from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.points import POINTS, Point
 from tests.support.api import STATEMENT, Api
 
-PAYLOADS = Path(__file__).parents[2] / "unit/memory/observer/harnesses/payloads.json"
+PAYLOADS = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
 EVENTS: dict[str, Any] = json.loads(PAYLOADS.read_text())
 FILE = "src/cart/prices.py"
 WARNING = "Rounding in this file is half to even, so totals differ from invoices by a cent."

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from accounts import tenancy
-from memory.actions.append_events import MOST_OF_SESSION
-from memory.actions.append_turns import MOST_OF_SESSION as MOST_OF_TURNS
-from memory.models import Session, Turn
+from memory.sessions.actions.append_events import MOST_OF_SESSION
+from memory.sessions.actions.append_turns import MOST_OF_SESSION as MOST_OF_TURNS
+from memory.sessions.models import Session, Turn
 from tests.edges.api.test_hooks import FILE, WARNING, text_of, the_session, told
 from tests.support.api import Api
 

@@ -14,7 +14,7 @@ import pytest
 from accounts import tenancy
 from accounts.api.endpoints import Endpoint
 from config.api_urls import ENDPOINTS
-from memory.models import Memory
+from memory.records.models import Memory
 from teams.models import Project
 from tests.support.api import STATEMENT, Api
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from accounts.caller import Caller
-from memory.observer.injection.points import POINTS, Point
-from memory.retrieval import packing_tokens
+from memory.search import packing_tokens
+from memory.sessions.points import POINTS, Point
 from tests.support.api import Api, agent
 
 FILE = "src/cart/prices.py"

@@ -17,8 +17,8 @@ from accounts.caller import Caller
 from accounts.models import Job, Token
 from accounts.tokens import TokenKind
 from config import env
-from memory.intake.secrets import SecretKind
-from memory.providers import secret_catalog
+from memory.secrets import secret_catalog
+from memory.secrets.secrets import SecretKind
 from teams.models import AuditEntry
 from tests.support.api import Api
 

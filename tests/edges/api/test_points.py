@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memory.observer.injection.points import POINTS, Point
-from memory.retrieval import packing_tokens
+from memory.search import packing_tokens
+from memory.sessions.points import POINTS, Point
 from tests.support.api import Api
 
 FILE = "src/cart/prices.py"

@@ -12,7 +12,7 @@ from accounts import tasks
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.jobs import Claim
-from memory.actions import roll_back, rolling_back
+from memory.review.rollback import execute, partial
 from tests.support import work
 from tests.support.api import Api
 from tests.support.memories import CARTS, PARSER, REDIS
@@ -34,8 +34,8 @@ def asked(
     api: Api, written: tuple[str, ...], member_caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> Claim:
     """The job of a rollback, whose parts are of one memory."""
-    monkeypatch.setattr(roll_back, "AT_ONCE", 2)
-    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    monkeypatch.setattr(execute, "AT_ONCE", 2)
+    monkeypatch.setattr(partial, "AT_ONCE", 1)
     answer = api.post("projects/shop/rollbacks", {"person": str(member_caller.user_id)})
     assert (answer.status_code, answer.json()["archived"]) == (202, 3)
     return work.taken(UUID(answer.json()["job_id"]))
@@ -85,9 +85,9 @@ def test_a_job_goes_on_where_a_worker_that_died_has_stopped(
     api: Api, written: tuple[str, ...], caller: Caller, asked: Claim
 ) -> None:
     with pytest.raises(Died), entered(caller):
-        roll_back.run(
+        execute.run(
             caller=replace(caller, token_id=UUID(asked.payload["by"]["token_id"])),
-            choice=roll_back.choice_of(payload=asked.payload["choice"]),
+            choice=execute.choice_of(payload=asked.payload["choice"]),
             asked_at=datetime.fromisoformat(asked.payload["asked_at"]),
             tell=die,
         )

@@ -15,29 +15,30 @@ from accounts.actions.tokens import IssuedToken, NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
-from memory.actions.archive import archive
-from memory.actions.begin_import import begin_import
-from memory.actions.importing import Upload
-from memory.actions.merge_names import Pair, merge_names
-from memory.actions.methodologies import define
-from memory.actions.open_session import NewSession, open_session
-from memory.actions.push_note import NewNote, push_note
-from memory.actions.remember import NewMemory, remember
-from memory.actions.revise import revise
-from memory.actions.roll_back import roll_back
-from memory.actions.run_import import run_import
-from memory.actions.settle import Settlement, settle
-from memory.actions.snooze import snooze
-from memory.actions.styles import put_style
-from memory.actions.unlink import Edge, unlink
-from memory.lifecycle.settling import Verdict
-from memory.models import EmbeddingModel, Memory, MemoryLink
-from memory.queries import conflicts
-from memory.queries.conflicts import ConflictView
-from memory.queries.rollback_choices import Choice
-from memory.queries.views import MemoryView
-from memory.retrieval import phase_weights
-from memory.retrieval.style import NewStyle
+from memory.customization import phase_weights
+from memory.customization.actions.styles import put_style
+from memory.customization.style import NewStyle
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.importing import Upload
+from memory.documents.actions.push_note import NewNote, push_note
+from memory.documents.actions.run_import import run_import
+from memory.entities.actions.merge_names import Pair, merge_names
+from memory.index.models import EmbeddingModel
+from memory.injection.actions.methodologies import define
+from memory.intake.actions.remember import NewMemory, remember
+from memory.records.actions.archive import archive
+from memory.records.actions.revise import revise
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries.views import MemoryView
+from memory.review.actions.conflict_settle import Settlement, settle
+from memory.review.actions.snooze import snooze
+from memory.review.actions.unlink import Edge, unlink
+from memory.review.conflict_rules import Verdict
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictView
+from memory.review.rollback.execute import roll_back
+from memory.review.rollback.permissions import Choice
+from memory.sessions.actions.open_session import NewSession, open_session
 from memory.taxonomy import LinkKind
 from teams.actions.people import add_person
 from teams.actions.projects import create_project

@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from memory.actions import append_events
 from memory.client.api import Client
+from memory.sessions.actions import append_events
 from tests.edges.client.conftest import Cairn
 from tests.support.live import Place
 

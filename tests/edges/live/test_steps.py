@@ -11,8 +11,8 @@ from websockets.sync.client import ClientConnection
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Role
-from memory.actions.append_events import append_events
-from memory.actions.open_session import NewSession, open_session
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.open_session import NewSession, open_session
 from teams.models import Change
 from tests.edges.live.conftest import PATIENCE_S, listening, signed_in
 from tests.support.live import Place

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from memory.actions.remember import NewMemory, remember
-from memory.queries.views import MemoryView
+from memory.intake.actions.remember import NewMemory, remember
+from memory.records.queries.views import MemoryView
 from teams.actions.projects import create_project
 from tests.support import people
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 
 PAGES = (
     "/o/acme/",

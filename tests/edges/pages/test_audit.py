@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.caller import Caller
 from accounts.models import User
 from frontend import audit as lines
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 from teams.queries.audit import AREAS
 from tests.edges.audit import pages, surfaces
 from tests.edges.pages.conftest import STATEMENT, verb

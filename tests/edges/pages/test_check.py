@@ -11,7 +11,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from config import throttling
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 from teams.actions import pausing
 from teams.actions.projects import create_project
 from tests.edges.pages.conftest import HTMX, remembered

@@ -7,8 +7,8 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.queries import conflicts
-from memory.queries.conflicts import ConflictView
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import ConflictView
 from teams.queries import ProjectView, project
 from tests.conftest import NOW
 from tests.support.memories import sent

@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Token, User
-from memory.observer.harnesses import script
+from memory.injection.harnesses import script
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
 from tests.support.api import agent

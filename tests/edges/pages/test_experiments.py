@@ -11,7 +11,8 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.identifiers import new_id
-from memory.models import GivenOut, Memory, Session
+from memory.records.models import Memory
+from memory.sessions.models import GivenOut, Session
 from teams.actions.change_experiments import change_experiments
 from teams.models import Project
 from tests.edges.pages.conftest import remembered

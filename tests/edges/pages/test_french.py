@@ -12,8 +12,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
 from config.translations import catalog
-from memory.actions.correct import correct
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
+from memory.review.actions.correct import correct
 from tests.edges.pages.conftest import HTMX, STATEMENT, verb
 
 SHOP = "/o/acme/p/shop/"

@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.models import User
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 
 PARTS = {
     "org": "acme",

@@ -11,9 +11,9 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Job
 from memory import tasks
-from memory.models import ImportRow
-from memory.queries import imports
-from memory.queries.imports import ImportView
+from memory.documents.models import ImportRow
+from memory.documents.queries import imports
+from memory.documents.queries.imports import ImportView
 from tests.support import work
 
 RULES = b"# Mill\n\nThe gate of the mill opens at nine.\n\nThe miller has the only key to it.\n"

@@ -10,9 +10,9 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.keep import keep
-from memory.queries import memories
-from memory.queries.views import MemoryView
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.review.actions.keep import keep
 from tests.edges.pages.conftest import HTMX, remembered
 from tests.support.waiting import fields_of, many_waiting, waiting
 

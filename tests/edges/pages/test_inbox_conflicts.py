@@ -8,10 +8,10 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.settle import Settlement, settle
-from memory.lifecycle.settling import Verdict
-from memory.queries import conflicts, overview, reviews
-from memory.queries.conflicts import ConflictView
+from memory.review.actions.conflict_settle import Settlement, settle
+from memory.review.conflict_rules import Verdict
+from memory.review.queries import conflicts, overview, reviews
+from memory.review.queries.conflicts import ConflictView
 from tests.support.memories import sent
 from tests.support.waiting import waiting
 

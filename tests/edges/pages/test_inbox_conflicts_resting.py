@@ -10,14 +10,15 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, InvalidInput, NotFound
-from memory.actions.settle import Settlement, settle
-from memory.actions.snooze_conflict import snooze_conflict
-from memory.actions.undo import undo
 from memory.errors import NotActive
-from memory.lifecycle.settling import Verdict
-from memory.models import Memory, ReviewVerdict
-from memory.queries import conflicts, overview, reviews
-from memory.queries.conflicts import ConflictView
+from memory.records.models import Memory
+from memory.records.verdict_models import ReviewVerdict
+from memory.review.actions.conflict_settle import Settlement, settle
+from memory.review.actions.snooze_conflict import snooze_conflict
+from memory.review.actions.undo import undo
+from memory.review.conflict_rules import Verdict
+from memory.review.queries import conflicts, overview, reviews
+from memory.review.queries.conflicts import ConflictView
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry
 from tests.edges.pages.test_inbox_conflicts import HTMX, INBOX, _pair

@@ -11,12 +11,14 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from memory import tasks
-from memory.actions import embedding
-from memory.actions.integrate_stored import integrate_stored, share_of
-from memory.actions.snooze import snooze
-from memory.lifecycle.review import Group
-from memory.queries import imports, memories, reviews
-from memory.queries.imports import ImportView
+from memory.documents.queries import imports
+from memory.documents.queries.imports import ImportView
+from memory.index.actions import embedding
+from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.records.queries import memories
+from memory.records.verdicts import Group
+from memory.review.actions.snooze import snooze
+from memory.review.queries import reviews
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.waiting import waiting

@@ -11,11 +11,12 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, NotFound
-from memory.actions.undo import undo
-from memory.actions.unlink import Edge, unlink
-from memory.models import Memory, MemoryLink
-from memory.queries import memories, reviews
-from memory.queries.views import MemoryView
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.review.actions.undo import undo
+from memory.review.actions.unlink import Edge, unlink
+from memory.review.queries import reviews
 from memory.taxonomy import LinkKind
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry, Change

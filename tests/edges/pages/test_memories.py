@@ -10,10 +10,11 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from frontend import listing
-from memory.actions.revise import revise
-from memory.models import EmbeddingModel, Memory, MemoryLink
-from memory.queries import memories
-from memory.queries.views import MemoryView
+from memory.index.models import EmbeddingModel
+from memory.records.actions.revise import revise
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
 from teams.trust import TrustLevel
 from tests.edges.pages.conftest import HTMX, remembered, verb
 from tests.support.trusting import stand

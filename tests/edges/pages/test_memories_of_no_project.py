@@ -7,8 +7,8 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.queries import memories
-from memory.queries.views import MemoryView
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, remembered
 
 RULE = "Invoices are numbered by the ledger alone, whatever a shop would like."

@@ -9,10 +9,10 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from memory.actions.open_session import NewSession, open_session
-from memory.queries import methodologies
-from memory.queries.methodologies import MethodologyView
-from memory.queries.views import MemoryView
+from memory.customization.queries import methodologies
+from memory.customization.queries.methodologies import MethodologyView
+from memory.records.queries.views import MemoryView
+from memory.sessions.actions.open_session import NewSession, open_session
 from tests.support.memories import CARTS, REDIS, stored
 
 ADDRESS = "/o/acme/settings/methodologies"

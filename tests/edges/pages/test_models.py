@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX
 from tests.support.switching import active_key, do_jobs
 

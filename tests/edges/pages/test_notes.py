@@ -7,8 +7,8 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.push_note import NewNote, push_note
-from memory.queries import notes as queries
+from memory.documents.actions.push_note import NewNote, push_note
+from memory.documents.queries import notes as queries
 
 TEXT = "# Mill\n\nThe gate of the mill opens at <b>nine</b>.\n"
 

@@ -6,7 +6,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
-from memory.queries.views import MemoryView
+from memory.records.queries.views import MemoryView
 from teams.actions.people import add_person
 from teams.actions.projects import create_project
 from teams.actions.teams import create_team

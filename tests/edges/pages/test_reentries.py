@@ -8,11 +8,11 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.append_events import append_events
-from memory.actions.end_session import end_session
-from memory.actions.finalize import finalize
-from memory.actions.open_session import NewSession, open_session
-from memory.queries.views import MemoryView
+from memory.observer.actions.finalize import finalize
+from memory.records.queries.views import MemoryView
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
 from tests.support import memories
 
 COMMAND = "npm audit fix --force"

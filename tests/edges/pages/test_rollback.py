@@ -13,12 +13,12 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
 from frontend.views import rollbacks as rollback_pages
-from memory.actions import roll_back, rolling_back
-from memory.actions.open_session import NewSession, open_session
-from memory.models import ReviewVerdict
-from memory.queries import memories
-from memory.queries import rollbacks as rollback_counts
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.records.verdict_models import ReviewVerdict
+from memory.review.rollback import execute, partial
+from memory.review.rollback import queries as rollback_counts
+from memory.sessions.actions.open_session import NewSession, open_session
 from tests.edges.pages.conftest import remembered
 from tests.support import work
 from tests.support.memories import CARTS, REDIS
@@ -112,8 +112,8 @@ def test_nothing_to_take_back_is_said(owner_pages: Client, shop: str) -> None:
 @pytest.fixture
 def fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a job fail for good after its first part, which is of one memory."""
-    monkeypatch.setattr(roll_back, "AT_ONCE", 0)
-    monkeypatch.setattr(rolling_back, "AT_ONCE", 1)
+    monkeypatch.setattr(execute, "AT_ONCE", 0)
+    monkeypatch.setattr(partial, "AT_ONCE", 1)
     told = jobs.progress
 
     def end(**given: Any) -> None:
@@ -154,7 +154,7 @@ def test_a_job_does_in_person_what_a_person_asked_for(
     member_caller: Caller,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(roll_back, "AT_ONCE", 0)
+    monkeypatch.setattr(execute, "AT_ONCE", 0)
     memory = remembered(member_caller, REDIS)
 
     by_job(owner_pages, shop, member_caller)

@@ -10,12 +10,12 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from memory.actions.append_turns import NewTurn, append_turns
-from memory.actions.consolidate import consolidate
-from memory.actions.end_session import end_session
-from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory
-from memory.queries.sessions import SessionView
+from memory.observer.actions.consolidate import consolidate
+from memory.records.models import Memory
+from memory.sessions.actions.append_turns import NewTurn, append_turns
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.queries.sessions import SessionView
 from tests.support import people
 
 DECISION = "We decided to move from Redis 6 to Valkey because of the license."

@@ -15,14 +15,14 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from frontend.views.sessions import LIVE
-from memory.actions import session_upkeep
-from memory.actions.append_events import append_events
-from memory.actions.consolidate import consolidate
-from memory.actions.end_session import end_session
-from memory.actions.finalize import finalize
-from memory.actions.open_session import NewSession, open_session
-from memory.models import GivenOut, Session
-from memory.queries.sessions import SessionView
+from memory.observer.actions.consolidate import consolidate
+from memory.observer.actions.finalize import finalize
+from memory.sessions.actions import session_upkeep
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import GivenOut, Session
+from memory.sessions.queries.sessions import SessionView
 from tests.support.memories import stored
 from tests.support.stories import ROOT, Story
 

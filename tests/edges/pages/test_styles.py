@@ -4,8 +4,8 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.queries import styles
-from memory.retrieval.style import Style
+from memory.customization.queries import styles
+from memory.customization.style import Style
 
 ADDRESS = "/o/acme/settings/styles"
 CODING = {

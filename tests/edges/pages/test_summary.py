@@ -12,9 +12,9 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
-from memory.actions.open_session import NewSession, open_session
-from memory.models import Memory
-from memory.queries.sessions import SessionView
+from memory.records.models import Memory
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.queries.sessions import SessionView
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, stored
 
 HTMX = {"headers": {"HX-Request": "true"}}

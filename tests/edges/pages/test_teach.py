@@ -10,9 +10,9 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
 from frontend import messages
-from memory.queries import memories
-from memory.queries.views import MemoryView
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
 from tests.edges.pages.conftest import HTMX, STATEMENT
 
 TEACH = "/o/acme/p/shop/teach"

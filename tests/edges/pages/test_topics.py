@@ -8,9 +8,9 @@ from django.test import Client
 
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.sorting import sort_topics
-from memory.queries import topics
-from memory.queries.topics import TopicView
+from memory.topics import queries as topics_queries
+from memory.topics.actions import sort_topics
+from memory.topics.queries import TopicView
 from teams.actions.projects import create_project
 from tests.edges.pages.conftest import remembered
 
@@ -28,7 +28,7 @@ def carts(shop: str, caller: Caller, now: datetime) -> TopicView:
         remembered(caller, text)
     with entered(caller):
         sort_topics(now=now, tell=lambda done, total: None)
-        return topics.topics(caller=caller, project="shop", after=None, limit=9).items[0]
+        return topics_queries.topics(caller=caller, project="shop", after=None, limit=9).items[0]
 
 
 def test_the_list_names_topics_with_how_many_memories_they_have(

@@ -9,9 +9,9 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from memory.actions.raise_alarms import raise_alarms
+from memory.observer.actions.raise_alarms import raise_alarms
 from teams.trust import TrustLevel
-from tests.integration.memory.test_finalize import ran
+from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
 from tests.support.trusting import stand
 

@@ -13,7 +13,8 @@ from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import Token, User
 from accounts.queries import TokenView
-from memory.models import Memory, Session, Turn
+from memory.records.models import Memory
+from memory.sessions.models import Session, Turn
 from teams.actions.projects import create_project
 from teams.actions.switch_hooks import switch_hooks
 from teams.models import AuditEntry

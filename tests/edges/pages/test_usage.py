@@ -10,9 +10,9 @@ from django.test import Client
 from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
-from memory.actions.book_use import book_use
-from memory.actions.extraction import Spent
-from memory.models import Memory
+from memory.extraction.actions.extraction import Spent
+from memory.extraction.actions.usage import book_use
+from memory.records.models import Memory
 from tests.edges.pages.conftest import remembered
 
 SPENT = Spent(model="openai/small", calls=2, fallbacks=1, input_tokens=9_000, output_tokens=1_000)

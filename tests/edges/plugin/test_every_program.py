@@ -9,15 +9,15 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from memory.observer.harnesses import script
-from memory.observer.harnesses.adapters import Harness
+from memory.injection.harnesses import script
+from memory.injection.harnesses.adapters import Harness
 from tests.edges.plugin.test_hook_script import ANSWER, PATIENCE, SCRIPT, TOKEN, is_silent, serving
 from tests.support.live import Place
 from tests.support.served import address, other_place, place
 
 __all__ = ["address", "other_place", "place"]
 
-PAYLOADS: Final = Path(__file__).parents[2] / "unit/memory/observer/harnesses/payloads.json"
+PAYLOADS: Final = Path(__file__).parents[2] / "unit/memory/injection/harnesses/payloads.json"
 EVENTS: Final[dict[str, Any]] = json.loads(PAYLOADS.read_text())
 CASES: Final = [
     (harness.value, event)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from memory.observer.harnesses.adapters import ADAPTERS, Harness, Meaning
+from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
 
 PLUGIN = Path(__file__).parents[3] / "deploy/plugin"
 SCRIPT = PLUGIN / "bin/hook.sh"

@@ -14,7 +14,7 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, Unavailable
 from accounts.jobs import Claim
 from accounts.models import Job
-from memory.queries import memories as queries
+from memory.records.queries import memories as queries
 from tests.support.memories import stored
 from tests.support.racing import race
 from tests.support.work import NAME, QUEUE, claimed, enqueued, lose_worker, make_due, the_job

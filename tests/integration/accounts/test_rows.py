@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts import tenancy
 from accounts.backend import rows
 from accounts.identifiers import new_id
-from memory.models import Memory
+from memory.records.models import Memory
 from teams.models import Change
 
 pytestmark = pytest.mark.usefixtures("in_organization")

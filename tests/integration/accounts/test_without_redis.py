@@ -16,7 +16,7 @@ from accounts.backend.resting import Rest
 from accounts.caller import Caller
 from accounts.models import Job
 from config.celery import app
-from memory.actions.search import SearchRequest, search
+from memory.search.actions.search import SearchRequest, search
 from tests.support.memories import stored
 
 pytestmark = [

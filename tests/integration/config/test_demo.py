@@ -12,9 +12,9 @@ from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, TokenScope
 from config import env
 from config.demo import own, play
-from memory.queries import memories
-from memory.queries.views import MemoryView
-from memory.retrieval.filters import Filters
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
 from teams.actions.projects import create_project
 from tests.conftest import NOW
 

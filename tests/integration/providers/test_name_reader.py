@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.intake import accurate
+from memory.entities import accurate
 from memory.providers import name_reader, weights
 from memory.providers.errors import ProviderRefused, ProviderUnavailable
 from memory.providers.name_reader import Standing

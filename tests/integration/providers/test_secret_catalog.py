@@ -10,8 +10,8 @@ from typing import Final
 
 import pytest
 
-from memory.providers import secret_catalog
-from memory.providers.secret_catalog import find_secrets, without_secrets
+from memory.secrets import secret_catalog
+from memory.secrets.secret_catalog import find_secrets, without_secrets
 from tests.support import secret_corpus, secret_kinds
 from tests.support.goals import Scale
 from tests.support.secret_corpus import Planted
@@ -110,7 +110,7 @@ def test_looking_at_a_memory_takes_its_time(scale: Scale, figure: Callable[[str]
 @pytest.mark.goal(name="G16")
 def test_a_start_does_not_read_the_catalog(figure: Callable[[str], None]) -> None:
     program = (
-        "import sys, time; began = time.thread_time(); import memory.providers.secret_catalog; "
+        "import sys, time; began = time.thread_time(); import memory.secrets.secret_catalog; "
         "print(time.thread_time() - began, 'kingfisher_sdk' in sys.modules)"
     )
 

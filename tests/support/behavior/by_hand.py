@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from memory.observer.scratchpad import SessionType
 from memory.observer.signal_table import SignalKind
+from memory.sessions.scratchpad import SessionType
 from tests.support.behavior.telling import Labelled
 from tests.support.stories import Story
 

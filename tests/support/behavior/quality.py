@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from memory.evaluation import bootstrap
 from memory.evaluation.bootstrap import Interval
-from memory.observer import finding
-from memory.observer.sightings import Sighting
+from memory.observer import detect
+from memory.observer.detections import Sighting
 from memory.observer.signal_table import SignalKind
 from tests.support.behavior.telling import Labelled
 
@@ -54,7 +54,7 @@ def wrong(*, session: Labelled) -> tuple[tuple[Sighting, ...], tuple[Label, ...]
 
 
 def _found(session: Labelled) -> tuple[Sighting, ...]:
-    return finding.find_all(scratchpad=session.story.scratchpad(), verdicts={})
+    return detect.find_all(scratchpad=session.story.scratchpad(), verdicts={})
 
 
 def _quality(kind: SignalKind, seen: tuple[tuple[Labelled, tuple[Sighting, ...]], ...]) -> Quality:

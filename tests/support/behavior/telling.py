@@ -6,8 +6,8 @@ A label says what the writer of the episode meant, not what a signal computes: t
 import random
 from dataclasses import dataclass
 
-from memory.observer.scratchpad import SessionType
 from memory.observer.signal_table import SignalKind
+from memory.sessions.scratchpad import SessionType
 from tests.support.stories import ROOT, Story
 
 AREAS = ("auth", "billing", "search", "mail", "export", "queue", "media", "admin", "api", "report")

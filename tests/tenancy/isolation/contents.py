@@ -12,22 +12,25 @@ from accounts.caller import Caller, Role
 from accounts.models import Job, Organization, User
 from graph.models import Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
-from memory.actions.append_events import append_events
-from memory.actions.append_turns import NewTurn, append_turns
-from memory.actions.begin_import import begin_import
-from memory.actions.correct import correct
-from memory.actions.importing import Upload
-from memory.actions.methodologies import Course, define
-from memory.actions.open_session import NewSession, open_session
-from memory.actions.push_note import NewNote, push_note
-from memory.actions.revise import revise
-from memory.actions.styles import put_style
-from memory.intake.own_types import OwnType
-from memory.models import Conflict, Memory, MemoryLink, Session, Topic, TopicMember
-from memory.observer.injection.relays import Transition
-from memory.retrieval.style import NewStyle
-from memory.sql import retrieval
+from memory.customization.actions.styles import put_style
+from memory.customization.custom_type_rules import OwnType
+from memory.customization.style import NewStyle
+from memory.documents.actions.begin_import import begin_import
+from memory.documents.actions.importing import Upload
+from memory.documents.actions.push_note import NewNote, push_note
+from memory.injection.actions.methodologies import Course, define
+from memory.injection.relays import Transition
+from memory.records.actions.revise import revise
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory, MemoryLink
+from memory.review.actions.correct import correct
+from memory.search.sql import candidates
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.append_turns import NewTurn, append_turns
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import Session
 from memory.taxonomy import MemoryType
+from memory.topics.models import Topic, TopicMember
 from teams.actions.projects import create_project
 from teams.models import Change, ProjectMember, Team, TeamMember
 from tests.support.live import Place
@@ -252,7 +255,7 @@ def _topic(caller: Caller, label: str, memory_id: UUID, given: dict[str, Any]) -
         if label.endswith("/deleted"):
             Memory.objects.filter(pk=other.id).update(status="deleted")
             Change.objects.filter(object_id=other.id).delete()
-            retrieval.sync_filters(memory_ids=(memory_id, other.id))
+            candidates.sync_filters(memory_ids=(memory_id, other.id))
     return topic.id
 
 

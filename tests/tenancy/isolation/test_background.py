@@ -9,8 +9,9 @@ from accounts.authentication import entered
 from accounts.job_names import NAMES
 from accounts.models import Job
 from config.celery import app
-from memory.actions import upkeep
-from memory.models import Memory, MemoryVector
+from memory.index.actions import maintenance
+from memory.index.models import MemoryVector
+from memory.records.models import Memory
 from tests.tenancy.isolation import surfaces
 from tests.tenancy.isolation.world import NOW, World
 
@@ -102,8 +103,8 @@ def test_upkeep_of_all_leaves_each_in_its_own(world: World) -> None:
             slug=tenant.slug,
             schema_name=tenant.schema_name,
         ):
-            upkeep.merge_access()
-            upkeep.refresh_lexicon()
+            maintenance.merge_access()
+            maintenance.refresh_lexicon()
 
     assert {tenant: rows(world, tenant) for tenant in before} == before
     with pytest.raises(tenancy.NoTenant):

@@ -110,7 +110,7 @@ WALLS: Final = (
         "    lacked integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
         "    lacked integer := 0;\nBEGIN\n    IF false",
-        "tests/integration/memory/test_indexing.py::test_an_organization_makes_no_index_of_another",
+        "tests/integration/memory/index/test_indexing.py::test_an_organization_makes_no_index_of_another",
     ),
     guard(
         "only schemas of ours are made", "accounts/sql/walls.sql",
@@ -211,7 +211,7 @@ CREDENTIALS: Final = (
     guard(
         "acts take a role", "teams/permissions.py",
         "if not allows(role=caller.role, act=act):", "if False:",
-        "tests/integration/memory/test_remember.py::test_a_viewer_writes_nothing",
+        "tests/integration/memory/intake/test_remember.py::test_a_viewer_writes_nothing",
         f"{GUARDS}test_an_act_takes_a_role_and_a_scope",
     ),
     guard(

@@ -5,9 +5,9 @@ from typing import Final
 from tests.tenancy.mutations.switching import guard
 
 READS: Final = "tests/tenancy/test_reads.py::"
-POINTS: Final = "tests/integration/memory/test_points.py::"
+POINTS: Final = "tests/integration/memory/sessions/test_points.py::"
 GUARDS: Final = "tests/tenancy/test_guards.py::"
-STYLES: Final = "tests/integration/memory/test_styles.py::"
+STYLES: Final = "tests/integration/memory/customization/test_styles.py::"
 
 VISIBILITY: Final = (
     guard(
@@ -66,7 +66,7 @@ VISIBILITY: Final = (
     guard(
         "what is linked to a hit asks for the audience", "memory/migrations/0002_search.sql",
         "WHERE k.audience = ANY (audiences)\n", "WHERE true\n",
-        "tests/integration/memory/test_graph_path.py"
+        "tests/integration/memory/records/test_graph_path.py"
         "::test_a_link_reaches_nothing_that_filters_or_scopes_leave_out",
     ),
     guard(
@@ -107,97 +107,101 @@ VISIBILITY: Final = (
         "::test_what_other_projects_name_changes_nothing_for_a_bound_token",
     ),
     guard(
-        "what memories name is told of those one may see", "memory/sql/entities.sql",
+        "what memories name is told of those one may see", "memory/entities/sql/entities.sql",
         "AND NOT k.live)\n  AND {visible}", "AND NOT k.live)",
-        "tests/integration/memory/test_entities.py"
+        "tests/integration/memory/search/test_entities.py"
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
     guard(
-        "what a memory names is told of those one may see", "memory/sql/entities.sql",
+        "what a memory names is told of those one may see", "memory/entities/sql/entities.sql",
         "AND n.type_code = ANY (%(types)s::smallint[])\n  AND {visible}",
         "AND n.type_code = ANY (%(types)s::smallint[])",
         "tests/tenancy/test_named.py::test_what_a_memory_names_is_told_to_who_may_see_it",
     ),
     guard(
-        "what is named beside a thing is of memories one may see", "memory/sql/entities.sql",
+        "what is named beside a thing is of memories one may see",
+        "memory/entities/sql/entities.sql",
         "WHERE {visible}", "WHERE true",
-        "tests/integration/memory/test_entities.py"
+        "tests/integration/memory/search/test_entities.py"
         "::test_spellings_and_counts_are_of_what_one_may_see",
     ),
     guard(
-        "who found a name is told of what one may see", "memory/sql/entities.sql",
+        "who found a name is told of what one may see", "memory/entities/sql/entities.sql",
         "WHERE n.read_by = 0 AND {visible})", "WHERE n.read_by = 0)",
-        "tests/integration/memory/test_enrich_entities.py"
+        "tests/integration/memory/entities/test_enrich_entities.py"
         "::test_who_found_a_name_is_told_by_what_one_may_see",
     ),
     guard(
-        "what memories are about is told of places one may see", "memory/sql/topics.sql",
+        "what memories are about is told of places one may see", "memory/topics/sql/topics.sql",
         "WHERE {visible}\n  AND (%(within)s::uuid[] IS NULL", "WHERE (%(within)s::uuid[] IS NULL",
         "tests/tenancy/test_topics.py::test_one_sees_the_topics_of_ones_own_places",
     ),
     guard(
-        "sessions are told to whom they belong", "memory/queries/sessions.py",
+        "sessions are told to whom they belong", "memory/sessions/queries/sessions.py",
         "Session.objects.filter(seen)", "Session.objects.filter()",
         "tests/tenancy/test_sessions.py::test_a_personal_session_is_not_listed_to_an_owner",
     ),
     guard(
-        "what was given out is compared while it may be seen", "memory/sql/told.sql",
+        "what was given out is compared while it may be seen",
+        "memory/injection/sql/deliveries.sql",
         "m.status <> 'deleted' AND {visible}", "m.status <> 'deleted'",
         "tests/tenancy/test_sessions.py::test_what_may_not_be_seen_any_more_is_not_compared",
     ),
     guard(
-        "duplicates are looked for in one audience", "memory/sql/retrieval.sql",
+        "duplicates are looked for in one audience", "memory/search/sql/candidates.sql",
         "AND v.audience = %(audience)s", "AND true",
         f"{GUARDS}test_duplicates_are_looked_for_in_one_audience",
     ),
     guard(
-        "what answers between steps is of those one may see", "memory/sql/answers.sql",
+        "what answers between steps is of those one may see",
+        "memory/search/sql/keyword_answer.sql",
         "AND k.live AND {visible}", "AND k.live",
-        "tests/integration/memory/test_answering.py"
+        "tests/integration/memory/search/test_answering.py"
         "::test_what_is_somebody_elses_own_answers_nothing",
     ),
     guard(
-        "what a hit is linked with asks for the audience", "memory/sql/ways.sql",
+        "what a hit is linked with asks for the audience", "memory/search/sql/lookups.sql",
         "WHERE m.status = 'active' AND {visible}", "WHERE m.status = 'active'",
-        "tests/integration/memory/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
+        "tests/integration/memory/search/test_lay_out.py::test_what_one_may_not_see_surrounds_nothing",
     ),
     guard(
-        "links hide an end that cannot be seen", "memory/queries/memories.py",
+        "links hide an end that cannot be seen", "memory/records/queries/memories.py",
         "for other in visible(caller=caller).filter(pk__in=others)}",
         "for other in Memory.objects.filter(pk__in=others)}",
-        "tests/integration/memory/test_reading.py::test_a_link_to_what_cannot_be_seen_is_not_shown",
+        "tests/integration/memory/records/test_reading.py::test_a_link_to_what_cannot_be_seen_is_not_shown",
     ),
     guard(
-        "one memory is read with the audience", "memory/queries/memories.py",
+        "one memory is read with the audience", "memory/records/queries/memories.py",
         "return _found(visible(caller=caller).filter(pk=memory_id))",
         "return _found(Memory.objects.filter(pk=memory_id))",
         f"{READS}test_a_foreign_memory_is_as_if_it_did_not_exist",
     ),
     guard(
-        "a memory is changed with the audience", "memory/queries/memories.py",
+        "a memory is changed with the audience", "memory/records/queries/memories.py",
         'rows = visible(caller=caller).select_for_update(of=("self",))',
         'rows = Memory.objects.select_for_update(of=("self",))',
         f"{GUARDS}test_what_cannot_be_seen_cannot_be_locked",
     ),
     guard(
-        "earlier versions stay with their readers", "memory/queries/memories.py",
+        "earlier versions stay with their readers", "memory/records/queries/memories.py",
         "if _could_see(version, sight)", "if sight",
         f"{GUARDS}test_earlier_versions_stay_with_their_readers",
     ),
     guard(
-        "milestones ask for the audience", "memory/queries/connections.py",
+        "milestones ask for the audience", "memory/injection/queries/connections.py",
         "visible(caller=caller)", "Memory.objects",
         f"{GUARDS}test_milestones_tell_nothing_of_what_cannot_be_seen",
     ),
     guard(
-        "the ledger tells of memories that may be seen", "memory/queries/injections.py",
+        "the ledger tells of memories that may be seen", "memory/injection/queries/injections.py",
         "found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen)",
         "found = GivenOut.objects.filter(session_id=row.id)",
         "tests/edges/api/test_injections.py::"
         "test_the_ledger_of_a_shared_session_hides_what_only_its_opener_sees",
     ),
     guard(
-        "what was told beside memories is its opener's own", "memory/queries/injections.py",
+        "what was told beside memories is its opener's own",
+        "memory/injection/queries/injections.py",
         "row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0",
         "row.heading_tokens",
         "tests/edges/api/test_points.py::"
@@ -205,36 +209,37 @@ VISIBILITY: Final = (
     ),
     guard(
         "what agents were given is counted of sessions that may be seen",
-        "memory/queries/injections.py",
+        "memory/injection/queries/injections.py",
         "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
         "GivenOut.objects.filter(session_id__isnull=False)",
         "tests/edges/pages/test_connections.py::test_sessions_of_others_are_not_counted",
     ),
     guard(
-        "files are planned from sessions that one may see", "memory/actions/prefetching.py",
+        "files are planned from sessions that one may see", "memory/injection/actions/prefetch.py",
         "visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),",
         "visible=visibility.Q(),",
         f"{POINTS}test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else",
     ),
     guard(
-        "unfinished work after outside content stays its person's", "memory/actions/resuming.py",
+        "unfinished work after outside content stays its person's",
+        "memory/injection/actions/resume.py",
         "if not sessions.is_own(caller=caller, row=before):", "if before is None:",
         f"{POINTS}test_unfinished_work_after_outside_content_is_offered_to_nobody_else",
     ),
     guard(
-        "work goes on from sessions that one may see", "memory/queries/sessions.py",
+        "work goes on from sessions that one may see", "memory/sessions/queries/sessions.py",
         "rows = of_project(caller=caller, project_id=row.project_id)",
         "rows = Session.objects.filter(project=row.project_id)",
         f"{POINTS}test_unfinished_work_of_others_is_offered_only_where_it_is_shared",
     ),
     guard(
-        "agents are given memories of their project alone", "memory/actions/giving_back.py",
+        "agents are given memories of their project alone", "memory/injection/actions/deliver.py",
         "if not view.needs_review and view.project_id in {None, row.project_id}",
         "if not view.needs_review",
         "tests/edges/api/test_hooks.py::test_a_session_of_no_project_is_given_nothing_of_projects",
     ),
     guard(
-        "a session that a program names is its caller's own", "memory/queries/sessions.py",
+        "a session that a program names is its caller's own", "memory/sessions/queries/sessions.py",
         "filter(own(caller=caller), external_id=external_id)", "filter(external_id=external_id)",
         "tests/edges/api/test_hooks.py::test_a_shared_session_of_somebody_else_is_not_taken_over",
     ),
@@ -244,35 +249,40 @@ VISIBILITY: Final = (
         "tests/integration/accounts/test_jobs_query.py::test_one_sees_what_one_has_set_going_and_managers_see_all",
     ),
     guard(
-        "a style is its organization's or its person's", "memory/queries/definitions.py",
+        "a style is its organization's or its person's",
+        "memory/customization/queries/definitions.py",
         "filter(kind=kind, audience__in=audiences)", "filter(kind=kind)",
         f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
     ),
     guard(
-        "a token of projects has no style of its person's", "memory/queries/definitions.py",
+        "a token of projects has no style of its person's",
+        "memory/customization/queries/definitions.py",
         "if caller.user_id is not None and caller.bound_projects is None:",
         "if caller.user_id is not None:",
         f"{STYLES}test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else",
     ),
     guard(
-        "sums of sessions are of those that the reader sees", "memory/queries/experiments.py",
+        "sums of sessions are of those that the reader sees",
+        "memory/experiments/queries/experiments.py",
         "everyone = manages(caller=caller)",
         "everyone = True",
-        "tests/integration/memory/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
+        "tests/integration/memory/experiments/test_experiments.py::test_who_does_not_manage_is_told_of_sessions_that_they_see",
     ),
     guard(
-        "sums of searches of few people are told to nobody else", "memory/queries/experiments.py",
+        "sums of searches of few people are told to nobody else",
+        "memory/experiments/queries/experiments.py",
         "if one.is_seen or are_many(one.searches, one.people)", "if True",
-        "tests/integration/memory/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
+        "tests/integration/memory/search/test_graph_changes.py::test_few_searches_or_those_of_few_people_are_told_to_nobody_else",
     ),
     guard(
-        "what sessions taught is of those that the reader sees", "memory/queries/phase_weights.py",
+        "what sessions taught is of those that the reader sees",
+        "memory/experiments/queries/phase_weights.py",
         "everyone=manages(caller=caller)", "everyone=True",
-        "tests/integration/memory/test_phase_weights.py::test_others_are_told_of_what_they_see_and_managers_of_many",
+        "tests/integration/memory/experiments/test_phase_weights.py::test_others_are_told_of_what_they_see_and_managers_of_many",
     ),
     guard(
-        "the night joins names that all of a place see", "memory/sql/entities.sql",
+        "the night joins names that all of a place see", "memory/entities/sql/entities.sql",
         "(n.audience = n.project_id OR n.audience = %(everybody)s) AND", "",
-        "tests/integration/memory/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
+        "tests/integration/memory/entities/test_close_names.py::test_names_of_two_places_are_not_joined_nor_what_a_person_keeps",
     ),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, Final
 import psycopg
 
 from config import env
-from memory.sql import named
+from memory import sql_queries
 
 FUNCTIONS: Final = """
 SELECT pg_get_functiondef(p.oid) FROM pg_proc AS p
@@ -102,11 +102,12 @@ def _switch_text(line: psycopg.Connection[Any], mutant: Mutant) -> list[tuple[An
 
 
 def _is_named(mutant: Mutant) -> bool:
-    return Path(mutant.file).parent == Path("memory/sql") and mutant.file.endswith(".sql")
+    path = Path(mutant.file)
+    return path.parts[0] == "memory" and path.parent.name == "sql" and path.suffix == ".sql"
 
 
 def _switch_query(mutant: Mutant) -> None:
-    statements = named.statements(Path(mutant.file).name)
+    statements = sql_queries.statements(str(Path(mutant.file).relative_to("memory")))
     _check_once(mutant, sum(text.count(mutant.old) for text in statements.values()))
     for name, text in statements.items():
         statements[name] = text.replace(mutant.old, mutant.new)

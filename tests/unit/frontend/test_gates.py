@@ -1,7 +1,7 @@
 """The panel of intake gates tells every way in which a candidate ends."""
 
 from frontend import gates
-from memory.queries.action_log import OUTCOMES
+from memory.intake.queries import OUTCOMES
 
 
 def test_every_outcome_can_be_asked_for_and_has_a_name() -> None:

@@ -6,7 +6,7 @@ from django.utils import translation
 from accounts.caller import Role, TokenScope
 from accounts.sentences import sentence
 from frontend.sentences import NAMES, correction, noted, said
-from memory.actions.remember import SENT_AGAIN
+from memory.intake.actions.remember import SENT_AGAIN
 
 NB = "\u00a0"
 

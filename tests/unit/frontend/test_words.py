@@ -5,8 +5,8 @@ from accounts.job_names import NAMES
 from accounts.queries.work import STATES
 from config.schedule import BEAT
 from frontend import words
-from memory.actions.correct import KINDS
-from memory.formulas.health import HealthCounts, health
+from memory.records.health import HealthCounts, health
+from memory.review.actions.correct import KINDS
 from memory.taxonomy import (
     LinkKind,
     MemoryType,

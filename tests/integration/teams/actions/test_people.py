@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.models import Organization, User
-from memory.queries import memories
+from memory.records.queries import memories
 from teams.actions.members import remove_member
 from teams.actions.people import add_person, remove_person
 from teams.actions.projects import create_project

@@ -8,10 +8,11 @@ import pytest
 from memory.client import claude_code, codex, reading
 from memory.client.reading import Read
 from memory.client.transcripts import Parser
-from memory.observer import dead_ends, fold
-from memory.observer import reading as events
-from memory.observer.scratchpad import Scratchpad, Setting
+from memory.observer import dead_ends
 from memory.observer.signals import self_correction
+from memory.sessions import event_parsing as events
+from memory.sessions import fold
+from memory.sessions.scratchpad import Scratchpad, Setting
 
 FOLDER = Path(__file__).with_name("transcripts")
 CLAUDE = ("claude_code_2_aloud.jsonl", claude_code.read)

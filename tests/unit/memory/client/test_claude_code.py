@@ -8,7 +8,7 @@ import pytest
 from memory.client import claude_code, reading, transcripts
 from memory.client.reading import Read
 from memory.client.transcripts import STRIDE, Standing
-from memory.observer import events
+from memory.sessions import events
 
 FOLDER = Path(__file__).with_name("transcripts")
 

@@ -5,8 +5,8 @@ import pytest
 
 from memory.evaluation import calibration as fitting
 from memory.evaluation.calibration import Pair
-from memory.retrieval import relevance as relevances
-from memory.retrieval.relevance import Sign
+from memory.search import relevance as relevances
+from memory.search.relevance import Sign
 
 SIGNS = (Sign.COSINE, Sign.MATCHED, Sign.MISSING)
 

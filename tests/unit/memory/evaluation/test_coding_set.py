@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.evaluation import judged
-from memory.evaluation.judged import JudgedSet, Split
+from memory.evaluation import dataset
+from memory.evaluation.dataset import JudgedSet, Split
 
-FOLDER = Path(judged.__file__).parent / "sets" / "coding"
+FOLDER = Path(dataset.__file__).parent / "sets" / "coding"
 COMMON = re.compile(
     "about|after|although|been|before|does|from|have|into|must|never|that|their|then|there|they|"
     "this|though|was|were|what|when|where|which|while|who|will|with|would|your"
@@ -22,10 +22,10 @@ def coding() -> JudgedSet:
     """The set, as the command reads it."""
     texts = {
         name: (FOLDER / name).read_text(encoding="utf-8")
-        for name in (judged.MEMORIES, judged.QUERIES)
+        for name in (dataset.MEMORIES, dataset.QUERIES)
     }
-    return judged.parse(
-        name="coding", memories=texts[judged.MEMORIES], queries=texts[judged.QUERIES]
+    return dataset.parse(
+        name="coding", memories=texts[dataset.MEMORIES], queries=texts[dataset.QUERIES]
     )
 
 
@@ -58,7 +58,7 @@ def test_every_kind_of_query_is_there(coding: JudgedSet) -> None:
 
 
 def test_halves_are_what_the_hash_of_the_id_says(coding: JudgedSet) -> None:
-    expected = judged.split_of(items=((query.id, query.kind) for query in coding.queries))
+    expected = dataset.split_of(items=((query.id, query.kind) for query in coding.queries))
 
     assert {query.id: query.split for query in coding.queries} == expected
 
@@ -89,7 +89,7 @@ def test_paraphrases_share_no_word_with_their_best_answer(coding: JudgedSet) -> 
         for query in coding.queries
         if query.kind == "paraphrase"
         for id, grade in query.grades.items()
-        if grade == judged.LARGEST_GRADE
+        if grade == dataset.LARGEST_GRADE
     }
 
     assert {key: words for key, words in shared.items() if words} == {}

@@ -6,9 +6,9 @@ import pytest
 
 from memory.evaluation import conversations
 from memory.evaluation.conversations import Conversation
-from memory.evaluation.judged import WrongSet
-from memory.intake.extract import Candidate, Evidence
-from memory.intake.turns import Speaker
+from memory.evaluation.dataset import WrongSet
+from memory.extraction.extract import Candidate, Evidence
+from memory.sessions.turns import Speaker
 from memory.taxonomy import MemoryType
 
 LINE = {

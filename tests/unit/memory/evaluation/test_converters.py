@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from memory.evaluation import converters, judged
+from memory.evaluation import converters, dataset
 from memory.evaluation.converters import Converted
-from memory.evaluation.judged import JudgedSet, WrongSet
+from memory.evaluation.dataset import JudgedSet, WrongSet
 from memory.taxonomy import MemoryType
 
 BEIR = {
@@ -62,7 +62,7 @@ LONG = [
 
 def _set(public: str, files: dict[str, str]) -> tuple[JudgedSet, Converted]:
     found = converters.convert(public=public, files=files)
-    return judged.parse(name=public, memories=found.memories, queries=found.queries), found
+    return dataset.parse(name=public, memories=found.memories, queries=found.queries), found
 
 
 def test_beir_titles_are_joined_and_grades_kept_within_ours() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.evaluation import judged, outcomes, report
+from memory.evaluation import dataset, outcomes, report
 from memory.evaluation.outcomes import Asked, Evaluation, Refusal, System
 
 MEMORIES = [
@@ -46,7 +46,7 @@ def evaluation() -> Evaluation:
     """Two profiles: the second ranks worse and is never silent."""
     texts = ["\n".join(json.dumps(row) for row in rows) for rows in (MEMORIES, QUERIES)]
     return Evaluation(
-        judged=judged.parse(name="own", memories=texts[0], queries=texts[1]),
+        judged=dataset.parse(name="own", memories=texts[0], queries=texts[1]),
         split=None,
         embedder="hashing/words-384",
         embedded=3,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.evaluation.shares import share
+from memory.experiments.intervals import share
 from memory.intake import integrate
 from memory.intake.integrate import Decision, Known, Operation, Statement
 from memory.taxonomy import Authority, LinkKind

@@ -12,10 +12,11 @@ from typing import Final
 import pytest
 
 from memory import taxonomy
-from memory.evaluation.shares import Share, share
-from memory.intake import classify, names
+from memory.entities import names
+from memory.entities.tools import CANONICAL
+from memory.experiments.intervals import Share, share
+from memory.intake import classify
 from memory.intake.classify import Classification
-from memory.intake.tools import CANONICAL
 from memory.taxonomy import MemoryType
 
 FILE: Final = Path("tests/support/statements_labelled.tsv")

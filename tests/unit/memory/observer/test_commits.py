@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from memory.evaluation.shares import share
+from memory.experiments.intervals import share
 from memory.observer import commits
 from memory.taxonomy import MemoryType
 

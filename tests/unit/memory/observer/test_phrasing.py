@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.observer import phrasing
 from memory.observer.promotion import Candidate
-from memory.observer.trust_gate import TrustTier
+from memory.sessions.trust_gate import TrustTier
 from memory.taxonomy import MemoryType, Source
 
 SAID = (

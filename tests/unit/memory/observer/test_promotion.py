@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.intake.attributes import check_attributes
-from memory.observer import finding, gates, promotion, quorum
+from memory.observer import detect, gates, promotion
+from memory.observer.detections import Sighting
 from memory.observer.gates import Gate, Progress
 from memory.observer.promotion import Candidate
-from memory.observer.quorum import Seen
-from memory.observer.scratchpad import SessionType
-from memory.observer.sightings import Sighting
 from memory.observer.signal_table import SIGNALS, SignalKind
+from memory.sessions.scratchpad import SessionType
+from memory.statistics import quorum
+from memory.statistics.quorum import Seen
 from memory.taxonomy import MemoryType, Source
 from tests.support.stories import Story
 
@@ -36,7 +37,7 @@ def offered(
 ) -> tuple[Candidate, ...]:
     """Return what a story offers."""
     scratchpad = story.scratchpad()
-    found = finding.find_all(scratchpad=scratchpad, verdicts={})
+    found = detect.find_all(scratchpad=scratchpad, verdicts={})
     return promotion.propose(
         scratchpads=(scratchpad,),
         seen=promotion.alone(scratchpad=scratchpad, found=found),
@@ -146,7 +147,7 @@ def test_what_was_done_after_work_was_taken_back_stands() -> None:
     story = terminal().edit("a").run("git restore a").edit("a").fails("pytest", "KeyError: 'x'")
     story.edit("a").run("pytest").done()
     pad = story.scratchpad()
-    seen = finding.find_all(scratchpad=pad, verdicts={})
+    seen = detect.find_all(scratchpad=pad, verdicts={})
 
     kinds = {one.key.partition(":")[0] for one in offered(story, before=once_more(seen))}
 
@@ -168,7 +169,7 @@ def test_what_follows_outside_content_waits_for_a_person() -> None:
 def beside(agent: str, story: Story) -> Seen:
     """Return what one of several agents saw."""
     scratchpad = story.scratchpad()
-    found = finding.find_all(scratchpad=scratchpad, verdicts={})
+    found = detect.find_all(scratchpad=scratchpad, verdicts={})
     return Seen(agent=agent, scratchpad=scratchpad, found=found)
 
 
@@ -257,7 +258,7 @@ def everything() -> Story:
 
 def test_every_payload_fits_its_type_and_every_content_says_something() -> None:
     story = everything()
-    found = finding.find_all(scratchpad=story.scratchpad(), verdicts={})
+    found = detect.find_all(scratchpad=story.scratchpad(), verdicts={})
     before = once_more(found)
 
     candidates = offered(story, before=before)

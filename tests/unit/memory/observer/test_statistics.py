@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.observer import finding, statistics
+from memory.observer import detect, statistics
 from memory.observer.signal_table import SignalKind
 from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, PairRow, SessionFacts
 from tests.support.stories import ROOT, Story, without_clocks
@@ -53,7 +53,7 @@ def test_all_pairs_of_a_session_are_counted_and_the_strongest_twenty_offered() -
 
     told = facts(story)
     pad = story.scratchpad()
-    offered = finding.find_all(scratchpad=pad, verdicts={}, known=statistics.found(scratchpad=pad))
+    offered = detect.find_all(scratchpad=pad, verdicts={}, known=statistics.found(scratchpad=pad))
 
     assert len(told.edges) == 40
     assert told.pairs == (PairRow(first="a/b", second="c/d", sessions=1),)

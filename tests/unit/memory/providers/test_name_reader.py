@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory.intake import accurate
-from memory.intake.software import COMMON, SOFTWARE
+from memory.entities import accurate
+from memory.entities.software import COMMON, SOFTWARE
 from memory.providers import name_reader
 from memory.providers.errors import ProviderInvalidAnswer
 from memory.providers.pins import NAME_READER

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.observer import sightings
+from memory.observer import detections
 from memory.observer.signals import error_retry
 from tests.support.stories import Story
 
@@ -29,8 +29,8 @@ def test_it_is_seen_with_what_resolved_it(story: Story, resolved: str, how: str)
     found = error_retry.find(scratchpad=story.scratchpad())
 
     assert len(found) == 1
-    assert sightings.detail(sighting=found[0], name="resolved") == resolved
-    assert sightings.detail(sighting=found[0], name="how") == how
+    assert detections.detail(sighting=found[0], name="resolved") == resolved
+    assert detections.detail(sighting=found[0], name="how") == how
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""What memory keeps outside of the database."""

@@ -1,0 +1,85 @@
+"""Files that sessions touch together, of those that work ahead is about (spec 4.5, 11.8)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.db.models import IntegerField, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from memory.observer import statistics
+from memory.observer.statistics import EdgeRow, FileRow
+from memory.statistics import counters
+from memory.statistics.counters import Kind
+from memory.statistics.models import Statistic
+from memory.statistics.queries import Which, read
+from teams import visibility
+from teams.visibility import Sight
+
+STRONG: Final = 0.8  # of the sessions with either file that had both, ours
+SESSIONS_LEAST: Final = 5  # ours
+PAIRS_MOST: Final = 2_000  # of one read, those met most often; ours
+TIES_MOST: Final = 5  # told, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """A file that work touches and one that it does not: how often both were touched together.
+
+    `share`: of the sessions that touched either, 0..1.
+    """
+
+    file: str
+    other: str
+    sessions: int
+    share: float
+
+
+def left_alone(*, project_id: UUID, files: tuple[str, ...], sight: Sight) -> tuple[Tie, ...]:
+    """Return files that nearly every session touches together with some of these. In a unit."""
+    if not files:
+        return ()
+    among = frozenset(files)
+    seen = visibility.as_q(sight=sight)
+    met = Statistic.objects.filter(seen, kind=Kind.EDGE.value, project_id=project_id).filter(
+        Q(counts__notes__first__in=files) | Q(counts__notes__second__in=files)
+    )
+    strong = [edge for edge in _edges(met) if not among >= {edge.first, edge.second}]
+    rows = _files(project_id, {path for edge in strong for path in (edge.first, edge.second)}, seen)
+    ties = [_tie(edge, rows, among) for edge in strong]
+    kept = [tie for tie in ties if tie.share >= STRONG]
+    return tuple(sorted(kept, key=lambda tie: (-tie.share, -tie.sessions, tie.other)))[:TIES_MOST]
+
+
+def _edges(met: QuerySet[Statistic]) -> tuple[EdgeRow, ...]:
+    """Add up each pair over those who counted it; the pairs met often enough, the most so first."""
+    pairs = met.order_by().values(
+        first=KeyTextTransform("first", "counts__notes"),
+        second=KeyTextTransform("second", "counts__notes"),
+    )
+    counted = Sum(Cast(KeyTextTransform("sessions", "counts"), IntegerField()))
+    often = pairs.annotate(sessions=counted).filter(sessions__gte=SESSIONS_LEAST)
+    ordered = often.order_by("-sessions", "first", "second")[:PAIRS_MOST]
+    return tuple(EdgeRow(**one) for one in ordered)
+
+
+def _files(project_id: UUID, wanted: Iterable[str], seen: Q) -> dict[str, FileRow]:
+    keys = tuple(counters.file_key(path=path) for path in sorted(wanted))
+    which = Which(kind=Kind.FILE.value, visible=seen, project_id=project_id, keys=keys)
+    rows: dict[str, FileRow] = {}
+    for one in read(which=which):
+        row = counters.file_row(counts=one.counts, notes=one.notes)
+        known = rows.get(row.path)
+        rows[row.path] = row if known is None else statistics.file_after(row=known, add=row)
+    return rows
+
+
+def _tie(edge: EdgeRow, rows: dict[str, FileRow], among: frozenset[str]) -> Tie:
+    inside = edge.first if edge.first in among else edge.second
+    other = edge.second if inside == edge.first else edge.first
+    none = FileRow(path="")
+    first, second = rows.get(edge.first, none), rows.get(edge.second, none)
+    share = statistics.weight(edge=edge, first=first, second=second)
+    return Tie(file=inside, other=other, sessions=edge.sessions, share=round(share, 4))

@@ -1,0 +1,182 @@
+"""Which communication style fits a session: how answers should read there (spec 2.9).
+
+A style names its contexts: topics, as “coding” or “quick notes”, and the tools it is for. One that
+names both fits where both do; one that names neither fits nowhere by itself and can only be the
+default. Of those that fit, the more is known of the session the better: a topic tells more than a
+tool, a topic of more words more than one of fewer, and a person's own style comes before the
+organization's of the same fit. The same session always gets the same style, and is told why.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts.errors import InvalidInput, wrong_field
+from accounts.sentences import sentence
+from memory.taxonomy import Scope, SourceInterface
+from memory.text.text import check_text, visible_text
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
+LONGEST_TEXT: Final = 600  # characters of a style, ours
+LONGEST_TOPIC: Final = 40  # characters, ours
+MOST_TOPICS: Final = 20  # of a style, ours
+INTERFACES: Final = tuple(item.value for item in SourceInterface)
+SCOPES: Final = (Scope.ORGANIZATION, Scope.PERSONAL)  # whose a style is
+_WORD: Final = re.compile(r"\w+")
+
+
+class Fit(StrEnum):
+    """Why a style was picked, the most telling first."""
+
+    TOPIC_AND_INTERFACE = "topic_and_interface"
+    TOPIC = "topic"
+    INTERFACE = "interface"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """A way to write answers: `text` says how, the contexts where; personal ones are a person's."""
+
+    id: UUID
+    name: str
+    scope: Scope
+    text: str
+    topics: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    is_default: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewStyle:
+    """A style as somebody defines it."""
+
+    name: str
+    text: str
+    scope: str = Scope.ORGANIZATION.value
+    topics: tuple[str, ...] = ()
+    interfaces: tuple[str, ...] = ()
+    is_default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composed:
+    """The style that fits a session, why, and by which of its topics (empty: by none)."""
+
+    style: Style
+    fit: Fit
+    topic: str
+
+
+def compose(*, styles: Sequence[Style], topic: str, interface: str) -> Composed | None:
+    """Pick the style that fits a session best; None when none fits and none is the default.
+
+    `topic` is what the session is about, in a few words or a sentence; empty when nobody said.
+    """
+    heard = _words(topic)
+    found = tuple(one for style in styles if (one := _fitting(style, heard, interface)))
+    return min(found, key=_rank, default=None)
+
+
+def check(*, new: NewStyle) -> None:
+    """Check a style that somebody defines. Raises InvalidInput naming the field."""
+    if not NAME.match(new.name):
+        raise wrong_field(
+            pointer="/name",
+            detail=sentence("{name!r} cannot be the name of a style.", name=new.name[:60]),
+            hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
+            code="name",
+        )
+    if new.scope not in SCOPES:
+        raise wrong_field(
+            pointer="/scope",
+            detail="A style is the organization's or a person's own.",
+            hint=sentence("Use one of these: {names}.", names=SCOPES),
+            code="choice",
+        )
+    _check_text(new.text)
+    _check_topics(new.topics)
+    _check_interfaces(new.interfaces)
+
+
+def _fitting(style: Style, heard: str, interface: str) -> Composed | None:
+    topic = _topic_of(style, heard)
+    is_for_tool = interface in style.interfaces
+    fits = (not style.topics or bool(topic)) and (not style.interfaces or is_for_tool)
+    if fits and (topic or is_for_tool):
+        return Composed(style=style, fit=_fit(topic, is_for_tool), topic=topic)
+    return Composed(style=style, fit=Fit.DEFAULT, topic="") if style.is_default else None
+
+
+def _fit(topic: str, is_for_tool: bool) -> Fit:
+    if topic:
+        return Fit.TOPIC_AND_INTERFACE if is_for_tool else Fit.TOPIC
+    return Fit.INTERFACE
+
+
+def _topic_of(style: Style, heard: str) -> str:
+    """Return the longest topic of a style whose words the session says in a row; empty for none."""
+    said = tuple(topic for topic in style.topics if _words(topic) in heard)
+    return min(said, key=lambda topic: (-len(_words(topic).split()), topic), default="")
+
+
+def _rank(found: Composed) -> tuple[int, int, bool, str, str]:
+    style = found.style
+    words = len(_words(found.topic).split())
+    is_shared = style.scope is not Scope.PERSONAL
+    return tuple(Fit).index(found.fit), -words, is_shared, style.name, str(style.id)
+
+
+def _words(text: str) -> str:
+    """Return the words of a text in small letters, with a space around each; one for no words."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return f" {' '.join(_WORD.findall(plain))} "
+
+
+def _check_text(text: str) -> None:
+    is_blank = not visible_text(text=text).strip()
+    if is_blank or len(text) > LONGEST_TEXT or check_text(text=text):
+        detail = sentence("A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT)
+        raise wrong_field(
+            pointer="/text",
+            detail=detail,
+            hint="Say it shorter, as you would to a colleague.",
+            code="length",
+        )
+
+
+def _check_topics(topics: tuple[str, ...]) -> None:
+    if len(topics) > MOST_TOPICS:
+        raise wrong_field(
+            pointer="/topics",
+            detail=sentence("A style has at most {most} topics.", most=MOST_TOPICS),
+            hint="Make a second style for the others.",
+            code="length",
+        )
+    for place, topic in enumerate(topics):
+        if not _words(topic).strip() or len(topic) > LONGEST_TOPIC or check_text(text=topic):
+            raise _no_topic(place, topic)
+
+
+def _no_topic(place: int, topic: str) -> InvalidInput:
+    return wrong_field(
+        pointer=f"/topics/{place}",
+        detail=sentence("{name!r} cannot be a topic.", name=topic[:60]),
+        hint=sentence("Use words, 1 to {most} characters.", most=LONGEST_TOPIC),
+        code="topic",
+    )
+
+
+def _check_interfaces(interfaces: tuple[str, ...]) -> None:
+    for place, name in enumerate(interfaces):
+        if name not in INTERFACES:
+            raise wrong_field(
+                pointer=f"/interfaces/{place}",
+                detail=sentence("{name!r} is no tool that sessions come from.", name=name[:60]),
+                hint=sentence("Use one of these: {names}.", names=INTERFACES),
+                code="choice",
+            )

@@ -1,0 +1,119 @@
+"""Write memories as a file: what the caller may see and a filter lets through (spec 7.6, 8.3).
+
+The file is whole before its first byte is sent. So all of it is of one moment and read inside the
+walls of its organization, a fault is told instead of half a file, and however slowly somebody
+takes it, no connection to the database waits. What is large lies on the disk, not in memory. Tried
+and dropped: sending while reading, which keeps one of the few connections for as long as the
+slowest reader takes.
+"""
+
+from collections.abc import Generator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from tempfile import SpooledTemporaryFile
+from typing import IO, Final, cast
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import TooLarge, wrong_field
+from accounts.sentences import sentence
+from memory.documents import writing
+from memory.documents.queries import exports
+from memory.documents.writing import BUDGET_TOKENS, ExportFormat, Record
+from memory.records import filters as language
+from memory.records.filters import Filters
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+MOST: Final = 1_000_000  # memories of one file, ours: some 2 GB on the disk
+KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file; more goes to the disk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRequest:
+    """What is to be exported: a filter of the query box, its format, tokens of a CLAUDE.md."""
+
+    project: str | None = None
+    query: str = ""
+    format: ExportFormat = ExportFormat.JSON
+    budget_tokens: int = BUDGET_TOKENS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A file: its name and type, its bytes from the first on, and how many memories were read."""
+
+    name: str
+    media: str
+    file: IO[bytes]
+    memories: int
+
+
+def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported:
+    """Write a file and tell the audit log. Raises InvalidInput, NotFound, TooLarge.
+
+    RateLimited where the organization writes as many as it may at once.
+    """
+    require(caller=caller, act=Act.READ)
+    filters = filters_of(request=request)
+    found = exports.count(caller=caller, filters=filters)
+    if found > MOST:
+        raise TooLarge(
+            detail=sentence("{count} memories pass the filters.", count=found),
+            hint=sentence("Export at most {most} at once; filter by project or type.", most=MOST),
+        )
+    records = exports.records(caller=caller, filters=filters)
+    file, memories = _written(request, records)
+    with tenancy.unit():
+        audit.append(
+            act="memory.exported",
+            object_type="memory",
+            object_id=request.project or caller.organization_slug,
+            caller=caller,
+            details={"memories": memories, "format": request.format.value},
+        )
+    media, ending = writing.MEDIA[request.format]
+    return Exported(name=_name(request, now, ending), media=media, file=file, memories=memories)
+
+
+def _written(
+    request: ExportRequest, records: Generator[Record, None, None]
+) -> tuple[IO[bytes], int]:
+    """Write records to a file that is gone when it is closed; return it, and how many they were.
+
+    The transaction in which they are read ends with this, also where the disk is full.
+    """
+    numbers = count()
+    told = (record for record, _ in zip(records, numbers, strict=False))
+    with closing(records), ExitStack() as opened:
+        file = opened.enter_context(SpooledTemporaryFile(max_size=KEPT_IN_MEMORY))
+        for piece in writing.pieces(
+            format=request.format, records=told, budget_tokens=request.budget_tokens
+        ):
+            file.write(piece)
+        opened.pop_all()  # it is whole, and stays open
+    file.seek(0)
+    return cast(IO[bytes], file), next(numbers)
+
+
+def filters_of(*, request: ExportRequest) -> Filters:
+    """Read the filter of an export. Raises InvalidInput for words, which rank and filter not."""
+    filters = language.parse(text=request.query, project=request.project)
+    if filters.text:
+        raise wrong_field(
+            pointer="/query",
+            detail=sentence("“{words}” is no filter.", words=filters.text[:80]),
+            hint="Filter by is:, type:, tag:, file:, module:, topic:, by: or conf:.",
+            code="words",
+        )
+    return filters
+
+
+def _name(request: ExportRequest, now: datetime, ending: str) -> str:
+    if request.format is ExportFormat.CLAUDE:
+        return "CLAUDE.md"
+    place = "".join(one for one in request.project or "memories" if one.isalnum() or one in "-_")
+    return f"{place[:64]}-{now:%Y-%m-%d}.{ending}"

@@ -1,0 +1,194 @@
+"""What an import is made of: an upload, and what the door would say of each of its statements.
+
+A preview and a run judge alike: every statement is checked, scanned and classified as any other
+candidate (spec 2.1), so one that holds a secret is never stored, not even to wait. What a file says
+is nobody's word in person: it confirms nothing as a person would and founds nothing (spec 1.4).
+"""
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from accounts.caller import Caller
+from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
+from accounts.sentences import sentence
+from memory.customization import custom_type_rules
+from memory.documents import reading
+from memory.documents.candidates import LONGEST_NAME, Candidate, Reading
+from memory.documents.formats import cairn
+from memory.records import gates
+from memory.records.actions import candidate as records_candidate
+from memory.records.actions.candidate import Draft, NewMemory
+from memory.records.gates import GateCandidate, GateOutcome, Neighborhood
+from memory.secrets import secret_catalog
+from memory.taxonomy import Source, SourceInterface
+
+LARGEST_UPLOAD: Final = 50 * 1_048_576  # bytes of all files together, ours
+MOST_FILES: Final = 1_000  # files handed in at once; a zip is one
+IMPORTER: Final = "import"  # who writes, beside the person
+FORMAT: Final = "format"  # the gate of what cannot be read
+INPUT: Final = "input"  # the gate of what is malformed
+NEAR_NOTHING: Final = Neighborhood(exact_duplicate_id=None, neighbors=())
+CARRIED: Final = (
+    "content", "type", "external_id", "confidence", "pinned", "source_uri", "source_hash",
+    "source_line", "commit_sha",
+)  # fmt: skip
+MOST_LINKS: Final = 100  # of one statement, and names by which others link to it
+LISTS: Final = ("tags", "related_files", "related_modules")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """Files with their names, where their memories go, and which rows are left out, by number."""
+
+    files: tuple[tuple[str, bytes], ...]
+    project: str | None = None
+    scope: str | None = None
+    team: str | None = None
+    left_out: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One statement, and its draft; or why it is refused. The text of a refused one is not kept."""
+
+    number: int
+    file: str
+    line: int | None
+    candidate: Candidate | None
+    drafted: Draft | None
+    gate: str = ""
+    reason: str = ""
+    hint: str = ""
+
+
+def as_importer(*, caller: Caller) -> Caller:
+    """Return the caller as who writes what a file says."""
+    return replace(
+        caller,
+        agent=caller.agent or IMPORTER,
+        source_interface=SourceInterface.IMPORT.value,
+    )
+
+
+def read(*, upload: Upload) -> Reading:
+    """Read an upload. Raises TooLarge, and InvalidInput when nothing in it can be taken."""
+    size = sum(len(data) for _, data in upload.files)
+    if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
+        raise TooLarge(
+            detail=sentence("{size} bytes in {count} files.", size=size, count=len(upload.files)),
+            hint=sentence(
+                "Send at most {most} bytes in {files} files, or use the command import_memories.",
+                most=LARGEST_UPLOAD,
+                files=MOST_FILES,
+            ),
+        )
+    if not upload.files:
+        raise wrong_field(pointer="/file", detail="No file was sent.", code="required")
+    found = _without_secrets(reading.read_all(files=upload.files))
+    if not found.candidates and found.faults:
+        first = found.faults[0]
+        place = f"{first.file}:{first.line}" if first.line else first.file
+        detail = sentence("{place}: {fault}", place=place, fault=first.detail)
+        raise wrong_field(pointer="/file", detail=detail, code="unreadable")
+    if not found.candidates:
+        raise wrong_field(pointer="/file", detail="No statement was found in it.", code="empty")
+    return found
+
+
+def judge(*, caller: Caller, upload: Upload, found: Reading) -> tuple[Judged, ...]:
+    """Send every statement through the gates that need no store; what cannot be read comes last."""
+    importer = as_importer(caller=caller)
+    judged = [
+        _judged(importer, upload, number, candidate)
+        for number, candidate in enumerate(found.candidates, start=1)
+    ]
+    for number, fault in enumerate(found.faults, start=len(judged) + 1):
+        judged.append(
+            Judged(
+                number=number,
+                file=fault.file,
+                line=fault.line,
+                candidate=None,
+                drafted=None,
+                gate=FORMAT,
+                reason=fault.detail,
+            )
+        )
+    return tuple(judged)
+
+
+def as_json(*, candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate as it waits in its row.
+
+    Names by which others link to it are only compared: their digests wait, no text of a file.
+    """
+    return {
+        **{name: getattr(candidate, name) for name in CARRIED},
+        **{name: list(getattr(candidate, name)) for name in LISTS},
+        "attributes": dict(candidate.attributes),
+        "event_at": candidate.event_at.isoformat() if candidate.event_at else None,
+        "keys": [_digest(key) for key in candidate.keys[:MOST_LINKS]],
+        "links": [[link.kind, _digest(link.target)] for link in candidate.links[:MOST_LINKS]],
+    }
+
+
+def new_memory(*, upload: Upload, given: dict[str, Any]) -> NewMemory:
+    """Return what goes through the door for a candidate written by `as_json`."""
+    lists: dict[str, Any] = {name: tuple(given[name]) for name in LISTS}
+    return NewMemory(
+        **{name: given[name] for name in CARRIED},
+        source=Source.IMPORT.value,
+        project=upload.project,
+        scope=upload.scope,
+        team=upload.team,
+        **lists,
+        own_type=custom_type_rules.named(tags=lists["tags"]),
+        attributes=given["attributes"],
+        event_at=cairn.moment(text=given["event_at"]),
+        needs_review=True,
+    )
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
+
+
+def _judged(importer: Caller, upload: Upload, number: int, candidate: Candidate) -> Judged:
+    at: dict[str, Any] = {"number": number, "file": candidate.file, "line": candidate.line}
+    new = new_memory(upload=upload, given=as_json(candidate=candidate))
+    try:
+        drafted = records_candidate.draft(caller=importer, new=new)
+    except (InvalidInput, Forbidden) as error:
+        told = secret_catalog.without_secrets(text=error.detail)
+        reason = error.detail if told == error.detail else told
+        return _refused(at, INPUT, reason, error.hint)
+    result = gates.run(
+        candidate=GateCandidate(
+            content=new.content, type=drafted.classification.type, secrets=drafted.findings
+        ),
+        neighborhood=NEAR_NOTHING,
+        thresholds=gates.Thresholds(),
+    )
+    if result.outcome is not GateOutcome.REFUSED:
+        return Judged(**at, candidate=candidate, drafted=drafted)
+    return _refused(at, result.gate.value if result.gate else "", result.reason, result.hint)
+
+
+def _refused(at: dict[str, Any], gate: str, reason: str, hint: str) -> Judged:
+    return Judged(**at, candidate=None, drafted=None, gate=gate, reason=reason, hint=hint)
+
+
+def _without_secrets(found: Reading) -> Reading:
+    """Return a reading whose file names hold no secret; they are told and stored."""
+    names = {file.name for file in found.files} | {fault.file for fault in found.faults}
+    shown = {name: secret_catalog.without_secrets(text=name)[-LONGEST_NAME:] for name in names}
+    if all(name == told for name, told in shown.items()):
+        return found
+    return Reading(
+        files=tuple(replace(one, name=shown[one.name]) for one in found.files),
+        candidates=tuple(
+            replace(one, file=shown.get(one.file, one.file)) for one in found.candidates
+        ),
+        faults=tuple(replace(one, file=shown[one.file]) for one in found.faults),
+    )

@@ -1,0 +1,297 @@
+"""Keep a document that memories come from, and take out of it what has changed (spec 2.8).
+
+The text stays as it was sent, version by version. A statement has an id made of where it stands and
+what it says: one that is still there keeps its memory, which follows it to its new line; one that
+is gone makes its memory stale, with the reason; one that is new goes through the door as any other.
+What an agent may not make stale goes to the review inbox instead, once: what a person decides there
+stands until the statement comes back.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.backend import free_texts
+from accounts.caller import Caller, is_person, principal
+from accounts.errors import TooLarge, wrong_field
+from accounts.identifiers import new_id
+from accounts.sentences import sentence
+from memory import path_lock
+from memory.documents import notes as reader
+from memory.documents.actions import importing
+from memory.documents.actions.importing import Upload
+from memory.documents.candidates import Candidate
+from memory.documents.models import NoteVersion
+from memory.documents.queries import notes
+from memory.documents.queries.notes import NoteView
+from memory.errors import ProtectedMemory
+from memory.intake.actions.remember import Outcome
+from memory.intake.actions.remember_all import MOST, remember_all
+from memory.records import alarms
+from memory.records.actions import candidate, writes
+from memory.records.actions.candidate import NewMemory
+from memory.records.actions.revise import check_agent_may_change
+from memory.records.models import Memory
+from memory.records.note_statements import GONE, HELD, REMOVED, WITHOUT
+from memory.taxonomy import Source, Verification
+from memory.text.text import content_hash
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+LARGEST: Final = 1_000_000  # characters of a note, ours
+MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
+LONGEST_PATH: Final = 400  # characters, the column's
+BELIEF: Final = ("stale_at", "verification", "archived_reason", "needs_review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNote:
+    """A document as it is sent: its project, its path there, its text."""
+
+    project: str
+    path: str
+    text: str
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A statement that became no memory: its line, the gate, and why."""
+
+    line: int | None
+    gate: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What a push did: memories added, kept as they were, made stale; statements refused.
+
+    `held` are memories that an agent may not make stale and that a person decides about.
+    """
+
+    note: NoteView
+    added: int
+    kept: int
+    stale: int
+    held: int
+    refused: tuple[Refused, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """What removing a note did: memories made stale, and left to a person."""
+
+    stale: int
+    held: int
+
+
+def push_note(*, caller: Caller, new: NewNote, now: datetime) -> Pushed:
+    """Bring a note to this text. Raises InvalidInput, NotFound, TooLarge."""
+    require(caller=caller, act=Act.WRITE)
+    _check(new)
+    found = _read(new)
+    with tenancy.unit():
+        row = _written(caller, new, now)
+        path_lock.hold(audience=row.audience, project_id=row.project_id, path=row.path)
+        before = _last(row)
+        if before is not None and before.digest == row.digest and before.is_current:
+            view = notes.view_of(row=before)
+            return Pushed(note=view, added=0, kept=len(found), stale=0, held=0, refused=())
+        _keep(row, before)
+        kept = {
+            memory.external_id: memory for memory in notes.memories_of(row=row, external_ids=found)
+        }
+        _follow(caller, kept, found, row, now)
+        said = {one.external_id for one in notes.statements(row=before)} if before else set()
+        gone = _make_stale(caller, notes.gone(row=row, said=frozenset(found)), GONE, now)
+        fresh = tuple(one for id, one in found.items() if id not in kept and id not in said)
+        outcomes = _remember(caller, new, fresh, now)
+        if not any(outcome.done for _, outcome in outcomes):  # the door has told of what it wrote
+            _record(caller, row, "note.pushed")
+        return Pushed(
+            note=notes.view_of(row=row),
+            added=sum(outcome.outcome == "added" for _, outcome in outcomes),
+            kept=len(kept),
+            stale=gone.stale,
+            held=gone.held,
+            refused=tuple(
+                Refused(line=one.line, gate=outcome.gate, reason=outcome.reason)
+                for one, outcome in outcomes
+                if outcome.memory is None
+            ),
+        )
+
+
+def remove_note(*, caller: Caller, note_id: UUID, now: datetime) -> Removed:
+    """Let a note be a source no more; its memories become stale. Raises NotFound."""
+    require(caller=caller, act=Act.WRITE)
+    with tenancy.unit():
+        row = notes.lock_note(caller=caller, note_id=note_id)
+        gone = _make_stale(caller, notes.gone(row=row, said=frozenset()), REMOVED, now)
+        row.is_current = False
+        row.save(update_fields=["is_current"])
+        _record(caller, row, "note.removed")
+        return gone
+
+
+def _read(new: NewNote) -> dict[str, Candidate]:
+    """Return what a note says, by the ids of its statements. Raises TooLarge."""
+    found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
+    if len(found) > MOST_STATEMENTS:
+        raise TooLarge(
+            detail=sentence("The note makes {count} statements.", count=len(found)),
+            hint=sentence("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
+        )
+    return found
+
+
+def _check(new: NewNote) -> None:
+    if len(new.text) > LARGEST:
+        raise TooLarge(
+            detail=sentence("The note has {count} characters.", count=len(new.text)),
+            hint=sentence("Send at most {most}, or divide it.", most=LARGEST),
+        )
+    if not 0 < len(new.path) <= LONGEST_PATH or ".." in new.path.split("/"):
+        raise wrong_field(
+            pointer="/path", detail="Name the file by its path in the project.", code="path"
+        )
+    free_texts.check(texts={"/path": new.path, "/text": new.text})
+
+
+def _written(caller: Caller, new: NewNote, now: datetime) -> NoteVersion:
+    """Compose the version that was sent; it is not saved. Raises NotFound, InvalidInput."""
+    sent = NewMemory(content="", source=Source.IMPORT.value, project=new.project, scope=new.scope)
+    where = candidate.place(caller=importing.as_importer(caller=caller), new=sent)
+    if where.project is None:
+        raise wrong_field(pointer="/project", detail="A note belongs to a project.", code="project")
+    return NoteVersion(
+        note=new_id(),
+        audience=where.audience,
+        project_id=where.project.id,
+        path=new.path,
+        number=1,
+        text=new.text,
+        digest=hashlib.sha256(new.text.encode()).hexdigest(),
+        pushed_by=principal(caller=caller),
+        agent=caller.agent,
+        pushed_at=now,
+    )
+
+
+def _last(row: NoteVersion) -> NoteVersion | None:
+    """Return the version at this path that is present, else the last one there was, locked."""
+    rows = NoteVersion.objects.select_for_update().filter(
+        audience=row.audience, project_id=row.project_id, path=row.path
+    )
+    return rows.order_by("-is_current", "-number", "-id").first()
+
+
+def _keep(row: NoteVersion, before: NoteVersion | None) -> None:
+    if before is not None:
+        NoteVersion.objects.filter(pk=before.pk).update(is_current=False)
+        row.note, row.number = before.note, before.number + 1
+    row.save(force_insert=True)
+
+
+def _follow(
+    caller: Caller,
+    kept: Mapping[str, Memory],
+    found: Mapping[str, Candidate],
+    row: NoteVersion,
+    now: datetime,
+) -> None:
+    """Bring memories to the lines on which their statements stand now; what came back is true."""
+    for name, memory in kept.items():
+        line = found[name].line
+        is_back = memory.archived_reason in WITHOUT
+        if memory.source_line == line and not is_back:
+            continue
+        fields: tuple[str, ...] = ("source_line", "source_hash")
+        memory.source_line, memory.source_hash = line, row.digest
+        if is_back:
+            _bring_back(memory, found[name].content)
+            fields += BELIEF
+        writes.save(row=memory, fields=fields, now=now)
+        writes.announce(caller=caller, kind="memory.changed", rows=(memory,))
+
+
+def _bring_back(memory: Memory, said: str) -> None:
+    """Let a memory be as true again as it was before its statement was gone.
+
+    Its wait ends where that began it: of the words the note says, which ring no alarm.
+    """
+    if memory.stale_at is not None and memory.verification == Verification.STALE:
+        was = Verification.VERIFIED if memory.verified_at else Verification.UNVERIFIED
+        memory.verification = was.value
+    is_same = memory.content_hash == content_hash(content=said)
+    waits_for_it = memory.archived_reason == HELD and is_same
+    ends = waits_for_it and not alarms.of_content(content=memory.content)
+    memory.needs_review = memory.needs_review and not ends
+    memory.stale_at, memory.archived_reason = None, ""
+
+
+def _make_stale(caller: Caller, rows: Iterable[Memory], reason: str, now: datetime) -> Removed:
+    """Make memories stale, or let a person look at those of which an agent may not do that.
+
+    What a person has decided since its statement was gone stays as they said.
+    """
+    current = tuple(
+        one
+        for one in rows
+        if one.stale_at is None and (one.needs_review or one.archived_reason not in WITHOUT)
+    )
+    fresh = tuple(memory for memory in current if _may_make_stale(caller, memory))
+    for memory in fresh:
+        memory.needs_review = memory.needs_review and memory.archived_reason != HELD
+        memory.stale_at, memory.archived_reason = now, reason
+        if memory.verification != Verification.CONTRADICTED:  # what people found stays known
+            memory.verification = Verification.STALE.value
+        writes.save(row=memory, fields=BELIEF, now=now)
+    kept = {memory.id for memory in fresh}
+    held = tuple(one for one in current if one.id not in kept and not one.needs_review)
+    for memory in held:
+        memory.needs_review, memory.archived_reason = True, HELD
+        writes.save(row=memory, fields=BELIEF, now=now)
+    writes.announce(caller=caller, kind="memory.changed", rows=(*fresh, *held))
+    return Removed(stale=len(fresh), held=len(current) - len(fresh))
+
+
+def _may_make_stale(caller: Caller, memory: Memory) -> bool:
+    if is_person(caller=caller):
+        return True
+    if memory.pinned or memory.user_verified:
+        return False
+    try:
+        check_agent_may_change(caller=caller, row=memory)
+    except ProtectedMemory:
+        return False
+    return True
+
+
+def _remember(
+    caller: Caller, new: NewNote, candidates: tuple[Candidate, ...], now: datetime
+) -> tuple[tuple[Candidate, Outcome], ...]:
+    upload = Upload(files=(), project=new.project, scope=new.scope)
+    sent = tuple(
+        importing.new_memory(upload=upload, given=importing.as_json(candidate=one))
+        for one in candidates
+    )
+    importer = importing.as_importer(caller=caller)
+    outcomes: list[Outcome] = []
+    for start in range(0, len(sent), MOST):
+        part = sent[start : start + MOST]
+        outcomes.extend(remember_all(caller=importer, new=part, now=now))
+    return tuple(zip(candidates, outcomes, strict=True))
+
+
+def _record(caller: Caller, row: NoteVersion, act: str) -> None:
+    details: dict[str, Any] = {"version": row.number}
+    audit.append(
+        act=act, object_type="note", object_id=str(row.note), caller=caller, details=details
+    )

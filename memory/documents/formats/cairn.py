@@ -1,0 +1,93 @@
+"""Our own exports: the record of a memory, and which of its fields come back how (spec 7.6).
+
+A record is one JSON object: every field of the memory, and beside them its versions, its links and
+its topics. Every column of a memory is decided in `FIELDS`; a test fails for one that is not.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from memory.text import moments
+
+FORMAT: Final = "cairn-export"
+VERSION: Final = 1
+HEADER: Final[Mapping[str, Any]] = {"format": FORMAT, "version": VERSION}
+VERSIONS, LINKS, TOPICS = "versions", "links", "topics"  # beside the fields of a record
+BESIDE: Final = (VERSIONS, LINKS, TOPICS)
+
+
+class Fate(StrEnum):
+    """What becomes of a field on the way out and back."""
+
+    KEPT = "kept"  # written, and back as it was
+    MAPPED = "mapped"  # written, and back as what stands for it in the new place
+    DERIVED = "derived"  # written for readers, made anew from the rest
+    LEFT = "left"  # not written; the reason stands beside it
+
+
+FIELDS: Final[Mapping[str, tuple[Fate, str]]] = {
+    **dict.fromkeys(
+        (
+            "external_id", "type", "content", "citation", "tags", "related_files",
+            "related_modules", "structure", "attributes", "scope", "reach", "phase",
+            "methodology", "work_unit", "confidence", "confidence_floor", "confirmations",
+            "last_confirmed_at", "verification", "verified_at", "needs_review",
+            "user_verified", "taint_reason", "authority", "importance", "surprise", "tier",
+            "governance", "pinned", "decay_half_life_days", "event_at", "created_at",
+            "updated_at", "valid_from", "valid_until", "status", "stale_at",
+            "archived_reason", "version", "source", "source_interface", "source_uri",
+            "source_hash", "source_line", "commit_sha", "author_agent", "access_count",
+            "last_accessed_at",
+        ),
+        (Fate.KEPT, ""),
+    ),
+    "id": (Fate.MAPPED, "a new id in every organization; links follow"),
+    "project": (Fate.MAPPED, "the project that is imported into"),
+    "team_id": (Fate.MAPPED, "the team that is named; teams are each organization's own"),
+    "superseded_by": (Fate.MAPPED, "the new id of the successor"),
+    "author_user": (Fate.MAPPED, "kept for people of the organization, else who imports"),
+    "session_id": (Fate.MAPPED, "kept for those of the organization"),
+    "provenance_sessions": (Fate.MAPPED, "kept for those of the organization"),
+    "content_hash": (Fate.DERIVED, "made of the content"),
+    "audience": (Fate.LEFT, "made of scope, project, team and person"),
+    "names_version": (Fate.LEFT, "what a text names is read anew"),
+    "enriched_by": (Fate.LEFT, "what a text names is read anew"),
+}  # fmt: skip
+MOMENTS: Final = (
+    "last_confirmed_at", "verified_at", "event_at", "created_at", "updated_at", "valid_from",
+    "valid_until", "stale_at", "last_accessed_at",
+)  # fmt: skip
+
+
+def moment(*, text: Any) -> datetime | None:
+    """Return a moment as it was written, None for none. Raises ValueError.
+
+    One that no row can hold is refused as well.
+    """
+    if text is None or text == "":
+        return None
+    found = datetime.fromisoformat(str(text))
+    if found.tzinfo is None:
+        raise ValueError(f"{str(text)[:40]!r} names no time zone")
+    if not moments.is_storable(moment=found):
+        raise ValueError(f"{str(text)[:40]!r} is of no year that is kept")
+    return found
+
+
+def is_header(*, value: Any) -> bool:
+    """Say whether a JSON value begins an export of ours."""
+    return isinstance(value, dict) and value.get("format") == FORMAT
+
+
+def texts_in(*, value: Any) -> Iterator[str]:
+    """Yield every text of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from texts_in(value=inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_in(value=inner)

@@ -1,0 +1,233 @@
+"""Markdown and plain text as candidates: rules files, Obsidian's and basic-memory's notes.
+
+Statements are found as in every document (`memory.documents.markdown`). Obsidian's notes add tags
+and [[links]]; basic-memory's add observations, `- [category] text #tag (context)`, and relations,
+`- relation_type [[Target]]` (their published formats). What a link means between two notes is said
+of the first statement of each.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from accounts.sentences import sentence
+from memory.documents import front_matter, markdown
+from memory.documents.candidates import Candidate, Fault, Format, Link, Reading, of_file
+from memory.documents.front_matter import Note
+from memory.documents.markdown import Statement
+from memory.taxonomy import LinkKind, MemoryType
+
+LONGEST_LINE: Final = 20_000  # characters; what is longer is no text that somebody wrote, ours
+MOST_TAGS: Final = 64  # spec 10.5
+LONGEST_TAG: Final = 64
+LONGEST_CONTEXT: Final = 200  # characters in parentheses at the end of an observation
+CATEGORIES: Final[Mapping[str, MemoryType]] = {  # basic-memory's customary ones
+    "decision": MemoryType.DECISION,
+    "requirement": MemoryType.REQUIREMENT,
+    "preference": MemoryType.PREFERENCE,
+    "fact": MemoryType.FACT,
+    "gotcha": MemoryType.GOTCHA,
+    "warning": MemoryType.GOTCHA,
+    "issue": MemoryType.GOTCHA,
+    "problem": MemoryType.ERROR_PATTERN,
+    "bug": MemoryType.ERROR_PATTERN,
+    "fix": MemoryType.FIX,
+    "solution": MemoryType.FIX,
+    "technique": MemoryType.PATTERN,
+    "pattern": MemoryType.PATTERN,
+    "method": MemoryType.PATTERN,
+    "tool": MemoryType.TOOL,
+    "reference": MemoryType.REFERENCE,
+    "resource": MemoryType.REFERENCE,
+    "design": MemoryType.DECISION,
+    "convention": MemoryType.REQUIREMENT,
+}
+RELATIONS: Final[Mapping[str, LinkKind]] = {
+    "depends_on": LinkKind.DEPENDS_ON,
+    "requires": LinkKind.DEPENDS_ON,
+    "contradicts": LinkKind.CONTRADICTS,
+    "extends": LinkKind.EXTEND,
+    "caused_by": LinkKind.CAUSED_BY,
+    "resolved_by": LinkKind.RESOLVED_BY,
+    "supersedes": LinkKind.EXTEND,  # what a note says of another retires nothing
+    "derived_from": LinkKind.DERIVE,
+    "validates": LinkKind.VALIDATES,
+}
+_OBSERVATION: Final = re.compile(r"\A[ \t]*[-*] \[([^\[\]\n]{2,40})\][ \t]+(\S.*)\Z")
+_RELATION: Final = re.compile(r"\A[ \t]*[-*] ([A-Za-z][\w -]{0,60}?)[ \t]+\[\[([^\]\n]{1,200})\]\]")
+_WIKILINK: Final = re.compile(
+    r"!?\[\[([^\]\n|#^]{1,200})(?:[#^][^\]\n|]{0,200})?(?:\|([^\]\n]{1,200}))?\]\]"
+)
+_TAG: Final = re.compile(r"(?<![\w&/#`])#([^\W\d_][\w/-]{0,62}[\w])(?![\w`])")
+_CODE: Final = re.compile(r"`[^`\n]*`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Observed:
+    """What basic-memory's lines of a note say, and the note without them."""
+
+    candidates: tuple[Candidate, ...]
+    links: tuple[Link, ...]
+    rest: str
+
+
+def read(*, name: str, text: str) -> Reading:
+    """Read a document of words."""
+    text, faults = _without_endless_lines(name, text)
+    note = front_matter.read(text=text)
+    seen = _observed(name, note)
+    below = "\n" * (note.first_line - 1)
+    said = tuple(_candidate(one, name) for one in markdown.read(text=below + seen.rest, path=name))
+    found = _told_of_note(name, note, (*seen.candidates, *said), seen.links)
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return of_file(
+        name=name,
+        format=_format(note, seen),
+        candidates=tuple(replace(one, source_hash=digest) for one in found),
+        faults=faults,
+    )
+
+
+def _without_endless_lines(name: str, text: str) -> tuple[str, tuple[Fault, ...]]:
+    lines = text.split("\n")
+    faults = []
+    for number, line in enumerate(lines, start=1):
+        if len(line) > LONGEST_LINE:
+            detail = sentence("The line has {count} characters; it was left out.", count=len(line))
+            faults.append(Fault(file=name, line=number, detail=detail))
+            lines[number - 1] = ""
+    return "\n".join(lines), tuple(faults)
+
+
+def _format(note: Note, seen: _Observed) -> Format:
+    if seen.candidates or (seen.links and "permalink" in note.fields):
+        return Format.BASIC_MEMORY
+    is_obsidian = bool({"tags", "aliases"} & set(note.fields)) or _WIKILINK.search(note.body)
+    return Format.OBSIDIAN if is_obsidian else Format.MARKDOWN
+
+
+def _observed(name: str, note: Note) -> _Observed:
+    found, links, rest = [], [], []
+    is_code = False
+    for number, line in enumerate(note.body.split("\n"), start=note.first_line):
+        if line.lstrip().startswith(("```", "~~~")):
+            is_code = not is_code
+        observation = None if is_code else _OBSERVATION.match(line)
+        relation = None if is_code else _RELATION.match(line)
+        if observation is not None:
+            found.append(_observation(observation[1], observation[2], name, number))
+        elif relation is not None:
+            links.append(_relation(relation[1], relation[2]))
+        rest.append("" if observation or relation else line)
+    return _Observed(candidates=tuple(found), links=tuple(links), rest="\n".join(rest))
+
+
+def _observation(category: str, said: str, name: str, line: int) -> Candidate:
+    bare, context = _without_context(said)
+    tags = _tags_in(bare)
+    text = _plain(_TAG.sub("", bare)).strip()
+    about = f"{PurePosixPath(name).stem}: " if len(text) < len(category) + 20 else ""
+    content = f"{about}{text}" + (f" ({context})" if context else "")
+    word = category.strip().lower()
+    return Candidate(
+        content=content,
+        type=CATEGORIES[word].value if word in CATEGORIES else None,
+        file=name,
+        line=line,
+        external_id=markdown.statement_id(path=name, context=word, text=text),
+        tags=_fitting((*tags, word.replace(" ", "-"))),
+        links=_links_in(bare),
+        source_uri=name,
+        source_line=line,
+    )
+
+
+def _without_context(said: str) -> tuple[str, str]:
+    """Divide an observation from what stands in parentheses at its end; "" where nothing does."""
+    text = said.rstrip(" \t")
+    start = text.rfind("(") if text.endswith(")") else -1
+    context = text[start + 1 : -1]
+    if start < 0 or ")" in context or not 0 < len(context) <= LONGEST_CONTEXT:
+        return said, ""
+    return text[:start].rstrip(" \t"), context
+
+
+def _relation(kind: str, target: str) -> Link:
+    word = re.sub(r"[ -]+", "_", kind.strip().lower())
+    known = RELATIONS.get(word, LinkKind.SEE_ALSO)
+    return Link(kind=known.value, target=_key(target.partition("|")[0]))
+
+
+def _candidate(one: Statement, name: str) -> Candidate:
+    steps = tuple(
+        {"order": order, "description": step[:500]} for order, step in enumerate(one.steps, start=1)
+    )
+    is_recipe = one.type is MemoryType.WORKFLOW_RECIPE and bool(steps)
+    title = one.headings[-1] if one.headings else PurePosixPath(name).stem
+    return Candidate(
+        content=_plain(one.content),
+        type=one.type.value if is_recipe or one.type is not MemoryType.WORKFLOW_RECIPE else None,
+        attributes={"task_pattern": title, "steps": list(steps)} if is_recipe else {},
+        file=name,
+        line=one.line,
+        external_id=one.external_id,
+        tags=_tags_in(_CODE.sub("", one.text)),
+        links=_links_in(one.text),
+        source_uri=name,
+        source_line=one.line,
+    )
+
+
+def _told_of_note(
+    name: str, note: Note, found: tuple[Candidate, ...], links: tuple[Link, ...]
+) -> tuple[Candidate, ...]:
+    """Give what is said of the whole note to its statements: tags to all, links to the first."""
+    tags = _listed(note.fields.get("tags")) or _listed(note.fields.get("tag"))
+    in_order = sorted(found, key=lambda one: one.line or 0)
+    tagged = [replace(one, tags=_fitting((*tags, *one.tags))) for one in in_order]
+    if not tagged:
+        return ()
+    titles = (PurePosixPath(name).stem, name, *_listed(note.fields.get("title")))
+    keys = (*titles, *_listed(note.fields.get("aliases")), *_listed(note.fields.get("permalink")))
+    first = tagged[0]
+    tagged[0] = replace(
+        first,
+        keys=tuple(dict.fromkeys(_key(key) for key in keys)),
+        links=(*links, *first.links),
+    )
+    return tuple(tagged)
+
+
+def _links_in(text: str) -> tuple[Link, ...]:
+    targets = dict.fromkeys(_key(match[1]) for match in _WIKILINK.finditer(text))
+    return tuple(Link(kind=LinkKind.SEE_ALSO.value, target=target) for target in targets)
+
+
+def _plain(text: str) -> str:
+    """Return a text with [[links]] as the words that readers see."""
+    return _WIKILINK.sub(lambda match: match[2] or match[1], text)
+
+
+def _key(title: str) -> str:
+    """Return the key of a note: the last part of its path without its ending, in small letters."""
+    return PurePosixPath(title.strip()).name.removesuffix(".md").strip().lower()[:200]
+
+
+def _tags_in(text: str) -> tuple[str, ...]:
+    return _fitting(tuple(match[1].lower() for match in _TAG.finditer(_CODE.sub("", text))))
+
+
+def _fitting(tags: tuple[str, ...]) -> tuple[str, ...]:
+    whole = dict.fromkeys(tag.strip().lstrip("#").lower() for tag in tags)
+    return tuple(tag for tag in whole if 0 < len(tag) <= LONGEST_TAG)[:MOST_TAGS]
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(part for part in re.split(r"[,\s]+", value) if part)
+    if isinstance(value, list):
+        return tuple(str(part) for part in value if isinstance(part, str | int))
+    return ()

@@ -1,0 +1,274 @@
+"""JSON and JSON lines: our own exports, mem0's pages and its export, and plain objects (spec 8.3).
+
+An object is taken that has its text under one of a few usual names. What a line has beyond the
+known fields is left out. A row that is none is a fault with its line, and the rest goes on.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from io import StringIO
+from itertools import chain, islice
+from typing import Any, Final
+
+from accounts.sentences import Sentence, sentence
+from memory.customization import custom_type_rules
+from memory.documents.candidates import (
+    MOST_CANDIDATES,
+    Candidate,
+    Fault,
+    Format,
+    Link,
+    Reading,
+    of_file,
+    unreadable,
+)
+from memory.documents.formats import cairn
+from memory.taxonomy import LinkKind, MemoryType
+
+TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a row's text, in order
+LISTS: Final = ("memories", "results", "items", "data")  # names of the rows in a document
+LOOKED_AT: Final = 50  # rows from which a format is told
+LONGEST_ROW: Final = 1_000_000  # characters of one line
+DEEPEST: Final = 32  # levels, spec 10.5
+TYPES: Final = frozenset(one.value for one in MemoryType)
+KINDS: Final = frozenset(one.value for one in LinkKind)
+
+
+class _WrongRow(Exception):
+    """A row that is no memory; the sentence says why."""
+
+    def __init__(self, detail: Sentence | str) -> None:
+        super().__init__(str(detail))
+        self.detail = detail
+
+
+def read_document(*, name: str, text: str) -> Reading:
+    """Read one JSON document: a list, or an object that holds one, or a single row."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        detail = sentence("This is not JSON: {fault}.", fault=error.msg)
+        return unreadable(name=name, line=error.lineno, detail=detail)
+    except (RecursionError, ValueError):
+        return unreadable(name=name, detail="This JSON is nested too deep or has too long numbers.")
+    rows = _rows_of(value)
+    if rows is None:
+        return unreadable(name=name, detail="This JSON holds no list of memories.")
+    return _reading(name, _format_of(value, rows), ((None, row) for row in rows))
+
+
+def read_lines(*, name: str, text: str) -> Reading:
+    """Read a JSON object a line."""
+    rows = _parsed(text)
+    head = list(islice(rows, LOOKED_AT))
+    if head and cairn.is_header(value=head[0][1]):
+        return _reading(name, Format.OWN_LINES, chain(head[1:], rows))
+    format = _format_of(None, [row for _, row in head])
+    kind = format if format is Format.MEM0 else Format.JSON_LINES
+    return _reading(name, kind, chain(head, rows))
+
+
+def looks_like_lines(*, text: str) -> bool:
+    """Say whether a text is JSON lines and not one document: its first line is a whole object."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not first.startswith("{"):
+        return False
+    try:
+        is_whole = isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        is_open = first.rstrip().endswith(("[", ",", "{", ":"))  # a document over several lines
+        return rest.lstrip().startswith("{") and not is_open
+    return is_whole and bool(rest.strip())
+
+
+def of_record(*, name: str, line: int | None, record: Mapping[str, Any]) -> Candidate:
+    """Return the candidate of a record of an export of ours. Raises ValueError."""
+    content = record.get("content")
+    if not isinstance(content, str) or not isinstance(record.get("id"), str):
+        raise ValueError("it has no content or no id")
+    linked = record.get(cairn.LINKS)
+    return Candidate(
+        **_given(record),
+        content=content,
+        file=name,
+        line=line,
+        source_uri=_text(record.get("source_uri"), 500),
+        source_line=_whole(record.get("source_line")),
+        source_hash=_text(record.get("source_hash"), 64),
+        commit_sha=_text(record.get("commit_sha"), 64),
+        keys=(record["id"],),
+        links=tuple(_links(linked if isinstance(linked, list) else ())),
+        record=record,
+    )
+
+
+def _parsed(text: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(StringIO(text, newline="\n"), start=1):
+        if not line.strip():
+            continue
+        if len(line) > LONGEST_ROW:
+            detail = sentence("The line has {count} characters.", count=len(line))
+            yield number, _WrongRow(detail)
+            continue
+        try:
+            yield number, json.loads(line)
+        except json.JSONDecodeError as error:
+            yield number, _WrongRow(sentence("This is not JSON: {fault}.", fault=error.msg))
+        except (RecursionError, ValueError):
+            yield (
+                number,
+                _WrongRow(sentence("This JSON is nested too deep or has too long numbers.")),
+            )
+
+
+def _rows_of(value: Any) -> list[Any] | None:
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        return None
+    for name in LISTS:
+        if isinstance(value.get(name), list):
+            found: list[Any] = value[name]
+            return found
+    return [value] if _text_of(value) else None
+
+
+def _format_of(value: Any, rows: list[Any]) -> Format:
+    if cairn.is_header(value=value):
+        return Format.OWN_JSON
+    objects = [row for row in rows[:LOOKED_AT] if isinstance(row, dict)]
+    is_mem0 = bool(objects) and all(
+        isinstance(row.get("memory"), str) and "content" not in row for row in objects
+    )
+    return Format.MEM0 if is_mem0 else Format.JSON
+
+
+def _reading(name: str, format: Format, rows: Iterable[tuple[int | None, Any]]) -> Reading:
+    found, faults = [], []
+    for number, (line, row) in enumerate(rows, start=1):
+        try:
+            found.append(_candidate(name, format, line, row))
+        except _WrongRow as error:
+            detail = error.detail
+            place = line if line is not None else number
+            faults.append(Fault(file=name, line=place, detail=detail))
+        if max(len(found), len(faults)) > MOST_CANDIDATES:
+            break  # one more than is taken, so that it is told
+    return of_file(name=name, format=format, candidates=tuple(found), faults=tuple(faults))
+
+
+def _candidate(name: str, format: Format, line: int | None, row: Any) -> Candidate:
+    if isinstance(row, _WrongRow):
+        raise row
+    if not isinstance(row, dict):
+        raise _WrongRow(sentence("The row is no JSON object."))
+    if _depth(row) > DEEPEST:
+        raise _WrongRow(sentence("Nest at most {most} levels.", most=DEEPEST))
+    if format in {Format.OWN_JSON, Format.OWN_LINES}:
+        try:
+            return of_record(name=name, line=line, record=row)
+        except ValueError as error:
+            raise _WrongRow(sentence("The record is broken: {fault}.", fault=str(error))) from error
+    content = _text_of(row)
+    if not content:
+        raise _WrongRow(sentence("The row has no text; it is looked for in {names}.", names=TEXTS))
+    return _of_row(name, format, line, row, content)
+
+
+def _of_row(
+    name: str, format: Format, line: int | None, row: dict[str, Any], content: str
+) -> Candidate:
+    metadata = row.get("metadata")
+    about = metadata if isinstance(metadata, dict) else {}
+    tags = (*_texts(row.get("tags")), *_texts(row.get("categories")), *_texts(about.get("tags")))
+    given = {
+        **_given({**about, **row}),
+        "tags": custom_type_rules.once(tags=dict.fromkeys(tags), most=64),
+    }
+    said = _text(row.get("id"), 150) or hashlib.sha256(content.encode(errors="replace")).hexdigest()
+    given["external_id"] = given["external_id"] or f"{_source(name, format)}:{said[:150]}"
+    return Candidate(
+        **given,
+        content=content,
+        file=name,
+        line=line,
+        source_uri=_text(row.get("source_uri") or row.get("source"), 500) or name[:500],
+        source_line=_whole(row.get("source_line")),
+        keys=(said,),
+    )
+
+
+def _source(name: str, format: Format) -> str:
+    """Return where ids are of: mem0's are its own everywhere, others begin anew in each file."""
+    if format is Format.MEM0:
+        return format.value
+    return f"{format.value}:{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+
+
+def _given(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those fields of a row that every format calls alike, as far as they are any good."""
+    attributes = row.get("attributes")
+    return {
+        "type": _choice(row.get("type"), TYPES),
+        "external_id": _text(row.get("external_id"), 200),
+        "tags": custom_type_rules.once(tags=_texts(row.get("tags"))),
+        "related_files": _texts(row.get("related_files") or row.get("files")),
+        "related_modules": _texts(row.get("related_modules") or row.get("modules")),
+        "attributes": attributes if isinstance(attributes, dict) else {},
+        "confidence": _share(row.get("confidence")),
+        "pinned": row.get("pinned") is True,
+        "event_at": _moment(row.get("event_at") or row.get("created_at")),
+    }
+
+
+def _links(rows: Iterable[Any]) -> Iterator[Link]:
+    for row in rows:
+        kind = _choice(row.get("kind"), KINDS) if isinstance(row, dict) else None
+        if kind is not None and isinstance(row.get("target"), str):
+            yield Link(kind=kind, target=row["target"])
+
+
+def _text_of(row: Mapping[str, Any]) -> str:
+    for name in TEXTS:
+        value = row.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _text(value: Any, longest: int) -> str:
+    return value if isinstance(value, str) and len(value) <= longest else ""
+
+
+def _choice(value: Any, known: frozenset[str]) -> str | None:
+    return value if isinstance(value, str) and value in known else None
+
+
+def _share(value: Any) -> float | None:
+    is_figure = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_figure and 0 <= value <= 1 else None
+
+
+def _whole(value: Any) -> int | None:
+    is_whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return value if is_whole else None
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        return cairn.moment(text=value)
+    except ValueError:
+        return None
+
+
+def _depth(value: Any, level: int = 0) -> int:
+    if level > DEEPEST or not isinstance(value, dict | list):
+        return level
+    inner = value.values() if isinstance(value, dict) else value
+    return max((_depth(one, level + 1) for one in inner), default=level)

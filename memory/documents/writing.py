@@ -1,0 +1,224 @@
+"""Exports as files: JSON, JSON lines, a folder of Markdown, CSV, and a CLAUDE.md (spec 7.6, 8.3).
+
+The first three lose nothing: what they hold can be brought back as it was. Markdown keeps the whole
+record in one line at the head of each note, beside what other tools read there. CSV is for
+spreadsheets, CLAUDE.md for agents that read a file: a choice within a budget of tokens.
+"""
+
+import csv
+import heapq
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import IO, Any, Final, cast
+
+from memory.documents.formats import cairn
+from memory.search import packing_tokens
+from memory.taxonomy import MemoryType, Status
+
+Record = Mapping[str, Any]
+BUDGET_TOKENS: Final = 4_000  # of a CLAUDE.md, ours: what an agent reads at each start
+FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets compute
+COLUMNS: Final = (
+    "id", "type", "content", "tags", "related_files", "related_modules", "scope", "status",
+    "confidence", "confirmations", "verification", "needs_review", "pinned", "governance",
+    "importance", "event_at", "created_at", "updated_at", "valid_until", "source",
+    "source_interface", "source_uri", "source_line", "author_agent", "external_id",
+)  # fmt: skip
+HEADINGS: Final[Mapping[MemoryType, str]] = {  # of a CLAUDE.md, in their order
+    MemoryType.REQUIREMENT: "Rules",
+    MemoryType.PREFERENCE: "Preferences",
+    MemoryType.DECISION: "Decisions",
+    MemoryType.CORRECTION: "Corrections",
+    MemoryType.COMMITMENT: "Commitments",
+    MemoryType.GOTCHA: "Gotchas",
+    MemoryType.DEAD_END: "Dead ends",
+    MemoryType.ERROR_PATTERN: "Errors and their fixes",
+    MemoryType.FIX: "Fixes",
+    MemoryType.WORKFLOW_RECIPE: "How to",
+    MemoryType.PATTERN: "Patterns",
+    MemoryType.CAUSAL_DEPENDENCY: "What changes together",
+    MemoryType.MODULE_INSIGHT: "Modules",
+    MemoryType.TOOL: "Tools",
+    MemoryType.FACT: "Facts",
+    MemoryType.REFERENCE: "Where to look",
+}
+TOLD: Final = (  # what a CLAUDE.md takes of a record, and its rank
+    "id", "type", "content", "related_files", "pinned", "governance", "importance", "confidence",
+)  # fmt: skip
+LONGEST_SLUG: Final = 60  # characters
+MOMENT: Final = (1980, 1, 1, 0, 0, 0)  # of every file in a zip, so that equal exports are equal
+_UNSAFE: Final = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
+_SLUG: Final = re.compile(r"[^a-z0-9]+")
+
+
+class ExportFormat(StrEnum):
+    """What an export is written as."""
+
+    JSON = "json"
+    LINES = "ndjson"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    CLAUDE = "claude"
+
+
+MEDIA: Final[Mapping[ExportFormat, tuple[str, str]]] = {  # type, and the ending of the name
+    ExportFormat.JSON: ("application/json", "json"),
+    ExportFormat.LINES: ("application/x-ndjson", "ndjson"),
+    ExportFormat.MARKDOWN: ("application/zip", "zip"),
+    ExportFormat.CSV: ("text/csv; charset=utf-8", "csv"),
+    ExportFormat.CLAUDE: ("text/markdown; charset=utf-8", "md"),
+}
+
+
+class _Sink:
+    """What a zip is written to: it keeps pieces until they are taken."""
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        """Keep a piece."""
+        self.pieces.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Do nothing: a piece is there once it is written."""
+
+    def taken(self) -> bytes:
+        """Return what was written since the last time."""
+        found, self.pieces = b"".join(self.pieces), []
+        return found
+
+
+def pieces(
+    *, format: ExportFormat, records: Iterable[Record], budget_tokens: int
+) -> Iterator[bytes]:
+    """Yield a file of that format piece by piece; the budget is of a CLAUDE.md alone."""
+    if format is ExportFormat.JSON:
+        return as_json(records=records)
+    if format is ExportFormat.LINES:
+        return as_lines(records=records)
+    if format is ExportFormat.MARKDOWN:
+        return as_folder(records=records)
+    if format is ExportFormat.CSV:
+        return as_csv(records=records)
+    return iter((as_claude_md(records=records, budget_tokens=budget_tokens),))
+
+
+def as_json(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield one JSON document."""
+    head = _json(cairn.HEADER).removesuffix("}")
+    yield f'{head}, "memories": [\n'.encode()
+    for number, record in enumerate(records):
+        yield f"{',' if number else ''}{_json(record)}\n".encode()
+    yield b"]}\n"
+
+
+def as_lines(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield a line that says what this is, and a record a line."""
+    yield f"{_json(cairn.HEADER)}\n".encode()
+    for record in records:
+        yield f"{_json(record)}\n".encode()
+
+
+def as_folder(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield a zip with a note a memory, in a folder a type."""
+    sink = _Sink()
+    with zipfile.ZipFile(cast(IO[bytes], sink), "w", zipfile.ZIP_DEFLATED) as archive:
+        for record in records:
+            info = zipfile.ZipInfo(_file_name(record), MOMENT)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, as_note(record=record))
+            yield sink.taken()
+    yield sink.taken()
+
+
+def as_note(*, record: Record) -> str:
+    """Write a memory as a note: what other tools read, the whole record, the text."""
+    content = str(record["content"])
+    is_plain = not _UNSAFE.search(content)
+    kept = {name: value for name, value in record.items() if name != "content" or not is_plain}
+    head = (
+        f"format: {cairn.FORMAT}",
+        f"type: {record['type']}",
+        f"tags: {_json(list(record['tags']))}",
+        f"record: {_json(kept)}",
+    )
+    body = content if is_plain else _UNSAFE.sub(" ", content)
+    return "\n".join(("---", *head, "---", "", body, ""))
+
+
+def as_csv(*, records: Iterable[Record]) -> Iterator[bytes]:
+    """Yield the fields that people look at, one memory a row; nothing in it is computed."""
+    yield _row(COLUMNS)
+    for record in records:
+        yield _row([_cell(record.get(name)) for name in COLUMNS])
+
+
+def as_claude_md(*, records: Iterable[Record], budget_tokens: int) -> bytes:
+    """Write what holds, by its kind, the most important first, as far as the budget reaches.
+
+    Only as many of the highest are kept in mind as the budget has tokens: no more can be in it.
+    """
+    left = budget_tokens - packing_tokens.count(text="# What this project knows")
+    chosen: dict[MemoryType, list[str]] = {}
+    held = ({name: record[name] for name in TOLD} for record in records if _holds(record))
+    for record in heapq.nsmallest(budget_tokens, held, key=_rank):
+        kind = MemoryType(record["type"])
+        said = _bullet(record)
+        heading = "" if kind in chosen else f"\n## {HEADINGS[kind]}\n"
+        cost = packing_tokens.count(text=f"{heading}{said}\n")
+        if cost > left:
+            continue
+        left -= cost
+        chosen.setdefault(kind, []).append(said)
+    parts = ["# What this project knows", ""]
+    for kind, heading in HEADINGS.items():
+        if kind in chosen:
+            parts += [f"## {heading}", "", *chosen[kind], ""]
+    return "\n".join(parts).encode()
+
+
+def _holds(record: Record) -> bool:
+    is_live = record["status"] == Status.ACTIVE and not record["needs_review"]
+    is_sound = record["stale_at"] is None and not record["taint_reason"]
+    return is_live and is_sound and MemoryType(record["type"]) in HEADINGS
+
+
+def _rank(record: Record) -> tuple[Any, ...]:
+    weight = float(record["importance"]) * float(record["confidence"])
+    return (not record["pinned"], record["governance"], -weight, record["id"])
+
+
+def _bullet(record: Record) -> str:
+    text = str(record["content"]).strip().replace("\n", "\n  ")
+    files = [file for file in record["related_files"] if file not in text][:3]
+    return f"- {text}" + (f" ({', '.join(files)})" if files else "")
+
+
+def _file_name(record: Record) -> str:
+    slug = _SLUG.sub("-", str(record["citation"]).lower()).strip("-")[:LONGEST_SLUG]
+    return f"{record['type']}/{slug or 'memory'}-{record['id']}.md"
+
+
+def _row(cells: Sequence[Any]) -> bytes:
+    stream = io.StringIO()
+    csv.writer(stream).writerow(cells)
+    return stream.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        value = ", ".join(str(one) for one in value)
+    if isinstance(value, str) and value.startswith(FORMULA):
+        return f"'{value}"
+    return value
+
+
+def _json(value: Any) -> str:
+    """Write JSON in one line; what no text file should hold is written as its number."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,208 @@
+"""Entities by pattern, on every write: mentions, tags, mail, URLs, dates, paths, code, versions,
+tools, services, quoted names.
+
+The `fast` strategy of spec 2.6; the kinds from `PERSON` on are found by the accurate one alone
+(`accurate`). Each kind is one expression that can start only at a word's beginning, so a scan is
+linear in the text. Where spans overlap the highest confidence wins, then the longest.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from memory.entities.tools import WORDS
+
+
+class EntityKind(StrEnum):
+    """What a span looks like."""
+
+    EMAIL = "email"
+    URL = "url"
+    DATE = "date"
+    PATH = "path"
+    CODE = "code"
+    VERSION = "version"
+    MENTION = "mention"
+    TAG = "tag"
+    TOOL = "tool"
+    SERVICE = "service"
+    QUOTED = "quoted"
+    PERSON = "person"
+    ORGANIZATION = "organization"
+    LOCATION = "location"
+    PERIOD = "period"
+
+
+class EntityType(StrEnum):
+    """What a named thing is (spec 1.1)."""
+
+    PERSON = "person"
+    PROJECT = "project"
+    ORGANIZATION = "organization"
+    LOCATION = "location"
+    SYSTEM = "system"
+    EMAIL = "email"
+    URL = "url"
+    OTHER = "other"
+
+
+ENTITY_TYPES: dict[EntityKind, EntityType] = {
+    EntityKind.EMAIL: EntityType.EMAIL,
+    EntityKind.URL: EntityType.URL,
+    EntityKind.DATE: EntityType.OTHER,
+    EntityKind.PATH: EntityType.SYSTEM,
+    EntityKind.CODE: EntityType.SYSTEM,
+    EntityKind.VERSION: EntityType.OTHER,
+    EntityKind.MENTION: EntityType.PERSON,
+    EntityKind.TAG: EntityType.OTHER,
+    EntityKind.TOOL: EntityType.SYSTEM,
+    EntityKind.SERVICE: EntityType.SYSTEM,
+    EntityKind.QUOTED: EntityType.OTHER,
+    EntityKind.PERSON: EntityType.PERSON,
+    EntityKind.ORGANIZATION: EntityType.ORGANIZATION,
+    EntityKind.LOCATION: EntityType.LOCATION,
+    EntityKind.PERIOD: EntityType.OTHER,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntitySpan:
+    """One entity in a text: kind, text as it stands, where, and how sure the pattern is (0..1)."""
+
+    kind: EntityKind
+    text: str
+    start: int
+    end: int
+    confidence: float
+
+
+_MONTH = (
+    r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+    r"|janv(?:ier|\.)|févr(?:ier|\.)|mars|avr(?:il|\.)|mai|juin|juil(?:let|\.)|août|sept(?:embre|\.)"
+    r"|oct(?:obre|\.)|nov(?:embre|\.)|déc(?:embre|\.))"
+)
+WRITTEN_DATES: Final = (
+    rf"(?<!\w){_MONTH} \d{{1,2}},? \d{{4}}(?!\d)",
+    rf"(?<!\w)\d{{1,2}}(?:er)? {_MONTH} \d{{4}}(?!\d)",
+)
+_EXTENSION = (
+    r"(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|java|kt|rb|php|cs|c|cc|cpp|h|hpp|swift|scala|sql|sh|md"
+    r"|rst|txt|json|yaml|yml|toml|ini|cfg|env|lock|html|css|scss|vue|svelte|proto|tf|xml|csv)"
+)
+_SERVICES = (
+    "service", "server", "worker", "gateway", "daemon", "api", "db", "proxy", "scheduler", "queue",
+    "cluster", "bot", "job", "client", "cache", "store", "app", "ui", "web", "backend", "frontend",
+)  # fmt: skip
+_NO_NAMES = (  # which words before “service” say which one without naming it; ours
+    r"(?:same|other|whole|new|old|remote|local|first|second|last|next|single|own|web|main|entire"
+    r"|given|current|external|internal|public|private|of|in|to|and|or|a)"
+)
+_SIGNALS = (
+    r"(?:E(?:ACCES|ADDRINUSE|AGAIN|BADF|BUSY|CONNABORTED|CONNREFUSED|CONNRESET|EXIST|HOSTUNREACH"
+    r"|INTR|INVAL|IO|ISDIR|LOOP|MFILE|NETUNREACH|NOENT|NOMEM|NOSPC|NOTDIR|NOTFOUND|PERM|PIPE"
+    r"|TIMEDOUT)|SIG(?:ABRT|CHLD|HUP|INT|KILL|PIPE|QUIT|SEGV|STOP|TERM|USR[12]))"
+)
+_DIGIT, _HUMP = r"\d", r"[a-z0-9][A-Z]"
+_PATTERNS: tuple[tuple[EntityKind, float, str, str], ...] = (
+    # confidences: ours; the last is found, at once, in each text that has such an entity
+    (EntityKind.URL, 0.97, r"(?<!\w)https?://[^\s<>\"'`)\]}]+", "://"),
+    (EntityKind.EMAIL, 0.95, r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+", "@"),
+    (
+        EntityKind.DATE,
+        0.92,
+        r"(?<![\w-])\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?",
+        _DIGIT,
+    ),
+    *((EntityKind.DATE, 0.90, pattern, _DIGIT) for pattern in WRITTEN_DATES),
+    (EntityKind.PATH, 0.88, r"(?<![\w@./-])(?:~|\.{1,2})?/?(?:[\w@.-]+/)+[\w.-]*\w", "/"),
+    (EntityKind.PATH, 0.86, rf"(?<![\w@./-])[\w-][\w.-]*\.{_EXTENSION}(?![\w/])", r"\.[a-z]"),
+    (EntityKind.CODE, 0.85, r"(?<=`)(?! )[^`\n]{2,80}(?<! )(?=`)", "`"),
+    (
+        EntityKind.VERSION,
+        0.80,
+        r"(?<![\w.])(?:v\d+(?:\.\d+)*|\d+(?:\.\d+){2,})(?:-[\w.]+)?(?!\w)",
+        _DIGIT,
+    ),
+    (EntityKind.MENTION, 0.78, r"(?<![\w@/.])@[A-Za-z][\w-]*(?![\w/-])", "@"),
+    (EntityKind.TAG, 0.75, r"(?<![\w#&/])#[A-Za-z][\w-]+", "#"),
+    (EntityKind.CODE, 0.72, r"(?<![\w.])\w+(?:\.\w+)*\(\)", r"\(\)"),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])[a-z]+(?:[A-Z][a-z0-9]*)+(?!\w)", _HUMP),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])(?:[A-Z][a-z0-9]+){2,}(?!\w)", _HUMP),
+    (EntityKind.CODE, 0.70, r"(?<![\w.])_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+(?!\w)", "_"),
+    (EntityKind.CODE, 0.68, r"(?<![\w-])[A-Z]{1,6}-?\d{3,6}(?!\w)", _DIGIT),
+    (EntityKind.CODE, 0.67, rf"(?<![\w-]){_SIGNALS}(?!\w)", "E[A-Z]|SIG"),
+    (
+        EntityKind.SERVICE,
+        0.66,
+        rf"(?<![\w./-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-(?:{'|'.join(_SERVICES)})(?![\w/-])",
+        f"-(?:{'|'.join(_SERVICES)})",
+    ),
+    (
+        EntityKind.SERVICE,
+        0.64,
+        rf"(?<=[Tt]he )(?!{_NO_NAMES} )[a-z]{{2,20}} (?:service|gateway)(?!\w)",
+        " (?:service|gateway)",
+    ),
+    (
+        EntityKind.QUOTED,
+        0.60,
+        r"(?<=[\"“«])[A-Z][\w-]{1,30}(?: [\w-]{1,30}){0,3}(?=[\"”»])",
+        '["“«]',
+    ),
+)
+_COMPILED = tuple(
+    (kind, sure, re.compile(pattern), hint) for kind, sure, pattern, hint in _PATTERNS
+)
+_HINTS = tuple((hint, re.compile(hint)) for hint in dict.fromkeys(row[-1] for row in _PATTERNS))
+_TRAILING = ".,;:!?"
+_WORD: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9]+")
+_TOOL_SURE: Final = 0.62  # ours
+
+
+def find_entities(*, text: str) -> tuple[EntitySpan, ...]:
+    """Find the entities of a text in their order; spans never overlap."""
+    present = {hint for hint, pattern in _HINTS if pattern.search(text)}
+    spans = [
+        _span(kind, match, confidence)
+        for kind, confidence, pattern, hint in _COMPILED
+        if hint in present
+        for match in pattern.finditer(text)
+    ]
+    return resolve_overlaps(spans=(*spans, *_tools(text)))
+
+
+def resolve_overlaps(*, spans: tuple[EntitySpan, ...]) -> tuple[EntitySpan, ...]:
+    """Keep of overlapping spans the most confident, then the longest, then the first."""
+    best_first = sorted(
+        spans, key=lambda span: (-span.confidence, span.start - span.end, span.start)
+    )
+    kept: list[EntitySpan] = []
+    taken: set[int] = set()
+    for span in best_first:
+        places = range(span.start, span.end)
+        if taken.isdisjoint(places):
+            kept.append(span)
+            taken.update(places)
+    return tuple(sorted(kept, key=lambda span: span.start))
+
+
+def _tools(text: str) -> Iterator[EntitySpan]:
+    """Find the tools that a word of the text names; a word is letters and digits."""
+    if WORDS.isdisjoint(_WORD.findall(text.lower())):
+        return
+    for match in _WORD.finditer(text):
+        if match.group().lower() in WORDS:
+            yield _span(EntityKind.TOOL, match, _TOOL_SURE)
+
+
+def _span(kind: EntityKind, match: re.Match[str], confidence: float) -> EntitySpan:
+    text = match.group().rstrip(_TRAILING)
+    return EntitySpan(
+        kind=kind,
+        text=text,
+        start=match.start(),
+        end=match.start() + len(text),
+        confidence=confidence,
+    )

@@ -1,0 +1,188 @@
+"""An organization that is never there, filled with a judged set (spec 3.4).
+
+Everything happens inside one transaction that is rolled back at the end, also on failure and also
+when the process dies: the organization, its schema, its person and its jobs are visible to nobody
+and need no clearing up. The price is a transaction as long as the run, and the one place where an
+embedder is asked inside of one: nobody waits for its locks, because nobody knows its rows.
+
+Memories come in through the same door as an import, are embedded and counted, then those that were
+true only for a time are closed.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import NAMESPACE_OID, UUID, uuid4, uuid5
+
+from django.db import transaction
+
+from accounts import tenancy
+from accounts.actions.organizations import create_organization
+from accounts.caller import ALL_SCOPES, Caller, Role
+from accounts.models import Organization, User
+from memory.evaluation.dataset import JudgedMemory, JudgedSet, merged
+from memory.evaluation.outcomes import Refusal
+from memory.index.actions import embedding, maintenance
+from memory.index.models import MemoryKeyword, MemoryVector
+from memory.intake.actions.remember_all import MOST, remember_all
+from memory.records.actions import writes
+from memory.records.actions.candidate import NewMemory
+from memory.records.models import Memory
+from memory.search.sql import candidates
+from memory.taxonomy import Source, Status
+from teams.actions.projects import create_project
+
+INTERFACE: Final = "import"
+EMBED_TOGETHER: Final = 256  # memories a call
+UNIQUE: Final = 16  # hexadecimal digits of a name nobody else has
+
+Tell = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """A filled organization: who asks, the set as stored, and its ids by memory."""
+
+    caller: Caller
+    judged: JudgedSet
+    names: dict[UUID, str]
+    embedder: str
+    embedded: int
+    refused: tuple[Refusal, ...]
+
+
+@contextmanager
+def trial(
+    *, judged: JudgedSet, now: datetime, with_vectors: bool = True, tell: Tell
+) -> Iterator[Trial]:
+    """Fill an organization with a set until the block ends; then nothing of it has been.
+
+    Raises EmbedderUnavailable when nothing can be embedded.
+    """
+    with _temporary(now) as caller:
+        ids, refused = _fill(caller, judged.memories, now, tell)
+        every = tuple(dict.fromkeys(ids.values()))
+        embedded = _embed(every, tell) if with_vectors else 0
+        _close(judged.memories, ids, now)
+        _seat(judged.memories, ids)
+        first = {memory_id: name for name, memory_id in reversed(ids.items())}
+        same = {name: first[memory_id] for name, memory_id in ids.items()}
+        with tenancy.unit():
+            model = embedding.active_model().key
+        yield Trial(
+            caller=caller,
+            judged=merged(judged=judged, same=same),
+            names=first,
+            embedder=model,
+            embedded=embedded,
+            refused=refused,
+        )
+
+
+@contextmanager
+def taken_out(*, filled: Trial, names: frozenset[str]) -> Iterator[None]:
+    """Have the searches of a trial go without these memories of the set until the block ends."""
+    ids = tuple(id for id, name in filled.names.items() if name in names)
+    with transaction.atomic():
+        try:
+            with tenancy.unit():
+                MemoryKeyword.objects.filter(memory_id__in=ids).delete()
+                MemoryVector.objects.filter(memory_id__in=ids).delete()
+                candidates.refresh_lexicon()
+            yield
+        finally:
+            transaction.set_rollback(True)
+
+
+@contextmanager
+def _temporary(now: datetime) -> Iterator[Caller]:
+    """Be the owner of a new organization until the block ends; then nothing of it has been."""
+    with transaction.atomic():
+        name = f"evaluation-{uuid4().hex[:UNIQUE]}"  # an equal one would wait for the end of ours
+        try:
+            user = User.objects.create_user(f"{name}@example.invalid", None)
+            view = create_organization(user_id=user.id, name="Evaluation", slug=name, now=now)
+            with tenancy.walled(organization_id=view.id):
+                row = Organization.objects.get(pk=view.id)
+            with tenancy.enter(organization_id=row.id, slug=row.slug, schema_name=row.schema_name):
+                yield _owner(user, row)
+        finally:
+            transaction.set_rollback(True)
+
+
+def _owner(user: User, row: Organization) -> Caller:
+    return Caller(
+        user_id=user.id,
+        organization_id=row.id,
+        organization_slug=row.slug,
+        schema_name=row.schema_name,
+        role=Role.OWNER,
+        scopes=ALL_SCOPES,
+        bound_projects=None,
+        source_interface=INTERFACE,
+    )
+
+
+def _fill(
+    caller: Caller, memories: tuple[JudgedMemory, ...], now: datetime, tell: Tell
+) -> tuple[dict[str, UUID], tuple[Refusal, ...]]:
+    for slug in sorted({item.project for item in memories}):
+        create_project(caller=caller, slug=slug, name=slug, now=now)
+    ids: dict[str, UUID] = {}
+    refused = []
+    for start in range(0, len(memories), MOST):
+        part = memories[start : start + MOST]
+        outcomes = remember_all(caller=caller, new=tuple(map(_new, part)), now=now)
+        for item, outcome in zip(part, outcomes, strict=True):
+            if outcome.memory is None:
+                refused.append(Refusal(memory_id=item.id, reason=outcome.reason))
+            else:
+                ids[item.id] = outcome.memory.id
+        tell(f"stored {start + len(part)} of {len(memories)} memories")
+    return ids, tuple(refused)
+
+
+def _new(item: JudgedMemory) -> NewMemory:
+    return NewMemory(
+        content=item.content,
+        source=Source.IMPORT.value,
+        type=item.type.value,
+        project=item.project,
+        tags=item.tags,
+        related_files=item.files,
+        event_at=item.event_at,
+    )
+
+
+def _embed(ids: tuple[UUID, ...], tell: Tell) -> int:
+    embedded = 0
+    for start in range(0, len(ids), EMBED_TOGETHER):
+        embedded += embedding.embed_batch(memory_ids=ids[start : start + EMBED_TOGETHER])
+        tell(f"embedded {embedded} of {len(ids)} memories")
+    return embedded
+
+
+def _close(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID], now: datetime) -> None:
+    """End what was true only for a time, as a correction would have; count words after it."""
+    ended = tuple(item for item in memories if item.valid_until and item.id in ids)
+    with tenancy.unit():
+        rows = Memory.objects.in_bulk([ids[item.id] for item in ended])
+        for item in ended:
+            row = rows[ids[item.id]]
+            row.superseded_by_id = ids.get(item.superseded_by or "")
+            row.status = Status.SUPERSEDED if item.superseded_by else Status.ARCHIVED
+            row.valid_until = item.valid_until
+            writes.save(row=row, fields=("superseded_by", "status", "valid_until"), now=now)
+    maintenance.refresh_lexicon()
+
+
+def _seat(memories: tuple[JudgedMemory, ...], ids: dict[str, UUID]) -> None:
+    """Put the turns of a session together, as an observer of it would have."""
+    seated = tuple(item for item in memories if item.session and item.id in ids)
+    with tenancy.unit():
+        rows = Memory.objects.in_bulk([ids[item.id] for item in seated])
+        for item in seated:
+            rows[ids[item.id]].session_id = uuid5(NAMESPACE_OID, item.session or "")
+        Memory.objects.bulk_update(rows.values(), ("session_id",))

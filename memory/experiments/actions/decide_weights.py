@@ -1,0 +1,93 @@
+"""Decide about the phase weights that a project's sessions taught: a person does (spec 10.4).
+
+What was shown is what is approved: the name of the proposal says so. Declined, it is asked again
+once sessions that were opened later teach the same. The last decision can be taken back, once: the
+moment it was made says that it is the one that was shown.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from accounts.errors import Conflict, Forbidden
+from memory.customization import phase_weights
+from memory.customization.phase_weights import KEPT
+from memory.customization.phases import Own
+from memory.customization.queries import methodologies
+from memory.experiments import phase_learning
+from memory.experiments.queries import phase_weights as found_weights
+from memory.experiments.queries.phase_weights import PhaseWeights
+from teams.actions.projects import hold_project, tell
+from teams.permissions import require
+from teams.queries.people import check_unbound
+from teams.roles import Act
+
+
+class Verdict(StrEnum):
+    """What a person says to what sessions taught."""
+
+    APPROVE = "approve"
+    DECLINE = "decline"
+    UNDO = "undo"
+
+
+def decide_weights(
+    *, caller: Caller, ref: str, verdict: Verdict, shown: str, now: datetime
+) -> PhaseWeights:
+    """Let proposed weights count, or not, or take the last decision back; return what holds.
+
+    `shown` is what the person saw: the name of a proposal, or when the last decision was made.
+    Raises NotFound, RoleNotSufficient, NotBoundToProject, Forbidden for who is no person, and
+    Conflict where something else is proposed or decided by now, or nothing can be taken back.
+    """
+    require(caller=caller, act=Act.MANAGE_PROJECTS)
+    known = methodologies.own(caller=caller)
+    with tenancy.unit():
+        row = hold_project(caller=caller, ref=ref)
+        check_unbound(caller=caller)
+        _check_person(caller)
+        before = found_weights.read(caller=caller, place=row, known=known, now=now)
+        if verdict is Verdict.UNDO:
+            _check_undoable(before, shown)
+            row.settings = phase_weights.undone(settings=row.settings, now=now)
+        else:
+            after = _after(before, verdict, shown)
+            row.settings = phase_weights.decided(settings=row.settings, weights=after, now=now)
+        row.save(update_fields=["settings"])
+        tell(caller=caller, row=row, kind="project.changed", fields=(KEPT,))
+        return found_weights.read(caller=caller, place=row, known=known, now=now)
+
+
+def _check_person(caller: Caller) -> None:
+    if not is_person(caller=caller):
+        raise Forbidden(
+            detail="A person decides how much types of memories count in a phase.",
+            hint="Decide it on the project's page about experiments.",
+        )
+
+
+def _check_undoable(before: PhaseWeights, shown: str) -> None:
+    if before.decided_at is None or not before.may_undo:
+        raise Conflict(
+            detail="Nothing was decided about these weights, or it was taken back already.",
+            hint="The page about experiments says what holds.",
+        )
+    if before.decided_at.isoformat() != shown:
+        raise Conflict(
+            detail="Somebody decided about these weights again.",
+            hint="Look at what holds by now, and take that back.",
+        )
+
+
+def _after(before: PhaseWeights, verdict: Verdict, shown: str) -> Own:
+    """Return the own weights after a decision about what was shown."""
+    if not before.proposal or before.proposal != shown:
+        raise Conflict(
+            detail="Something else is proposed by now, or nothing.",
+            hint="Look at what is proposed, and decide about that.",
+        )
+    if verdict is Verdict.DECLINE:
+        return before.own
+    changes = phase_learning.changes(found=before.found)
+    return phase_weights.joined(own=before.own, changes=changes)

@@ -1,0 +1,238 @@
+"""What memory changed in a project, group against group and memory by memory (spec 10.4, 11.6).
+
+Sums tell nothing of what was said. Who answers for the organization is told them over all sessions
+of the project, personal ones too; everybody else over those that they may see. Sums over few
+sessions, or over those of few people, would tell what single ones came to: of sessions that the
+reader does not see they count only where enough sessions of several people tell of a figure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.rights import manages
+from memory.experiments import intervals, uplift
+from memory.experiments.differences import LEAST_SESSIONS, Side
+from memory.experiments.figures import Figure
+from memory.experiments.intervals import Share
+from memory.experiments.sql import experiments
+from memory.experiments.sql.experiments import Asked, GroupSum, MemorySum
+from memory.experiments.uplift import Measured, Saved, Sums
+from memory.records.queries.views import MemoryView, countable, views_of
+from memory.sessions.points import Group
+from teams import queries as places
+from teams import visibility
+from teams.models import Project
+from teams.permissions import require
+from teams.queries import experiments as settings
+from teams.queries.experiments import Experiments
+from teams.roles import Act
+
+USUAL_DAYS: Final = 90  # as far as the ledger reaches back, ours
+LARGEST_DAYS: Final = 365
+MOST: Final = 50  # memories, those most often withheld; ours
+MOST_LOOKED_AT: Final = 500  # of which the caller may see some, ours
+LEAST_PEOPLE: Final = 3  # on either side, before a night decides about what all share; ours
+COUNT: Final = ""  # the figure that counts sessions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A group against the control group."""
+
+    group: Group
+    measures: tuple[Measured, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphChanges:
+    """Of rankings that gave something: in how many the graph took part, or changed the first eight.
+
+    `share` is that of the changed ones, None without any; `is_whole` says whether of everybody's.
+    """
+
+    searches: int
+    took_part: int
+    share: Share | None
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a project's groups came to; `is_whole` says whether of all sessions of the project."""
+
+    settings: Experiments
+    since: datetime
+    is_whole: bool
+    sessions: Mapping[Group, int]
+    compared: tuple[Compared, ...]
+    saved: Saved | None
+    graph: GraphChanges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What a memory is worth: how many sessions were given it and went without, and figures."""
+
+    memory: MemoryView
+    given: int
+    withheld: int
+    measures: tuple[Measured, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """The sums of a memory: of who was given it, and of who went without; of how many people."""
+
+    given: Sums
+    without: Sums
+    given_count: int
+    without_count: int
+    given_people: int = 0
+    without_people: int = 0
+
+
+def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
+    """Compare the groups of a project. Raises NotFound for one the caller cannot see."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        asked = _asked(caller, place, now - timedelta(days=days))
+        by_group: dict[Group, dict[str, Side]] = {group: {} for group in Group}
+        graph = _graph(asked)
+        found = experiments.groups(asked=asked)
+        for one in filter(_may_tell, found):
+            sides = by_group[Group(one.group)]
+            sides[one.figure] = _both(sides.get(one.figure), one.side)
+    sums = {group: _known(sides) for group, sides in by_group.items()}
+    control = sums[Group.CONTROL]
+    return Report(
+        settings=settings.of_project(project=place),
+        since=asked.since,
+        is_whole=asked.everyone and all(map(_may_tell, found)),
+        sessions={group: _count(sides) for group, sides in by_group.items()},
+        compared=tuple(
+            Compared(group=group, measures=uplift.measured(given=sums[group], without=control))
+            for group in (Group.FULL, Group.PASSIVE)
+        ),
+        saved=uplift.tokens_saved(given=sums[Group.FULL], without=control),
+        graph=graph,
+    )
+
+
+def proofs(*, caller: Caller, project: str, days: int, now: datetime) -> tuple[Proof, ...]:
+    """Return the memories that are withheld from some, most often first, with what they are worth.
+
+    Of those that the caller may see. Raises NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        asked = _asked(caller, place, now - timedelta(days=days))
+        found = sides_of(asked=asked, most=MOST_LOOKED_AT)
+        seen = set(countable(caller=caller).filter(id__in=found).values_list("id", flat=True))
+        ordered = sorted(seen, key=lambda one: (-found[one].without_count, one))[:MOST]
+        sight = visibility.sight_of(caller=caller)
+        views = views_of(memory_ids=tuple(ordered), sight=sight, now=now) if ordered else {}
+    return tuple(_proof(views[one], found[one]) for one in ordered if one in views)
+
+
+def sides_of(*, asked: Asked, most: int) -> dict[UUID, Sides]:
+    """Return the sums of memories that were withheld. In a unit."""
+    return _by_memory(experiments.memories(asked=asked, most=most))
+
+
+def weighed(*, project: Project, since: datetime) -> dict[UUID, Sides]:
+    """Return the sums by which a night decides about a project's own memories. In a unit.
+
+    Of what is shared, those in which nobody alone says what comes of it.
+    """
+    return _by_memory(
+        experiments.weighed(
+            project_id=project.id, since=since, most=MOST_LOOKED_AT, openers=LEAST_PEOPLE
+        )
+    )
+
+
+def _by_memory(sums: tuple[MemorySum, ...]) -> dict[UUID, Sides]:
+    read: dict[UUID, dict[bool, dict[str, MemorySum]]] = {}
+    for one in filter(_may_tell, sums):
+        both = read.setdefault(one.memory_id, {True: {}, False: {}})
+        known = both[one.withheld].get(one.figure)
+        side = _both(None if known is None else known.side, one.side)
+        both[one.withheld][one.figure] = replace(one, side=side)
+    return {memory_id: _sides(both[False], both[True]) for memory_id, both in read.items()}
+
+
+def _graph(asked: Asked) -> GraphChanges:
+    found = experiments.searches(asked=asked)
+    told = tuple(one for one in found if one.is_seen or are_many(one.searches, one.people))
+    searches = sum(one.searches for one in told)
+    changed = sum(one.changed for one in told)
+    return GraphChanges(
+        searches=searches,
+        took_part=sum(one.took_part for one in told),
+        share=intervals.share(successes=changed, trials=searches) if searches else None,
+        is_whole=asked.everyone and len(told) == len(found),
+    )
+
+
+def _may_tell(one: GroupSum | MemorySum) -> bool:
+    """Say whether sums may be told: of sessions of others only where they show nobody's alone."""
+    return one.is_seen or are_many(one.side.count, one.openers)
+
+
+def are_many(count: int, people: int) -> bool:
+    """Say whether so many of so many people show nobody's alone."""
+    return count >= LEAST_SESSIONS and people >= LEAST_PEOPLE
+
+
+def _both(first: Side | None, second: Side) -> Side:
+    """Add up the sums of sessions that the reader sees and of others."""
+    if first is None:
+        return second
+    return Side(
+        count=first.count + second.count,
+        total=first.total + second.total,
+        squares=first.squares + second.squares,
+    )
+
+
+def _sides(given: Mapping[str, MemorySum], without: Mapping[str, MemorySum]) -> Sides:
+    told, left = ({name: one.side for name, one in all.items()} for all in (given, without))
+    return Sides(
+        given=_known(told),
+        without=_known(left),
+        given_count=_count(told),
+        without_count=_count(left),
+        given_people=given[COUNT].openers if COUNT in given else 0,
+        without_people=without[COUNT].openers if COUNT in without else 0,
+    )
+
+
+def _asked(caller: Caller, place: Project, since: datetime) -> Asked:
+    sight = visibility.sight_of(caller=caller)
+    everyone = manages(caller=caller)
+    return Asked(project_id=place.id, since=since, sight=sight, everyone=everyone)
+
+
+def _proof(view: MemoryView, sides: Sides) -> Proof:
+    return Proof(
+        memory=view,
+        given=sides.given_count,
+        withheld=sides.without_count,
+        measures=uplift.measured(given=sides.given, without=sides.without, figures=uplift.HARMS),
+    )
+
+
+def _known(sides: Mapping[str, Side]) -> dict[Figure, Side]:
+    names = {figure.value: figure for figure in Figure}
+    return {names[name]: side for name, side in sides.items() if name in names}
+
+
+def _count(sides: Mapping[str, Side]) -> int:
+    return sides[COUNT].count if COUNT in sides else 0

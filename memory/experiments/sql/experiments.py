@@ -1,0 +1,179 @@
+"""Sums over compared sessions: of groups, and of memories that are withheld (spec 10.4)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from memory import sql_queries
+from memory.experiments.differences import Side
+from teams import visibility
+from teams.visibility import Sight
+
+FILE: Final = "experiments/sql/experiments.sql"
+GRAPH_PART: Final = "graph_part"  # of statistics; written by the merge of the access log
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which sessions: of a project, opened since a moment, seen by somebody; or also the others."""
+
+    project_id: UUID
+    since: datetime
+    sight: Sight
+    everyone: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSum:
+    """What the sessions of a group told of a figure; '' counts them.
+
+    Sums of sessions that the reader sees stand apart from those of others.
+    """
+
+    group: str
+    figure: str
+    side: Side
+    is_seen: bool
+    openers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySum:
+    """What sessions told of a figure that were given a memory, or went without it.
+
+    `openers` counts the people whose sessions they are; sums of sessions that the reader sees stand
+    apart from those of others.
+    """
+
+    memory_id: UUID
+    withheld: bool
+    figure: str
+    side: Side
+    openers: int
+    is_seen: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSum:
+    """How many rankings gave something, and what the graph did to them; of how many people."""
+
+    searches: int
+    took_part: int
+    changed: int
+    people: int
+    is_seen: bool
+
+
+def searches(*, asked: Asked) -> tuple[SearchSum, ...]:
+    """Return the sums of the reader's searches and, apart from them, of others. In a unit."""
+    return tuple(
+        SearchSum(
+            searches=ranked, took_part=took_part, changed=changed, people=people, is_seen=is_seen
+        )
+        for is_seen, ranked, took_part, changed, people in _rows("searches", asked)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CameSum:
+    """What came of memories of a type in a phase of a methodology; or of all, without a type."""
+
+    methodology: str | None
+    phase: str | None
+    type: str | None
+    given: int
+    used: int
+    sessions: int
+    people: int
+    is_seen: bool
+
+
+def came(*, asked: Asked) -> tuple[CameSum, ...]:
+    """Return what came of what was given, of what the reader sees and of the rest. In a unit."""
+    found = sql_queries.filled(
+        "came",
+        file=FILE,
+        parts={
+            "visible": visibility.as_sql(alias="s"),
+            "visible_memory": visibility.as_sql(alias="m"),
+        },
+        project=asked.project_id,
+        since=asked.since,
+        everyone=asked.everyone,
+        **visibility.parameters(sight=asked.sight),
+    )
+    return tuple(
+        CameSum(
+            methodology=methodology,
+            phase=phase,
+            type=type,
+            given=given,
+            used=used,
+            sessions=sessions,
+            people=people,
+            is_seen=is_seen,
+        )
+        for methodology, phase, type, is_seen, given, used, sessions, people in found
+    )
+
+
+def groups(*, asked: Asked) -> tuple[GroupSum, ...]:
+    """Return the sums by group and figure. In a unit."""
+    return tuple(
+        GroupSum(
+            group=group, figure=figure, side=_side(*sums), is_seen=is_seen, openers=int(people)
+        )
+        for group, figure, is_seen, *sums, people in _rows("groups", asked)
+    )
+
+
+def memories(*, asked: Asked, most: int) -> tuple[MemorySum, ...]:
+    """Return the sums of the memories most often withheld. In a unit."""
+    return tuple(
+        MemorySum(
+            memory_id=memory_id,
+            withheld=withheld,
+            figure=figure,
+            side=_side(*sums),
+            is_seen=is_seen,
+            openers=int(people),
+        )
+        for memory_id, withheld, figure, is_seen, *sums, people in _rows(
+            "memories", asked, most=most
+        )
+    )
+
+
+def weighed(*, project_id: UUID, since: datetime, most: int, openers: int) -> tuple[MemorySum, ...]:
+    """Return the sums by which a night decides, of so many people at least. In a unit."""
+    found = sql_queries.rows(
+        "weighed", file=FILE, project=project_id, since=since, most=most, openers=openers
+    )
+    return tuple(
+        MemorySum(
+            memory_id=memory_id,
+            withheld=withheld,
+            figure=figure,
+            side=_side(*sums),
+            openers=int(people),
+        )
+        for memory_id, withheld, figure, *sums, people in found
+    )
+
+
+def _rows(name: str, asked: Asked, **more: Any) -> list[tuple[Any, ...]]:
+    return sql_queries.filled(
+        name,
+        file=FILE,
+        parts={"visible": visibility.as_sql(alias="s")},
+        project=asked.project_id,
+        since=asked.since,
+        everyone=asked.everyone,
+        **visibility.parameters(sight=asked.sight),
+        **more,
+    )
+
+
+def _side(count: int, total: float, squares: float) -> Side:
+    return Side(count=int(count), total=float(total), squares=float(squares))

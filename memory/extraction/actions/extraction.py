@@ -1,0 +1,230 @@
+"""Take candidates from turns, by words or with a model, within what a project may spend (spec 2.3).
+
+Runs outside of a unit, in a job: no request waits for it. Whatever goes wrong with a model (it is
+away, slow, refuses, answers rubbish, or its budget is spent), the extractor by words does the same
+part, and the result says that it did and why. Documents take the same way: a document is one turn.
+"""
+
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from memory.extraction import extract, model_answers, transcripts, worth
+from memory.extraction.extract import Candidate
+from memory.extraction.prompts import schemas
+from memory.providers import registry
+from memory.providers.contracts import ChatAnswer, ChatMessage, ChatModel, ChatRequest, ChatRole
+from memory.providers.errors import ProviderError
+from memory.secrets import secret_catalog
+from memory.sessions.turns import Speaker, Turn
+
+log = logging.getLogger(__name__)
+
+NONCE_BYTES: Final = 8
+MOST_OUTPUT_TOKENS: Final = 4_096  # of one call, ours
+
+
+class Mode(StrEnum):
+    """How a project's conversations are read (spec 2.3)."""
+
+    HEURISTIC = "heuristic"
+    LLM = "llm"
+    HYBRID = "hybrid"
+
+
+class Degraded(StrEnum):
+    """Why a part was read by words although a model was wanted."""
+
+    NO_MODEL = "no_model"
+    NOT_AGREED = "models_not_agreed"
+    MODEL_FAILED = "model_failed"
+    SESSION_CAP = "session_calls_spent"
+    TURN_CAP = "turn_calls_spent"
+    MONTH_CAP = "month_tokens_spent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What may still be spent: calls of this session, tokens of this month (None: no bound).
+
+    `may_leave` says whether the turns may be sent to a model that is not on this machine. A turn
+    may cost `per_turn` calls; `of_turns` are left of those of a part (None: not counted).
+    """
+
+    mode: Mode
+    calls: int
+    tokens: int | None
+    may_leave: bool
+    per_turn: int = 1
+    of_turns: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What one part of a conversation cost, with which model."""
+
+    model: str = ""
+    calls: int = 0
+    fallbacks: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Return all tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """The candidates of a part, what was dropped and why, what it cost, and what was missing."""
+
+    candidates: tuple[Candidate, ...]
+    method: str
+    dropped: Mapping[str, int]
+    degraded: str
+    spent: Spent
+
+
+def extract_part(*, turns: tuple[Turn, ...], allowance: Allowance, tenant: str) -> Extracted:
+    """Take candidates from at most 30 turns, with at most one call of a model.
+
+    `tenant` is the schema whose circuit and budget the call uses.
+    """
+    if allowance.mode is Mode.HEURISTIC:
+        return _by_words(turns)
+    asked = turns if allowance.mode is Mode.LLM else worth.worth_asking(turns=turns)
+    nonce = secrets.token_hex(NONCE_BYTES)
+    written = transcripts.written(turns=asked, nonce=nonce, clean=_clean)
+    if not written:
+        return _by_words(turns)
+    missing, model = model_for(allowance=allowance, tenant=tenant)
+    if model is None:
+        return _by_words(turns, degraded=missing)
+    return _with_model(turns, asked, _request(written, nonce), model)
+
+
+def extract_text(*, text: str, allowance: Allowance, tenant: str) -> tuple[Extracted, ...]:
+    """Take candidates from a document that a person marked as a source, part by part."""
+    turns = tuple(
+        Turn(sequence=number, speaker=Speaker.USER, text=part)
+        for number, part in enumerate(_parts(text), 1)
+    )
+    found: list[Extracted] = []
+    left = allowance
+    for batch in transcripts.batches(turns=turns):
+        found.append(extract_part(turns=batch, allowance=left, tenant=tenant))
+        left = after(allowance=left, spent=found[-1].spent)
+    return tuple(found)
+
+
+def after(*, allowance: Allowance, spent: Spent) -> Allowance:
+    """Return what is left of an allowance."""
+    tokens = None if allowance.tokens is None else max(0, allowance.tokens - spent.tokens)
+    return replace(allowance, calls=max(0, allowance.calls - spent.calls), tokens=tokens)
+
+
+def model_for(*, allowance: Allowance, tenant: str) -> tuple[Degraded | None, ChatModel | None]:
+    """Return the model that may be asked; else none, and why."""
+    try:
+        model = registry.chat_model(tenant=tenant)
+    except ProviderError as error:
+        log.warning("Read by words, there is no model: %s", error.detail)
+        return Degraded.NO_MODEL, None
+    if model is None:
+        return Degraded.NO_MODEL, None
+    hindrances = (
+        (Degraded.NOT_AGREED, not (model.is_local or allowance.may_leave)),
+        (Degraded.SESSION_CAP, allowance.calls < 1),
+        (Degraded.TURN_CAP, allowance.of_turns is not None and allowance.of_turns < 1),
+        (Degraded.MONTH_CAP, allowance.tokens is not None and allowance.tokens < 1),
+    )
+    missing = next((reason for reason, holds in hindrances if holds), None)
+    return missing, None if missing else model
+
+
+def _with_model(
+    turns: tuple[Turn, ...], asked: tuple[Turn, ...], request: ChatRequest, model: ChatModel
+) -> Extracted:
+    try:
+        answer = model.complete_json(request=request)
+    except ProviderError as error:
+        log.warning("Read by words, the model failed: %s", error.detail)
+        spent = Spent(model=model.key, calls=1, fallbacks=1)
+        return _by_words(turns, degraded=Degraded.MODEL_FAILED, spent=spent)
+    return _read(answer, asked, model.key)
+
+
+def _read(answer: ChatAnswer, asked: tuple[Turn, ...], key: str) -> Extracted:
+    data: Mapping[str, Any] = answer.data
+    reading = model_answers.read(data=data, turns=asked)
+    kept = _harmless(reading.candidates)
+    return Extracted(
+        candidates=kept,
+        method="llm",
+        dropped=Counter(reading.dropped) + _held_back(reading.candidates, kept),
+        degraded="",
+        spent=Spent(
+            model=key,
+            calls=1,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+        ),
+    )
+
+
+def _by_words(
+    turns: tuple[Turn, ...], *, degraded: Degraded | None = None, spent: Spent | None = None
+) -> Extracted:
+    found = extract.extract(turns=turns)
+    kept = _harmless(found)
+    return Extracted(
+        candidates=kept,
+        method="heuristic",
+        dropped=_held_back(found, kept),
+        degraded="" if degraded is None else degraded.value,
+        spent=spent or Spent(),
+    )
+
+
+def _clean(text: str) -> str:
+    return secret_catalog.without_secrets(text=text)
+
+
+def _harmless(found: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Return the candidates that hold no secret."""
+    return tuple(one for one in found if not secret_catalog.find_secrets(text=one.content))
+
+
+def _held_back(found: tuple[Candidate, ...], kept: tuple[Candidate, ...]) -> Counter[str]:
+    return Counter({"secret": len(found) - len(kept)} if len(kept) < len(found) else {})
+
+
+def _request(written: str, nonce: str) -> ChatRequest:
+    rules = schemas.prompt(name="extract").replace("{nonce}", nonce)
+    return ChatRequest(
+        messages=(
+            ChatMessage(role=ChatRole.SYSTEM, text=rules),
+            ChatMessage(role=ChatRole.USER, text=written),
+        ),
+        schema_name="memories",
+        json_schema=schemas.EXTRACT,
+        accepts=schemas.EXTRACT_LEAST,
+        max_output_tokens=MOST_OUTPUT_TOKENS,
+    )
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    """Cut a document at blank lines into parts that fit into a turn of a call."""
+    parts: list[str] = []
+    for paragraph in text.split("\n\n"):
+        together = f"{parts[-1]}\n\n{paragraph}" if parts else paragraph
+        if parts and len(together) <= transcripts.LONGEST_TURN:
+            parts[-1] = together
+        else:
+            parts.append(paragraph)
+    return tuple(part for part in parts if part.strip())

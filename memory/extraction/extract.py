@@ -1,0 +1,203 @@
+"""From turns of a conversation to candidates, by words alone (spec 2.3).
+
+The extractor of the mode `heuristic`, and what stands in where a model fails. It prefers silence:
+a sentence becomes a candidate only with a cue, in the words of somebody whose word it is, and only
+where it is neither talk nor a plan and can be read alone. What a person corrects outranks what
+their agent said before: of an agent's turn that is answered with “no”, nothing is kept.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.extraction import chatter, cues, standalone
+from memory.records import duplicates, statements
+from memory.records.statements import Difference
+from memory.sessions.turns import Said, Speaker, Turn, own_words
+from memory.taxonomy import MemoryType
+from memory.text import sentences
+
+LONGEST = 600  # characters of a candidate, ours
+SHORTEST = 20  # characters, spec 2.1
+MOST_A_TURN = 4  # candidates, ours: a turn that has more is a document
+SHARED = 2  # words of substance that a correction has of what it corrects, ours
+RELATED = 0.25  # Jaccard from which two statements may be about the same, ours
+
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|must|should|needs?|uses?|runs?|lives?|goes"
+    r"|go|comes?|belongs?|means?|returns?|takes?|expires?|works?|holds?|owns?|stays?|deploys?|est"
+    r"|sont|a|ont|utilise|utilisons|tourne|doit|passe|vient)\b|n't\b|'(?:re|s|ve)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Where a candidate was said: the turn of its session, and the line in it."""
+
+    turn: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One atomic statement that may become a memory. `importance` is 0..1."""
+
+    content: str
+    type: MemoryType
+    evidence: Evidence
+    speaker: Speaker
+    files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    event_at: datetime | None = None
+    importance: float = 0.5
+    relation: str = "new"
+
+
+def extract(*, turns: tuple[Turn, ...]) -> tuple[Candidate, ...]:
+    """Return the candidates of a conversation in the order in which they were said."""
+    found: list[Candidate] = []
+    for turn in turns:
+        of_turn = tuple(_of_turn(turn))
+        if turn.speaker is Speaker.USER:
+            found = _without_refuted(found, turn)
+        found.extend(of_turn[:MOST_A_TURN])
+    return without_twins(candidates=tuple(found))
+
+
+def without_twins(*, candidates: tuple[Candidate, ...]) -> tuple[Candidate, ...]:
+    """Leave out what says the same as an earlier one, and what a later one takes back."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        twin = next((one for one in kept if _is_same(one, candidate)), None)
+        if twin is None:
+            kept = [one for one in kept if not _replaces(candidate, one)]
+            kept.append(candidate)
+        elif candidate.speaker is Speaker.USER and twin.speaker is not Speaker.USER:
+            kept[kept.index(twin)] = candidate
+    return tuple(kept)
+
+
+def _of_turn(turn: Turn) -> Iterator[Candidate]:
+    said = own_words(turn=turn)
+    poisoned = {one.paragraph for one in said if chatter.speaks_to_the_machine(text=one.text)}
+    before: Said | None = None
+    is_rejecting = False
+    for one in said:
+        if one.paragraph in poisoned:
+            before = None
+            continue
+        candidate = _candidate(turn, one, before, is_rejecting=is_rejecting)
+        if candidate is not None:
+            yield candidate
+        is_rejecting = _is_bare_rejection(turn, one)
+        before = one
+
+
+def _candidate(
+    turn: Turn, said: Said, before: Said | None, *, is_rejecting: bool
+) -> Candidate | None:
+    asked = turn.speaker is Speaker.USER and cues.ASKED_TO_KEEP.match(
+        standalone.without_opening(text=said.text)
+    )
+    content = standalone.bare(text=said.text)
+    is_agent = turn.speaker is Speaker.ASSISTANT
+    if not content or chatter.is_talk(text=content, is_agent=is_agent) or content.endswith(":"):
+        return None
+    type = _type(turn, said.text, content, is_rejecting=is_rejecting, is_asked=bool(asked))
+    if type is None or not chatter.has_substance(text=content):
+        return None
+    content = _with_before(content, before, is_agent=is_agent)
+    if not SHORTEST <= len(content) <= LONGEST:
+        return None
+    return Candidate(
+        content=content,
+        type=type,
+        evidence=Evidence(turn=turn.sequence, line=said.line),
+        speaker=turn.speaker,
+        files=standalone.files_in(text=content),
+        event_at=standalone.event_of(text=content, said_at=turn.at),
+        importance=0.6 if asked or type is MemoryType.CORRECTION else 0.5,
+    )
+
+
+def _type(
+    turn: Turn, text: str, content: str, *, is_rejecting: bool, is_asked: bool
+) -> MemoryType | None:
+    """Return what a sentence is; None for one that nothing marks."""
+    bare = standalone.without_opening(text=text)
+    marked = next(
+        (
+            cue.type
+            for cue in cues.CUES
+            if turn.speaker in cue.speakers
+            and (cue.pattern.search(content) or cue.pattern.search(bare))
+        ),
+        None,
+    )
+    if turn.speaker is not Speaker.USER:
+        return marked
+    is_correction = cues.REJECTION.match(text.strip()) is not None or is_rejecting
+    if is_correction and _asserts(content):
+        return MemoryType.CORRECTION
+    if is_asked and marked is None and _asserts(content):
+        return MemoryType.FACT
+    return marked
+
+
+def _asserts(content: str) -> bool:
+    return _VERB.search(content) is not None or not content.isascii()
+
+
+def _is_bare_rejection(turn: Turn, said: Said) -> bool:
+    if turn.speaker is not Speaker.USER or cues.REJECTION.match(said.text.strip()) is None:
+        return False
+    return not chatter.has_substance(text=standalone.bare(text=said.text))
+
+
+def _with_before(content: str, before: Said | None, *, is_agent: bool) -> str:
+    """Put the sentence before in front of one that points back to it; empty if that cannot be."""
+    lacks = standalone.lacks_subject(text=content)
+    if not (lacks or sentences.continues(text=content)):
+        return content
+    if before is None or chatter.is_talk(text=before.text, is_agent=is_agent):
+        return ""
+    first = standalone.bare(text=before.text)
+    points_back = sentences.continues(text=first) or standalone.lacks_subject(text=first)
+    if points_back or not chatter.has_substance(text=first):
+        return ""
+    if lacks:
+        return standalone.after_problem(problem=first, fix=content)
+    return f"{first} {content}"
+
+
+def _without_refuted(found: list[Candidate], turn: Turn) -> list[Candidate]:
+    """Leave out what the agent said in the turn before one that begins with a “no”."""
+    if cues.REJECTION.match(turn.text.strip()) is None:
+        return found
+    said = [one.evidence.turn for one in found if one.evidence.turn < turn.sequence]
+    last = max(said, default=-1)
+    is_next = last >= turn.sequence - 2
+    return [
+        one
+        for one in found
+        if not (is_next and one.evidence.turn == last and one.speaker is Speaker.ASSISTANT)
+    ]
+
+
+def _is_same(old: Candidate, new: Candidate) -> bool:
+    return duplicates.is_near_duplicate(old=old.content, new=new.content)
+
+
+def _replaces(new: Candidate, old: Candidate) -> bool:
+    """Say whether a later statement of at least equal weight says otherwise than an earlier one."""
+    if new.speaker is Speaker.ASSISTANT and old.speaker is Speaker.USER:
+        return False
+    left = chatter.content_words(text=old.content)
+    right = chatter.content_words(text=new.content)
+    if new.type is MemoryType.CORRECTION and len(left & right) >= SHARED:
+        return True
+    if statements.jaccard(left=left, right=right) < RELATED:
+        return False
+    return statements.difference(old=old.content, new=new.content) is not Difference.NONE

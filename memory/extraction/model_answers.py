@@ -1,0 +1,167 @@
+"""What a model wrote down of a conversation, checked one by one (spec 2.3).
+
+Nothing is taken on trust: a candidate names a turn that was shown, says what that turn says in
+mostly the same words, has the length of a statement and one of the types. What fails is dropped and
+counted by its reason, never mended and never stored half.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from memory.extraction import chatter
+from memory.extraction.extract import LONGEST, SHORTEST, Candidate, Evidence, without_twins
+from memory.extraction.prompts import schemas
+from memory.records import statements
+from memory.records.statements import Difference
+from memory.sessions import turns as spoken
+from memory.sessions.turns import Speaker, Turn
+from memory.taxonomy import MemoryType
+from memory.text import text as texts
+
+GROUNDED: Final = 0.6  # share of a candidate's words that its turn has too, ours
+MOST_WORDS: Final = 8  # topics or files of a candidate, ours
+LONGEST_WORD: Final = 200  # characters of one, ours
+
+
+class Fault(StrEnum):
+    """Why a candidate was dropped."""
+
+    SHAPE = "shape"
+    TURN = "turn"
+    LENGTH = "length"
+    TYPE = "type"
+    UNGROUNDED = "ungrounded"
+    INSTRUCTION = "instruction"
+    TWIN = "twin"
+    TOO_MANY = "too_many"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The candidates that hold, and how many were dropped for which reason."""
+
+    candidates: tuple[Candidate, ...]
+    dropped: Mapping[str, int]
+
+
+def read(*, data: Mapping[str, Any], turns: tuple[Turn, ...]) -> Reading:
+    """Check a model's answer about these turns."""
+    shown = {turn.sequence: turn for turn in turns}
+    own = {turn.sequence: spoken.prose(turn=turn) for turn in turns}
+    listed = data["memories"]
+    dropped: Counter[str] = Counter()
+    found: list[Candidate] = []
+    for entry in listed[: schemas.MOST]:
+        checked = _checked(entry, shown, own)
+        if isinstance(checked, Fault):
+            dropped[checked.value] += 1
+        else:
+            found.append(checked)
+    kept = without_twins(candidates=tuple(found))
+    dropped[Fault.TWIN.value] += len(found) - len(kept)
+    dropped[Fault.TOO_MANY.value] += max(0, len(listed) - schemas.MOST)
+    return Reading(
+        candidates=kept, dropped={name: count for name, count in dropped.items() if count}
+    )
+
+
+def _checked(entry: Any, shown: Mapping[int, Turn], own: Mapping[int, str]) -> Candidate | Fault:
+    if not isinstance(entry, dict) or not _has_shape(entry):
+        return Fault.SHAPE
+    turn = shown.get(entry["turn"])
+    content = " ".join(entry["text"].split())
+    fault = _fault(turn, entry["type"], content, own)
+    if fault is not None or turn is None:
+        return fault or Fault.TURN
+    return Candidate(
+        content=content,
+        type=MemoryType(entry["type"]),
+        evidence=Evidence(turn=turn.sequence, line=1),
+        speaker=turn.speaker,
+        files=_words(entry.get("files")),
+        topics=_words(entry.get("topics")),
+        event_at=_moment(entry.get("event_time")),
+        importance=min(1.0, max(0.0, float(entry.get("importance", 0.5)))),
+        relation=entry["relation"] if entry.get("relation") in schemas.RELATIONS else "new",
+    )
+
+
+def _fault(turn: Turn | None, type: str, content: str, own: Mapping[int, str]) -> Fault | None:
+    """Return the first thing that is wrong with a candidate."""
+    if turn is None or turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
+        return Fault.TURN
+    has_length = SHORTEST <= len(content) <= LONGEST and not texts.check_text(text=content)
+    checks = (
+        (Fault.TYPE, type in schemas.KEPT_TYPES),
+        (Fault.LENGTH, has_length),
+        (Fault.INSTRUCTION, not chatter.speaks_to_the_machine(text=content)),
+        (Fault.UNGROUNDED, _is_grounded(content, own[turn.sequence])),
+    )
+    return next((fault for fault, holds in checks if not holds), None)
+
+
+def _has_shape(entry: Mapping[str, Any]) -> bool:
+    number = entry.get("turn")
+    weight = entry.get("importance", 0.5)
+    return (
+        isinstance(number, int)
+        and not isinstance(number, bool)
+        and isinstance(entry.get("text"), str)
+        and isinstance(entry.get("type"), str)
+        and isinstance(weight, int | float)
+        and not isinstance(weight, bool)
+        and math.isfinite(weight)
+    )
+
+
+def _is_grounded(content: str, said: str) -> bool:
+    """Say whether a turn says this: most words are there, and every number and quoted value."""
+    words = chatter.content_words(text=content)
+    there = chatter.content_words(text=said)
+    if not words or len(words & there) < GROUNDED * len(words):
+        return False
+    if statements.hard_values(text=content) - _values_in(said):
+        return False
+    return _difference(content, said) is not Difference.POLARITY
+
+
+def _values_in(said: str) -> frozenset[str]:
+    return statements.hard_values(text=said) | frozenset(said.lower().split())
+
+
+def _difference(content: str, said: str) -> Difference:
+    """Compare polarity with the sentence that is nearest, not with a whole turn."""
+    sentences = [part for part in said.replace("\n", ". ").split(". ") if part.strip()]
+    words = statements.words(text=content)
+    nearest = max(
+        sentences,
+        key=lambda part: statements.jaccard(left=words, right=statements.words(text=part)),
+        default="",
+    )
+    near = statements.jaccard(left=words, right=statements.words(text=nearest))
+    if near < GROUNDED:
+        return Difference.NONE
+    return statements.difference_of_restatement(old=nearest, new=statements.said_by(text=content))
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    fitting = (one for one in value if isinstance(one, str) and 0 < len(one) <= LONGEST_WORD)
+    clean = (one for one in fitting if not texts.check_text(text=one) and not one.isspace())
+    return tuple(dict.fromkeys(clean))[:MOST_WORDS]
+
+
+def _moment(value: Any) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value[:40])
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

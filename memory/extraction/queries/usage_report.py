@@ -1,0 +1,149 @@
+"""What models cost, for those who answer for it: by day, project and model, against caps (9.2).
+
+Owners and admins see it. Sums tell nothing of what was said, and they are told whole: what a
+personal session has cost is part of its project's.
+"""
+
+import json
+from calendar import monthrange
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.rights import check_manages
+from memory import sql_queries
+from memory.extraction.queries import usage as extraction_usage
+from memory.extraction.queries.usage import MonthOfUse
+from memory.records.queries.views import countable
+from memory.statistics.sql import statistics
+from memory.taxonomy import Source
+from teams import queries as places
+from teams.models import Project
+
+MOST: Final = 20_000  # sums of a month that are read, ours
+ELSEWHERE: Final = ""  # the slug of no project
+EARLIEST: Final = date(2020, 1, 1)  # a month before that is none of ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one day, project or model took: calls, those that failed, tokens, and money."""
+
+    name: str
+    calls: int
+    fallbacks: int
+    tokens: int
+    cost: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """A month so far; `cap` are the tokens it may take (None: as many as it wants).
+
+    `accepted` counts memories read from conversations of that month that were accepted, as far as
+    one may see them.
+    """
+
+    month: date
+    total: MonthOfUse
+    cap: int | None
+    days: tuple[Part, ...]
+    projects: tuple[Part, ...]
+    models: tuple[Part, ...]
+    accepted: int
+
+    @property
+    def cost_per_accepted(self) -> Decimal | None:
+        """Return what a memory cost that was accepted; None without one."""
+        return self.total.cost / self.accepted if self.accepted else None
+
+
+def usage(*, caller: Caller, project: str | None, day: date) -> Usage:
+    """Return what the month of a day has cost, of a project or of the organization.
+
+    Raises RoleNotSufficient for those who manage nothing, NotFound for a project they do not see.
+    """
+    check_manages(caller=caller)
+    first = day.replace(day=1)
+    last = day.replace(day=monthrange(day.year, day.month)[1])
+    with tenancy.unit():
+        row = None if project is None else places.find_project(caller=caller, ref=project)
+        read = sql_queries.rows(
+            "model_use_days",
+            file=statistics.FILE,
+            since=first,
+            until=last,
+            everywhere=row is None,
+            project=None if row is None else row.id,
+            most=MOST,
+        )
+        return Usage(
+            month=first,
+            total=_total(row, day),
+            cap=_cap(row),
+            days=_parts((one[0].isoformat(), one[3]) for one in read),
+            projects=_by_project(read),
+            models=_parts((one[2], one[3]) for one in read),
+            accepted=_accepted(caller, row, first, last),
+        )
+
+
+def _total(row: Project | None, day: date) -> MonthOfUse:
+    if row is None:
+        return extraction_usage.month(day=day)
+    return extraction_usage.month_of_project(project_id=row.id, day=day)
+
+
+def _cap(row: Project | None) -> int | None:
+    if row is None:
+        return settings.CAIRN_MODEL_TOKENS_PER_MONTH or None
+    return places.extraction_of(row=row).tokens_per_month
+
+
+def _by_project(read: list[tuple[Any, ...]]) -> tuple[Part, ...]:
+    """Sum by project, the dearest first; a project that is gone has its id for a name."""
+    ids = {one[1] for one in read if one[1] is not None}
+    slugs = dict(Project.objects.filter(pk__in=ids).values_list("id", "slug"))
+    parts = _parts((_name(one[1], slugs), one[3]) for one in read)
+    return tuple(sorted(parts, key=lambda part: (-part.tokens, part.name)))
+
+
+def _name(project_id: UUID | None, slugs: dict[UUID, str]) -> str:
+    return ELSEWHERE if project_id is None else slugs.get(project_id, str(project_id))
+
+
+def _parts(read: Iterable[tuple[str, str]]) -> tuple[Part, ...]:
+    """Sum by name, in the order in which names come."""
+    found: dict[str, Part] = {}
+    for name, text in read:
+        counts = json.loads(text)
+        before = found.get(name) or Part(name=name, calls=0, fallbacks=0, tokens=0, cost=Decimal(0))
+        tokens = int(counts.get("input_tokens", 0)) + int(counts.get("output_tokens", 0))
+        found[name] = Part(
+            name=name,
+            calls=before.calls + int(counts.get("calls", 0)),
+            fallbacks=before.fallbacks + int(counts.get("fallbacks", 0)),
+            tokens=before.tokens + tokens,
+            cost=before.cost + Decimal(str(counts.get("cost", 0))),
+        )
+    return tuple(found.values())
+
+
+def _accepted(caller: Caller, row: Project | None, first: date, last: date) -> int:
+    """Count memories read from conversations that no longer wait for review."""
+    start = datetime.combine(first, datetime.min.time(), tzinfo=UTC)
+    rows = countable(caller=caller).filter(
+        source=Source.EXTRACTED.value,
+        needs_review=False,
+        status="active",
+        created_at__gte=start,
+        created_at__lt=datetime.combine(last, datetime.min.time(), tzinfo=UTC) + timedelta(days=1),
+    )
+    return (rows if row is None else rows.filter(project=row)).count()

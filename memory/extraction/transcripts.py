@@ -1,0 +1,54 @@
+"""Turns as a model reads them: numbered, bounded, between two marks (spec 2.3).
+
+What others wrote is data. It stands between two lines with a mark that nobody can have known before
+(`nonce`); what looks like the mark inside is taken out. Only people and their agents are shown, and
+of them only their own words: what a tool answered, what was quoted or pasted is not learned from,
+so it need not be read, and an instruction planted there reaches no model.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from memory.sessions import turns as spoken
+from memory.sessions.turns import Speaker, Turn
+
+MOST_TURNS: Final = 30  # a call, spec 2.3
+LONGEST_TURN: Final = 6_000  # characters of a turn in a call, ours
+LONGEST: Final = 40_000  # characters of all turns in a call, ours
+CUT: Final = " […] "
+
+
+def batches(*, turns: tuple[Turn, ...]) -> tuple[tuple[Turn, ...], ...]:
+    """Cut a conversation into parts of at most 30 turns and so many characters, in order."""
+    found: list[list[Turn]] = []
+    length = 0
+    for turn in turns:
+        size = min(len(turn.text), LONGEST_TURN)
+        if not found or len(found[-1]) >= MOST_TURNS or length + size > LONGEST:
+            found.append([])
+            length = 0
+        found[-1].append(turn)
+        length += size
+    return tuple(tuple(batch) for batch in found)
+
+
+def written(*, turns: tuple[Turn, ...], nonce: str, clean: Callable[[str], str]) -> str:
+    """Return the turns between their marks; empty when nobody says anything in them.
+
+    `clean` takes secrets out of what somebody says: as it is read here, it may hold one that the
+    turn hid between marks of emphasis.
+    """
+    told = tuple(line for turn in turns if (line := _line(turn, nonce, clean)))
+    if not told:
+        return ""
+    return "\n".join((f"<<<{nonce}", *told, f"{nonce}>>>"))
+
+
+def _line(turn: Turn, nonce: str, clean: Callable[[str], str]) -> str:
+    if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
+        return ""
+    said = clean(spoken.prose(turn=turn).replace(nonce, ""))
+    if len(said) > LONGEST_TURN:
+        half = (LONGEST_TURN - len(CUT)) // 2
+        said = f"{said[:half]}{CUT}{said[-half:]}"
+    return f"[turn {turn.sequence}] {turn.speaker.value}: {said}" if said.strip() else ""

@@ -1,0 +1,322 @@
+"""Vectors for memories: which model is active, what is embedded, and where vectors are kept.
+
+The active model is a row of the organization's schema, so a vector always names its space. Calls to
+an embedder happen outside of database units; a failing one leaves the memory without a vector and a
+job behind, and the caller is told so.
+
+The active model may change between a call and what is stored of it. So a vector is stored and
+compared under the key of the model that made it, never under whichever is active by then; who
+stores one looks again which is active, and has the memory embedded for that one. What is stored of
+other models is of the present text or is deleted, so that a later switch or a way back finds it
+true. Which model an organization was last seen to have is kept in the process: a wrong guess costs
+a second embedding, never a wrong comparison.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from accounts import jobs, tenancy
+from memory.errors import EmbedderUnavailable
+from memory.index import query_vectors
+from memory.index.models import LARGEST_PREFIX, EmbeddingModel
+from memory.index.sql import vectors as index_vectors
+from memory.providers import registry
+from memory.providers.contracts import EmbeddingModel as Model
+from memory.providers.contracts import Vectors
+from memory.providers.errors import ProviderError, ProviderRefused
+from memory.records.models import Memory
+from memory.search.sql import candidates
+from memory.taxonomy import MemoryType, type_row
+from memory.text import text as texts
+from memory.topics.sql import topics
+
+log = logging.getLogger(__name__)
+
+BATCH = 64  # texts a call; a batch of the local model takes half a second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """A vector (dimensions,) and the key of the model it belongs to."""
+
+    key: str
+    vector: Vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveModel:
+    """The model whose vectors an organization's searches compare."""
+
+    id: int
+    key: str
+
+
+_last_seen: dict[str, str] = {}  # the active model's key by schema
+
+
+def active_model() -> ActiveModel:
+    """Return the organization's active model; the installation's default at first. In a unit."""
+    found = candidates.active_model()
+    if found is None:
+        row = space(model=registry.embedding_model(), active=True)
+        found = (row.id, row.key)
+    tenancy.memo()[("space", found[1])] = found[0]
+    _last_seen[tenancy.current().schema_name] = found[1]
+    return ActiveModel(id=found[0], key=found[1])
+
+
+def space(*, model: Model, active: bool = False) -> EmbeddingModel:
+    """Return the row of a model, made when there is none. In a unit."""
+    row, _ = EmbeddingModel.objects.get_or_create(
+        key=model.key,
+        defaults={
+            "dimensions": model.dimensions,
+            "prefix_dimensions": min(model.dimensions, LARGEST_PREFIX),
+            "active": active,
+            "activated_at": Now() if active else None,
+        },
+    )
+    return row
+
+
+def space_id(*, key: str) -> int:
+    """Return the id under which vectors of a known model are stored, once a unit. In a unit."""
+    kept = tenancy.memo()
+    if ("space", key) not in kept:
+        ids = EmbeddingModel.objects.values_list("id", flat=True)
+        kept[("space", key)] = int(ids.get(key=key))
+    return int(kept[("space", key)])
+
+
+def text_of(*, files: tuple[str, ...], modules: tuple[str, ...], type: str, content: str) -> str:
+    """Return the text of a memory that is embedded."""
+    module = modules[0] if modules else ""
+    return texts.contextual_text(
+        files=files, module=module, type=MemoryType(type), content=texts.visible_text(text=content)
+    )
+
+
+def embed_inline(*, text: str) -> Embedded | None:
+    """Return a vector when the embedder is local and answers, else None.
+
+    Runs outside of a unit. None means that the memory's job embeds it.
+    """
+    if not settings.EMBED_INLINE:
+        return None
+    try:
+        embedder = registry.embedder(key=_expected(), tenant=tenancy.current().schema_name)
+        if not embedder.is_local:
+            return None
+        vector = embedder.embed_documents(texts=(text,))[0]
+    except ProviderError as error:
+        log.warning("Not embedded in the request: %s", error.detail)
+        return None
+    return Embedded(key=embedder.model.key, vector=vector)
+
+
+def embed_query(*, text: str, key: str = "") -> Embedded | None:
+    """Return the vector of a query, or None when no embedder answers. Runs outside of a unit.
+
+    `key` names the model; without it, the one the organization was last seen to compare by.
+    """
+    expected = key or _expected()
+    found = _embedded_query(expected, text)
+    if found is not None or key:
+        return found
+    with tenancy.unit():
+        active = candidates.active_model()
+    if active is None or active[1] == expected:
+        return None
+    return _embedded_query(active[1], text)
+
+
+def embed_queries(*, texts: tuple[str, ...]) -> dict[str, Embedded]:
+    """Return the vectors of queries by their texts, asked for at once; none when nobody answers.
+
+    They are of the model that is active now. Runs outside of a unit.
+    """
+    if not texts:
+        return {}
+    with tenancy.unit():
+        active = candidates.active_model()
+    return _embedded_queries(active[1] if active else _expected(), texts)
+
+
+def store_vector(*, row: Memory, text: str, embedded: Embedded) -> None:
+    """Store the vector of one memory, in the unit that has written the memory.
+
+    When another model has become active meanwhile, a job embeds the memory for that one.
+    """
+    active = active_model()
+    is_active = active.key == embedded.key
+    candidates.write_vectors(
+        model_id=active.id if is_active else space_id(key=embedded.key),
+        rows=((row.id, code_of(row.type), _digest(text)),),
+        vectors=embedded.vector.reshape(1, -1),
+    )
+    topics.follow(memory_ids=(row.id,))
+    if not is_active:
+        enqueue(rows=(row,))
+
+
+def enqueue(
+    *,
+    rows: Sequence[Memory],
+    name: str = "memory.embed",
+    created_by: UUID | None = None,
+) -> UUID | None:
+    """Queue the embedding of memories in the current unit; return the job's id if it is new.
+
+    The firmest layer among them says how urgent it is (spec 2.5). `created_by` may look at the job;
+    without, only managers may.
+    """
+    return jobs.enqueue(
+        name,
+        payload={"ids": [str(row.id) for row in rows]},
+        key=rows[0].id.hex if len(rows) == 1 else "",
+        priority=min(row.governance for row in rows),
+        created_by=created_by,
+    )
+
+
+def embed_batch(*, memory_ids: tuple[UUID, ...]) -> int:
+    """Give active memories a vector of the active model; return how many have one now.
+
+    A memory that changes meanwhile is left to the job of that change. Raises EmbedderUnavailable
+    when the embedder does not answer now, PermanentFailure when asking again cannot help.
+    """
+    wanted = Memory.objects.filter(pk__in=memory_ids, status="active")
+    with tenancy.unit():
+        model = active_model()
+        texts_of = _texts(wanted)
+        lacking = _lacking(model.id, texts_of)
+    vectors = _vectors(model.key, lacking)
+    if not texts_of:
+        return 0
+    with tenancy.unit():
+        present = _store(model.id, wanted, texts_of, vectors)
+        index_vectors.forget_others(model_id=model.id, texts=present)
+        is_still_active = active_model().id == model.id
+    return len(present) if is_still_active else embed_batch(memory_ids=memory_ids)
+
+
+def embed_beside(*, key: str, memory_ids: tuple[UUID, ...]) -> int:
+    """Give memories a vector of a model that is not active yet; return how many have one now.
+
+    Raises as `embed_batch` does.
+    """
+    wanted = Memory.objects.filter(pk__in=memory_ids).exclude(status="deleted")
+    with tenancy.unit():
+        model_id = space_id(key=key)
+        texts_of = _texts(wanted)
+        lacking = _lacking(model_id, texts_of)
+    vectors = _vectors(key, lacking)
+    with tenancy.unit():
+        return len(_store(model_id, wanted, texts_of, vectors))
+
+
+def memory_text(*, row: Memory) -> str:
+    """Return the text of a stored memory that is embedded."""
+    return text_of(
+        files=tuple(row.related_files),
+        modules=tuple(row.related_modules),
+        type=row.type,
+        content=row.content,
+    )
+
+
+def code_of(type: str) -> int:
+    """Return the number under which a type is indexed."""
+    return type_row(type=MemoryType(type)).code
+
+
+def _expected() -> str:
+    """Return the model's key the organization most likely has; nothing when none is known."""
+    seen = _last_seen.get(tenancy.current().schema_name)
+    if seen:
+        return seen
+    try:
+        return registry.embedding_model().key
+    except ProviderError as error:
+        log.warning("The installation's embedder is not known: %s", error.detail)
+        return ""
+
+
+def _embedded_query(key: str, text: str) -> Embedded | None:
+    return _embedded_queries(key, (text,)).get(text)
+
+
+def _embedded_queries(key: str, texts: tuple[str, ...]) -> dict[str, Embedded]:
+    """Return the vectors of queries by their texts: all of them, or none."""
+    schema = tenancy.current().schema_name
+    try:
+        embedder = registry.embedder(key=key, tenant=schema)
+        model = embedder.model
+        known = {text: query_vectors.kept(model=model, text=text) for text in texts}
+        lacking = tuple(text for text, vector in known.items() if vector is None)
+        made = embedder.embed_queries(texts=lacking) if lacking else ()
+    except ProviderError as error:
+        log.warning("Searching without vectors: %s", error.detail)
+        return {}
+    for text, vector in zip(lacking, made, strict=True):
+        query_vectors.keep(model=model, text=text, vector=vector)
+        known[text] = vector
+    _last_seen[schema] = model.key
+    return {
+        text: Embedded(key=model.key, vector=vector)
+        for text, vector in known.items()
+        if vector is not None
+    }
+
+
+def _texts(wanted: QuerySet[Memory]) -> dict[UUID, str]:
+    return {row.id: memory_text(row=row) for row in wanted.order_by("id")}
+
+
+def _lacking(model_id: int, texts_of: dict[UUID, str]) -> dict[UUID, str]:
+    """Return the texts of which there is no vector of a model: the others need not be embedded."""
+    stored = index_vectors.hashes(model_id=model_id, memory_ids=tuple(texts_of))
+    return {id: text for id, text in texts_of.items() if stored.get(id) != _digest(text)}
+
+
+def _store(
+    model_id: int, wanted: QuerySet[Memory], texts_of: dict[UUID, str], vectors: dict[UUID, Vectors]
+) -> dict[UUID, str]:
+    """Store vectors of memories that are unchanged; return the digests of all such texts."""
+    now = wanted.select_for_update().order_by("id")
+    same = {row.id: row for row in now if texts_of.get(row.id) == memory_text(row=row)}
+    new = {id: row for id, row in same.items() if id in vectors}
+    if new:
+        candidates.write_vectors(
+            model_id=model_id,
+            rows=tuple((id, code_of(row.type), _digest(texts_of[id])) for id, row in new.items()),
+            vectors=np.stack([vectors[id] for id in new]),
+        )
+        topics.leave(memory_ids=tuple(new))  # it may have joined one by its vector before
+    topics.follow(memory_ids=tuple(same))
+    return {id: _digest(texts_of[id]) for id in same}
+
+
+def _vectors(key: str, contents: dict[UUID, str]) -> dict[UUID, Vectors]:
+    if not contents:
+        return {}
+    try:
+        embedder = registry.embedder(key=key, tenant=tenancy.current().schema_name)
+        rows = embedder.embed_documents(texts=tuple(contents.values()))
+    except ProviderError as error:
+        if isinstance(error, ProviderRefused):
+            raise jobs.PermanentFailure(error.detail, error.hint) from error
+        raise EmbedderUnavailable(detail=error.detail, hint=error.hint) from error
+    return dict(zip(contents, rows, strict=True))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,112 @@
+"""The embedding models of an organization: which is active, being filled, or kept (spec 3.3)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.errors import RoleNotSufficient
+from accounts.rights import manages
+from memory.index import query_vectors
+from memory.index.sql import vectors
+from memory.index.sql.vectors import Space
+from memory.providers import registry
+
+
+class Part(StrEnum):
+    """What a model is to the organization; `kept`: one can go back to it at once."""
+
+    ACTIVE = "active"
+    FILLING = "filling"
+    KEPT = "kept"
+    LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelView:
+    """A model and how many memories have a vector of it; `overlap` with the one before it, 0..1."""
+
+    key: str
+    part: Part
+    dimensions: int
+    embedded: int
+    overlap: float | None
+    activated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """The models, how many memories need a vector, and what a switch waits for, if anything."""
+
+    models: tuple[ModelView, ...]
+    needed: int
+    waits_for: str
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueriesKept:
+    """Queries that a vendor's model would have embedded, in seven days at most.
+
+    `kept` of those `asked` found the vector of the same query of before.
+    """
+
+    kept: int
+    asked: int
+
+
+def models(*, caller: Caller) -> Models:
+    """Return the models of the caller's organization. Raises RoleNotSufficient."""
+    check_chooses(caller=caller)
+    return every()
+
+
+def queries_kept(*, caller: Caller) -> QueriesKept:
+    """Return how many queries did without a vendor of late. Raises RoleNotSufficient."""
+    check_chooses(caller=caller)
+    kept, not_kept = query_vectors.counts_here()
+    return QueriesKept(kept=kept, asked=kept + not_kept)
+
+
+def check_chooses(*, caller: Caller) -> None:
+    """Raise RoleNotSufficient unless the caller may choose the organization's model."""
+    if manages(caller=caller):
+        return
+    raise RoleNotSufficient(
+        detail="Choosing the embedding model needs the role owner or admin.",
+        hint="Ask an owner or admin; a token needs the scope admin and no bound projects.",
+    )
+
+
+def every() -> Models:
+    """Return the models of the entered organization, to whoever works at the machine."""
+    with tenancy.unit():
+        found = vectors.every()
+        active = next((space for space in found if space.active), None)
+        needed = 0 if active is None else vectors.coverage(model_id=active.id).needed
+    return Models(
+        models=tuple(_view(space) for space in found),
+        needed=needed,
+        waits_for=jobs.last_error(name="memory.switch_model"),
+        known=registry.known_embedders(),
+    )
+
+
+def _view(space: Space) -> ModelView:
+    return ModelView(
+        key=space.key,
+        part=_part(space),
+        dimensions=space.dimensions,
+        embedded=space.vectors,
+        overlap=space.overlap,
+        activated_at=space.activated_at,
+    )
+
+
+def _part(space: Space) -> Part:
+    if space.active:
+        return Part.ACTIVE
+    if space.filling:
+        return Part.FILLING
+    return Part.KEPT if space.activated_at is not None else Part.LEFT

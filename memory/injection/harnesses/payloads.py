@@ -1,0 +1,225 @@
+"""A payload of an agent's program as one value: whose session, what happened, to which files.
+
+Lenient throughout: what is missing is empty, what has another form than expected is missing, and an
+event that nobody knows means nothing. Nothing is raised, whatever a program sends. Spec 8.3.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import orjson
+
+from memory.injection.harnesses.adapters import Adapter, Meaning
+from memory.sessions import event_parsing, file_paths, tools
+from memory.sessions.events import Event
+from memory.sessions.tools import SERVERS_OF_OURS, Act
+
+SESSION_MOST: Final = 150  # characters of a session's id; ours
+PROJECT_MOST: Final = 64  # characters, a slug's
+FOLDER_MOST: Final = 400  # characters; ours
+FILES_MOST: Final = 12  # of one payload; ours
+CALLS_MOST: Final = 64  # of one batch; ours
+NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; ours
+SELF: Final = "."
+COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
+FAILED: Final = ("failure", "error", "denied")
+_TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
+_SAID: Final = (
+    "stdout",
+    "stderr",
+    "filenames",
+    "text",
+    "content",
+    "file",
+    "output",
+    "error",
+    "result",
+)
+_OF_AN_EDIT: Final = "structuredPatch"  # beside the whole file before and behind it
+_PATH_NAMES: Final = (
+    "file_path", "path", "filePath", "notebook_path", "target_file", "target_notebook",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One tool call, or what came of it; `patched` are files as a patch names them."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    id: str
+    result: str
+    is_error: bool
+    took_ms: float | None = None
+    patched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hearing:
+    """What a payload says; `is_told` when the program hands the answer on to its model.
+
+    `files` are those that were read or edited, as paths within `folder` where they lie there;
+    `project` is one of ours, where the payload names any; `agent` a subagent, with a context of its
+    own; `waits` says whether the program waits for the answer, `is_compacted` that what its model
+    knew was just cut down to a summary.
+    """
+
+    harness: str
+    session: str
+    folder: str
+    event: str
+    meaning: Meaning
+    is_told: bool
+    project: str = ""
+    agent: str = ""
+    prompt: str = ""
+    message: str = ""
+    calls: tuple[Call, ...] = ()
+    files: tuple[str, ...] = ()
+    waits: bool = True
+    is_compacted: bool = False
+
+
+def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> Hearing:
+    """Read a payload; `event` stands in where the payload does not name one."""
+    name = _text(_found(payload, adapter.event)) or event
+    plain = _plain(name)
+    meaning = adapter.meanings.get(plain, Meaning.OTHER)
+    folder = _text(_found(payload, adapter.folder))[:FOLDER_MOST]
+    calls = tuple(_calls(adapter, payload, plain)) if _is_about_tools(meaning) else ()
+    return Hearing(
+        harness=adapter.harness.value,
+        session=_text(_found(payload, adapter.session)).strip()[:SESSION_MOST],
+        folder=folder,
+        event=name,
+        meaning=meaning,
+        is_told=plain in adapter.tells_at,
+        project=_text(_found(payload, adapter.project)).strip()[:PROJECT_MOST],
+        agent=_text(_found(payload, adapter.agent)).strip()[:SESSION_MOST],
+        prompt=_text(_found(payload, adapter.prompt)),
+        message=_text(_found(payload, adapter.message)) if meaning is Meaning.REPLIED else "",
+        calls=calls,
+        files=_files(calls, folder),
+        is_compacted=meaning is Meaning.OPENED and payload.get("source") == COMPACTED,
+    )
+
+
+def _is_about_tools(meaning: Meaning) -> bool:
+    return meaning in {Meaning.CALLED, Meaning.ANSWERED}
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").strip().lower()
+
+
+def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[Call]:
+    batch = payload.get(adapter.batch) if adapter.batch else None
+    rows = batch[:CALLS_MOST] if isinstance(batch, list) else [payload]
+    for row in rows:
+        if isinstance(row, Mapping):
+            tool = _text(_found(row, adapter.tool)) or adapter.tools.get(event, "")
+            if tool:
+                yield _call(adapter, row, tool)
+
+
+def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> Call:
+    error = _written(_found(row, adapter.error))
+    outcome = _found(row, adapter.outcome)
+    arguments = _object(_found(row, adapter.arguments))
+    return Call(
+        tool=tool,
+        arguments=arguments,
+        took_ms=_number(_found(row, adapter.took)),
+        patched=tuple(_patched(arguments)),
+        id=_text(_found(row, adapter.call)),
+        result=error or _written(_found(row, adapter.result)),
+        is_error=bool(error) or outcome is False or outcome in FAILED,
+    )
+
+
+def _files(calls: tuple[Call, ...], folder: str) -> tuple[str, ...]:
+    named = (path for call in calls for path in _touched(call, folder))
+    within = (path for path in named if path and not path.startswith(("../", "~")))
+    return tuple(dict.fromkeys(within))[:FILES_MOST]
+
+
+def _touched(call: Call, folder: str) -> Iterator[str]:
+    """Yield the files that a call reads or edits; a patch names them in its text."""
+    arguments = dict(call.arguments)
+    path = next((arguments[name] for name in _PATH_NAMES if arguments.get(name)), None)
+    row = {
+        "sequence": 1,
+        "kind": "tool_call",
+        "name": call.tool,
+        "args": {**arguments, **({"path": path} if path else {})},
+    }
+    event = event_parsing.read(row=row)
+    if isinstance(event, Event):
+        read = tools.read(event=event, root=folder, own_servers=SERVERS_OF_OURS)
+        if read.act in _TOUCHING:
+            yield read.target
+    yield from (file_paths.relative(path=path, root=folder) for path in call.patched)
+
+
+def _patched(arguments: Mapping[str, object]) -> Iterator[str]:
+    """Yield the files that a patch among the arguments changes, each as it is written."""
+    for value in arguments.values():
+        if isinstance(value, str) and "*** " in value:
+            yield from (found.strip() for found in islice(_PATCHED.findall(value), FILES_MOST))
+
+
+def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
+    """Return what stands at the first path that leads to anything."""
+    values = (_at(payload, path) for path in paths)
+    return next((value for value in values if value not in (None, "")), None)
+
+
+def _at(payload: Mapping[str, object], path: str) -> object:
+    value: object = payload
+    for part in () if path == SELF else path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def _object(value: object) -> Mapping[str, object]:
+    """Return an object, also one that is written as text; a bare text is a command."""
+    if isinstance(value, str):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {"command": value}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _written(value: object, depth: int = NESTED_MOST) -> str:
+    """Return a text as it is, of an object or a list the texts that it says.
+
+    Of an edit nothing: what it holds is the file, which nobody asks for.
+    """
+    if isinstance(value, str):
+        return value
+    if depth == 0 or (isinstance(value, Mapping) and _OF_AN_EDIT in value):
+        return ""
+    if isinstance(value, Mapping):
+        value = [value[name] for name in _SAID if name in value]
+    parts = (_written(one, depth - 1) for one in value) if isinstance(value, list) else ()
+    return "\n".join(one for one in parts if one)

@@ -1,0 +1,138 @@
+"""Whether an agent says what it was just told: that confirms nothing (spec 11.2).
+
+The one door asks before it confirms or adds. A person's word always counts. An agent's does not
+where the memory was given out within a day to any agent of its person, or ever to one of that
+person's sessions that still run; what is taken from a conversation does not where it was given to
+the person in any way, and it never confirms what is known already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from accounts.caller import Caller, is_person
+from accounts.sentences import sentence
+from memory.index.actions.embedding import Embedded
+from memory.index.models import AccessLog
+from memory.injection.sql import deliveries
+from memory.injection.sql.deliveries import Hearer
+from memory.intake import echo_rules
+from memory.intake.echo_rules import Told
+from memory.records.actions import confirm
+from memory.records.actions.candidate import Draft
+from memory.records.models import Memory
+from memory.sessions.models import GivenOut
+from memory.taxonomy import MemoryType, Source
+from teams import visibility
+
+JUST_HOURS: Final = 24  # within which an agent was “just” told, ours
+LONG_DAYS: Final = 30  # within which a conversation repeats what was told, ours
+MOST: Final = 300  # memories that are compared, the newest given out; ours
+SAYS_AGAIN: Final = frozenset({  # what agents say, in commits too; imports have another origin
+    Source.AGENT_EXPLICIT.value, Source.OBSERVER_INFERRED.value, Source.EXTRACTED.value,
+    Source.COMMIT_AUTO.value,
+})  # fmt: skip
+IN_OTHER_WORDS: Final = frozenset({Source.EXTRACTED.value, Source.COMMIT_AUTO.value})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """The memory that was restated, and why that counts for nothing."""
+
+    memory_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listened:
+    """What was given out to who speaks now, and its cosines with what is said, where known."""
+
+    given: tuple[Told, ...] = ()
+    cosines: Mapping[UUID, float] = field(default_factory=dict)
+
+
+NOTHING: Final = Listened()
+
+
+def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: datetime) -> Listened:
+    """Return what counts as told to a caller who says something now. In a unit."""
+    if is_person(caller=caller) or source not in SAYS_AGAIN:
+        return NOTHING
+    is_extracted = source == Source.EXTRACTED
+    lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
+    rows = deliveries.told_to(
+        hearer=Hearer(
+            person=caller.user_id,
+            token=caller.token_id,
+            since=now - lasting,
+            in_any_way=is_extracted,
+        ),
+        sight=visibility.sight_of(caller=caller),
+        model=None if embedded is None else embedded.key,
+        vector=None if embedded is None else embedded.vector,
+        most=MOST,
+    )
+    return Listened(
+        given=tuple(echo_rules.told(memory_id=row.memory_id, content=row.content) for row in rows),
+        cosines={row.memory_id: row.cosine for row in rows if row.cosine is not None},
+    )
+
+
+def merely_repeated(*, row: Memory, told_id: UUID) -> bool:
+    """Say whether a stored memory only repeats one that its agent was told. In a unit.
+
+    Which token it came with is not known any more, so what any agent of the person was told counts.
+    """
+    if row.source not in SAYS_AGAIN:
+        return False
+    if row.source == Source.EXTRACTED:
+        return True  # a conversation alone confirms nothing
+    since = row.created_at - timedelta(hours=JUST_HOURS)
+    given = GivenOut.objects.filter(memory_id=told_id, at__gt=since)
+    logged = AccessLog.objects.filter(memories__contains=[told_id], at__gt=since)
+    agents = {"person": row.author_user, "token__isnull": False}
+    return any(rows.filter(**agents).exists() for rows in (given, logged))
+
+
+def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> Heard | None:
+    """Return what a candidate restates, None where it counts. In a unit.
+
+    `same_id` is the memory that the gates found to say the same.
+    """
+    if drafted.classification.type is MemoryType.EPISODE:
+        return None
+    if same_id is not None and any(one.memory_id == same_id for one in heard.given):
+        return _restated(same_id)
+    if same_id is not None:
+        is_extracted = drafted.new.source == Source.EXTRACTED
+        return _met_again(drafted, same_id) if is_extracted else None
+    ear = echo_rules.KEEN if drafted.new.source in IN_OTHER_WORDS else echo_rules.SHARP
+    echo = echo_rules.echo_of(
+        content=drafted.new.content, given=heard.given, cosines=heard.cosines, ear=ear
+    )
+    return None if echo is None else _restated(echo)
+
+
+def _restated(memory_id: UUID) -> Heard:
+    return Heard(
+        memory_id=memory_id,
+        reason=sentence("It was just told to you; saying it again confirms nothing."),
+    )
+
+
+def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
+    """Note the session in the memory's provenance, once; its confidence stays as it is."""
+    session_id = drafted.new.session_id
+    if session_id is not None:
+        mine = Memory.objects.filter(pk=memory_id)
+        without = mine.exclude(provenance_sessions__contains=[session_id]).select_for_update()
+        known = without.values_list("provenance_sessions", flat=True).first()
+        if known is not None:
+            sessions = confirm.met_in(known=known, sessions=(session_id,))
+            mine.update(provenance_sessions=sessions)
+    return Heard(
+        memory_id=memory_id,
+        reason=sentence("It is known already; a conversation alone confirms nothing."),
+    )

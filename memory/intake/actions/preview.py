@@ -1,0 +1,107 @@
+"""Say what would become of a text before it is stored: for the Teach panel (spec 9.2).
+
+Nothing is written and no access is logged. A text with a secret in it is not embedded.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.entities import names
+from memory.entities.names import Name
+from memory.index.actions import embedding
+from memory.index.actions.embedding import Embedded
+from memory.intake.classify import TypeBasis
+from memory.records.actions import candidate
+from memory.records.actions.candidate import Draft, NewMemory
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.search.sql import candidates
+from memory.secrets import secrets
+from teams.permissions import require
+from teams.roles import Act
+
+SIMILAR_LIMIT: Final = 3
+MOST_NAMES: Final = 8  # things named in the text that are shown; ours
+SIMILAR_COSINE: Final = 0.55  # cosine from which a neighbor is worth showing, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Similar:
+    """A memory close in meaning; cosine 0..1."""
+
+    memory: MemoryView
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What classification and the secret scan find, and what is close already.
+
+    `basis` says why it has its type; `redacted` is the text with each secret replaced by its kind.
+    """
+
+    type: str
+    basis: TypeBasis
+    citation: str
+    files: tuple[str, ...]
+    modules: tuple[str, ...]
+    names: tuple[Name, ...]
+    secrets: tuple[str, ...]
+    redacted: str
+    similar: tuple[Similar, ...]
+
+
+def preview(*, caller: Caller, new: NewMemory, now: datetime) -> Preview:
+    """Look at a candidate without storing it. Raises InvalidInput, NotFound."""
+    require(caller=caller, act=Act.READ)
+    drafted = candidate.draft(caller=caller, new=new)
+    seen = drafted.classification
+    return Preview(
+        type=seen.type.value,
+        basis=seen.type_basis,
+        citation=seen.citation,
+        files=seen.files,
+        modules=seen.modules,
+        names=() if drafted.findings else names.names_of(spans=seen.entities)[:MOST_NAMES],
+        secrets=tuple(sorted(kind.value for kind in secrets.kinds(findings=drafted.findings))),
+        redacted=secrets.redact(text=new.content, findings=drafted.findings),
+        similar=() if drafted.findings else _similar(caller, drafted, now),
+    )
+
+
+def _similar(caller: Caller, drafted: Draft, now: datetime) -> tuple[Similar, ...]:
+    seen = drafted.classification
+    text = embedding.text_of(
+        files=seen.files,
+        modules=seen.modules,
+        type=seen.type.value,
+        content=drafted.new.content,
+    )
+    embedded = embedding.embed_inline(text=text)
+    if embedded is None:
+        return ()
+    with tenancy.unit():
+        close = _nearest(caller, drafted.new, embedded)
+        views = memories.by_ids(caller=caller, memory_ids=tuple(close), now=now)
+    return tuple(
+        Similar(memory=views[key], cosine=cosine) for key, cosine in close.items() if key in views
+    )
+
+
+def _nearest(caller: Caller, new: NewMemory, embedded: Embedded) -> dict[UUID, float]:
+    active = embedding.active_model()
+    if active.key != embedded.key:
+        return {}
+    where = candidate.place(caller=caller, new=new)
+    found = candidates.nearest(
+        model_id=active.id,
+        vector=embedded.vector,
+        audience=where.audience,
+        project_id=where.project.id if where.project else None,
+        limit=SIMILAR_LIMIT,
+    )
+    return {key: cosine for key, cosine in found if cosine >= SIMILAR_COSINE}

@@ -1,0 +1,365 @@
+"""Remember something: the one door through which a memory comes to exist (spec 2).
+
+Outside of a database unit: check, look for secrets, classify, embed where that is local and fast.
+Inside of one: find the place, compare with what is there, decide, write rows, audit, change feed
+and jobs together. Gates refuse with a reason and a hint; they never raise.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller, principal
+from accounts.errors import Conflict, Forbidden, InvalidInput
+from accounts.sentences import sentence
+from memory.extraction.actions import llm_queue
+from memory.index.actions import embedding
+from memory.index.actions.embedding import Embedded
+from memory.intake import integrate
+from memory.intake.actions import action_log, apply_decision
+from memory.intake.actions.action_log import Entry
+from memory.intake.actions.echo_guard import Heard, heard_before, listened
+from memory.intake.actions.similar_memories import look_around, thresholds_of
+from memory.intake.integrate import Cause, Decision, Judged
+from memory.records import gates
+from memory.records.actions import confirm, revise, writes
+from memory.records.actions.candidate import Draft, NewMemory, Place, draft, place, place_if_any
+from memory.records.gates import (
+    Gate,
+    GateCandidate,
+    GateOutcome,
+    GateResult,
+    Neighborhood,
+    Thresholds,
+)
+from memory.records.models import Memory
+from memory.records.queries.memories import lock_memory
+from memory.records.queries.views import MemoryView, to_view, visible
+from memory.taxonomy import LinkKind, Scope
+from teams.permissions import require
+from teams.roles import Act
+
+LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
+SENT_AGAIN = sentence("sent again under its external id")  # why there is a new version
+NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
+LOOSEST = Thresholds(minimum_length=1)  # of any project: what these refuse, every project refuses
+LOGGED = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
+
+__all__ = ["NewMemory", "Outcome", "remember"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A candidate with its vector where that could be made at once, and what a model judged."""
+
+    drafted: Draft
+    embedded: Embedded | None
+    judged: tuple[Judged, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a candidate, and why. `done` names what was written, empty for nothing.
+
+    `related_id` is the memory it replaced, contradicts or adds to, `operation` which of them;
+    `conflict_id` where a person is to decide; `cause` why, or why it was refused.
+    """
+
+    outcome: str
+    memory: MemoryView | None
+    gate: str = ""
+    reason: str = ""
+    hint: str = ""
+    embedding: str = "none"
+    job_id: UUID | None = None
+    done: str = ""
+    operation: str = ""
+    related_id: UUID | None = None
+    conflict_id: UUID | None = None
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """A candidate in its place, with its vector if that could be made at once."""
+
+    caller: Caller
+    drafted: Draft
+    where: Place
+    embedded: Embedded | None
+    now: datetime
+    judged: tuple[Judged, ...] = ()
+
+
+def remember(
+    *, caller: Caller, new: NewMemory, now: datetime, judged: tuple[Judged, ...] = ()
+) -> Outcome:
+    """Send one candidate through the door; `judged` is what a model said it is to what is known.
+
+    Raises InvalidInput for a malformed one, NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.WRITE)
+    try:
+        prepared = replace(prepare(caller=caller, new=new), judged=judged)
+    except (InvalidInput, Forbidden) as error:
+        _log_malformed(caller, new, error, now)
+        raise
+    try:
+        with tenancy.unit(), transaction.atomic():
+            decided = decide(caller=caller, prepared=prepared, now=now)
+            return recorded(caller=caller, outcome=decided)
+    except Conflict:  # somebody changed the same between our look and our write: look again
+        with tenancy.unit():
+            decided = decide(caller=caller, prepared=prepared, now=now)
+            return recorded(caller=caller, outcome=decided)
+
+
+def prepare(*, caller: Caller, new: NewMemory) -> Prepared:
+    """Check, classify and embed a candidate. Runs outside of a unit. Raises InvalidInput."""
+    drafted = draft(caller=caller, new=new)
+    alone = gate(drafted=drafted, neighborhood=NOBODY_NEAR, thresholds=LOOSEST)
+    is_hopeless = alone.outcome is GateOutcome.REFUSED
+    return Prepared(drafted=drafted, embedded=None if is_hopeless else _embedded(drafted))
+
+
+def decide(*, caller: Caller, prepared: Prepared, now: datetime) -> Outcome:
+    """Compare a prepared candidate with what is there, and store what follows. In a unit."""
+    drafted, embedded = prepared.drafted, in_use(embedded=prepared.embedded)
+    where = place(caller=caller, new=drafted.new)
+    case = _Case(
+        caller=caller,
+        drafted=drafted,
+        where=where,
+        embedded=embedded,
+        now=now,
+        judged=prepared.judged,
+    )
+    outcome = _decided(case)
+    entry = log_entry(new=drafted.new, where=where, outcome=outcome)
+    action_log.record(caller=caller, entries=(entry,), now=now)
+    return outcome
+
+
+def in_use(*, embedded: Embedded | None) -> Embedded | None:
+    """Return a vector if it is of the model that searches use, else None. In a unit."""
+    if embedded is None or embedded.key != embedding.active_model().key:
+        return None
+    return embedded
+
+
+def log_entry(*, new: NewMemory, where: Place | None, outcome: Outcome) -> Entry:
+    """Return what the action log keeps of an outcome.
+
+    Of a shared memory that contradicts one that fewer people see, that it was added and no more.
+    """
+    is_shared = where is not None and where.scope is not Scope.PERSONAL
+    is_hidden = is_shared and outcome.cause == Cause.ELSEWHERE
+    ended = LOGGED.get(outcome.operation, outcome.outcome)
+    return Entry(
+        source=new.source,
+        place=where,
+        outcome="contradicted" if outcome.conflict_id and not is_hidden else ended,
+        gate=outcome.gate,
+        cause="" if is_hidden else outcome.cause,
+        memory_id=None if outcome.memory is None else outcome.memory.id,
+        other_id=None if is_hidden else outcome.related_id,
+    )
+
+
+def gate(*, drafted: Draft, neighborhood: Neighborhood, thresholds: Thresholds) -> GateResult:
+    """Send a draft through the gates of its project."""
+    candidate = GateCandidate(
+        content=drafted.new.content,
+        type=drafted.classification.type,
+        secrets=drafted.findings,
+    )
+    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=thresholds)
+
+
+def refusal(*, result: GateResult) -> Outcome:
+    """Return the outcome of a refused candidate."""
+    gate = result.gate.value if result.gate else ""
+    return Outcome(
+        outcome="refused",
+        memory=None,
+        gate=gate,
+        reason=result.reason,
+        hint=result.hint,
+        cause=result.cause,
+    )
+
+
+def recorded(*, caller: Caller, outcome: Outcome) -> Outcome:
+    """Tell the audit log of an outcome that was written; return it. In a unit."""
+    if outcome.done and outcome.memory is not None:
+        act = f"memory.{outcome.done}"
+        ids = {"related": outcome.related_id, "conflict": outcome.conflict_id}
+        is_told = outcome.cause != Cause.ELSEWHERE  # fewer people see one of the two
+        details = {name: str(id) for name, id in ids.items() if id is not None and is_told}
+        writes.record(caller=caller, act=act, memory_id=outcome.memory.id, details=details)
+    return outcome
+
+
+def schedule_recount() -> None:
+    """Queue a recount of word frequencies in the current unit; open ones are shared."""
+    jobs.enqueue(
+        "memory.refresh_lexicon", payload={}, key="lexicon", delay_seconds=LEXICON_DELAY_SECONDS
+    )
+
+
+def replace_content(
+    *, caller: Caller, row: Memory, drafted: Draft, twin_id: UUID | None, now: datetime
+) -> Outcome:
+    """Bring the memory of an external id to what was sent now. In a unit.
+
+    Refused where another memory, the twin, says that already: two would say the same.
+    """
+    locked = lock_memory(caller=caller, memory_id=row.id)
+    if locked.content_hash == drafted.content_hash:
+        view = to_view(locked, now=now)
+        return Outcome(
+            outcome="confirmed", memory=view, reason=sentence("It says the same already.")
+        )
+    if twin_id is not None and twin_id != row.id:
+        return Outcome(
+            outcome="refused",
+            memory=None,
+            gate=Gate.EXACT_DUPLICATE.value,
+            reason=sentence(
+                "Memory {id} says the same under another external id or none.", id=str(twin_id)
+            ),
+            hint="Archive one of the two, then send this again.",
+        )
+    view = revise.apply(
+        caller=caller,
+        row=locked,
+        changes={"content": drafted.new.content, "reason": SENT_AGAIN},
+        now=now,
+    )
+    return Outcome(outcome="updated", memory=view, embedding="queued", done="changed")
+
+
+def _decided(case: _Case) -> Outcome:
+    drafted, where = case.drafted, case.where
+    around = look_around(
+        caller=case.caller, drafted=drafted, where=where, embedded=case.embedded, now=case.now
+    )
+    thresholds = thresholds_of(project=where.project)
+    result = gate(drafted=drafted, neighborhood=around.neighborhood, thresholds=thresholds)
+    if result.outcome is GateOutcome.REFUSED:
+        return refusal(result=result)
+    known = writes.same_external(place=where, external_id=drafted.new.external_id)
+    if known is not None:
+        return replace_content(
+            caller=case.caller,
+            row=known,
+            drafted=drafted,
+            twin_id=_exact_twin(result),
+            now=case.now,
+        )
+    told = listened(
+        caller=case.caller, source=drafted.new.source, embedded=case.embedded, now=case.now
+    )
+    heard = heard_before(drafted=drafted, same_id=result.confirmed_id, heard=told)
+    if heard is not None:
+        return known_before(caller=case.caller, heard=heard, now=case.now)
+    if result.confirmed_id is not None:
+        return _confirmed(case, result)
+    decision = integrate.decide(
+        candidate=replace(around.statement, trusts_judgments=False),
+        known=integrate.with_judgments(known=around.known, judged=case.judged),
+        conflict_cosine=thresholds.conflict_cosine,
+    )
+    return _added(case, result, decision)
+
+
+def known_before(*, caller: Caller, heard: Heard, now: datetime) -> Outcome:
+    """Return the outcome of what was said again by who was told it: nothing is written. In a unit.
+
+    The memory is shown as its caller may see it.
+    """
+    row = visible(caller=caller).get(pk=heard.memory_id)
+    view = to_view(row, now=now)
+    return Outcome(outcome="known", memory=view, reason=heard.reason)
+
+
+def _log_malformed(
+    caller: Caller, new: NewMemory, error: InvalidInput | Forbidden, now: datetime
+) -> None:
+    """Note that a candidate came that could not even be looked at."""
+    refused = Outcome(outcome="refused", memory=None, gate="input", cause=error.code)
+    with tenancy.unit():
+        where = place_if_any(caller=caller, new=new)
+        entry = log_entry(new=new, where=where, outcome=refused)
+        action_log.record(caller=caller, entries=(entry,), now=now)
+
+
+def _exact_twin(result: GateResult) -> UUID | None:
+    return result.confirmed_id if result.gate is Gate.EXACT_DUPLICATE else None
+
+
+def _embedded(drafted: Draft) -> Embedded | None:
+    seen = drafted.classification
+    return embedding.embed_inline(
+        text=embedding.text_of(
+            files=seen.files,
+            modules=seen.modules,
+            type=seen.type.value,
+            content=drafted.new.content,
+        )
+    )
+
+
+def _confirmed(case: _Case, result: GateResult) -> Outcome:
+    memory_id = result.confirmed_id
+    if memory_id is None:
+        raise ValueError("A confirmation names the memory it confirms.")
+    view = confirm.apply(
+        caller=case.caller,
+        memory_id=memory_id,
+        now=case.now,
+        session_id=case.drafted.new.session_id,
+    )
+    gate = result.gate.value if result.gate else ""
+    return Outcome(
+        outcome="confirmed", memory=view, gate=gate, reason=result.reason, done="confirmed"
+    )
+
+
+def _added(case: _Case, result: GateResult, decision: Decision) -> Outcome:
+    caller, embedded, now = case.caller, case.embedded, case.now
+    old = apply_decision.hold(decision=decision)
+    row = writes.new_row(
+        caller=caller, draft=case.drafted, place=case.where, surprise=result.surprise, now=now
+    )
+    writes.insert(caller=caller, rows=(row,))
+    schedule_recount()
+    job_id = None
+    if embedded is None:
+        job_id = embedding.enqueue(rows=(row,), created_by=principal(caller=caller))
+    else:
+        text = embedding.memory_text(row=row)
+        embedding.store_vector(row=row, text=text, embedded=embedded)
+    found = apply_decision.carry_out(caller=caller, row=row, old=old, decision=decision, now=now)
+    llm_queue.queue(caller=caller, row=row, project=case.where.project)
+    row.is_embedded = embedded is not None  # type: ignore[attr-defined]
+    return Outcome(
+        outcome="added",
+        memory=to_view(row, now=now, is_new=True),
+        done="created",
+        reason=result.reason if found is None else decision.reason,
+        embedding="queued" if embedded is None else "stored",
+        job_id=job_id,
+        operation=operation_of(decision=decision),
+        related_id=None if found is None else found.other_id,
+        conflict_id=None if found is None else found.conflict_id,
+        cause="" if decision.cause is None else decision.cause.value,
+    )
+
+
+def operation_of(*, decision: Decision) -> str:
+    """Name what a candidate did to the memory it speaks of: the edge between them."""
+    return "" if decision.link is None else decision.link.value

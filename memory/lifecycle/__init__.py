@@ -1,1 +1,0 @@
-"""Forgetting, merging, sorting: decisions of the night, pure (spec 6)."""

@@ -1,0 +1,47 @@
+"""All models of the app in one place, as Django looks for them; import them from their subjects."""
+
+from memory.customization.models import Definition
+from memory.documents.models import Import, ImportRow, NoteVersion
+from memory.entities.models import Mention
+from memory.index.models import (
+    AccessLog,
+    EmbeddingModel,
+    Lexeme,
+    MemoryKeyword,
+    MemoryUsage,
+    MemoryVector,
+)
+from memory.intake.models import ActionLog
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory, MemoryLink, MemoryVersion
+from memory.records.verdict_models import ReviewVerdict
+from memory.sessions.models import GivenOut, Session, Stream, Turn
+from memory.statistics.models import Statistic
+from memory.topics.models import Topic, TopicMember
+
+__all__ = [
+    "AccessLog",
+    "ActionLog",
+    "Conflict",
+    "Definition",
+    "EmbeddingModel",
+    "GivenOut",
+    "Import",
+    "ImportRow",
+    "Lexeme",
+    "Memory",
+    "MemoryKeyword",
+    "MemoryLink",
+    "MemoryUsage",
+    "MemoryVector",
+    "MemoryVersion",
+    "Mention",
+    "NoteVersion",
+    "ReviewVerdict",
+    "Session",
+    "Statistic",
+    "Stream",
+    "Topic",
+    "TopicMember",
+    "Turn",
+]

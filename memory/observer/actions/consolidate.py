@@ -1,0 +1,339 @@
+"""Consolidate a session: take what is worth keeping from its turns (spec 2.3, 2.7, 7.4).
+
+The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
+outside of any, sent through the one door, and how far it came is written down, so that a killed
+worker goes on there and a second run finds nothing left. Two never read one session at once.
+What is taken waits for review as far as who opened the session asks for it (7.4), and always where
+outside content came into the session, where nobody has looked yet at all that its agent did, or
+where it reads like an order; it stands where its session stands. A session that somebody goes on
+with before the job begins is left to its next end; one that goes on
+once it is decided about what it has shown is read all the same, so that no end is too short for it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+from django.utils import timezone
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
+from accounts.sentences import sentence
+from memory.extraction import transcripts
+from memory.extraction.actions import budget, extraction, llm_relations
+from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
+from memory.extraction.actions.usage import book_use
+from memory.extraction.extract import Candidate
+from memory.intake.actions.remember import NewMemory, Outcome, remember
+from memory.intake.integrate import Judged
+from memory.observer import gates
+from memory.observer.actions.promoting import LONGEST_REASON
+from memory.observer.gates import GateRow
+from memory.observer.session_report import Why
+from memory.records import alarms
+from memory.review.queries import trust as trust_of
+from memory.sessions.actions import scratchpads
+from memory.sessions.actions.on_behalf import opener_of
+from memory.sessions.models import Session
+from memory.sessions.queries import sessions
+from memory.sessions.turns import Turn
+from memory.taxonomy import Source
+from teams import trust
+from teams.trust import TrustLevel
+
+MOST_MEMORIES: Final = 30  # a session, ours: what has more is no conversation
+LEASE_MINUTES: Final = 10  # that a part takes at most; who is silent for longer is gone, ours
+READ_AT_ONCE: Final = 300  # turns of a unit
+OTHER_TYPES: Final = Why.OTHER_TYPES.value
+CONFIDENCE: Final = {"heuristic": 0.6, "llm": 0.7}  # before a person looked, ours
+
+Tell = Callable[[int, int], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """What one consolidation has to do and has done so far."""
+
+    session: Session
+    caller: Caller
+    allowance: Allowance
+    now: datetime
+    holder: UUID
+    level: TrustLevel
+    counts: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)  # of the counts, by the session's row
+    dropped: Counter[str] = field(default_factory=Counter)
+    degraded: Counter[str] = field(default_factory=Counter)
+
+
+def consolidate(
+    *,
+    session_id: UUID,
+    now: datetime,
+    tell: Tell,
+    holder: UUID | None = None,
+    is_decided: bool = False,
+) -> Mapping[str, Any]:
+    """Take what is worth keeping from a session's new turns; return the counts, with a reason.
+
+    `holder` is the job that does it: the same one goes on where it was killed, another one waits.
+    `is_decided`: it has just decided what the session showed, so that it is read though it goes on.
+    Raises Unavailable while another one reads the session.
+    Raises PermanentFailure when who opened it is gone, may not write or does not see its project.
+    """
+    run = _begun(session_id, holder or uuid4(), now, is_decided=is_decided)
+    if run is None:
+        return {"gone": 1}  # or open again: its next end takes it
+    total = _left(run.session)
+    while turns := _next(run.session):
+        for batch in transcripts.batches(turns=turns):
+            tenant = tenancy.current().schema_name
+            found = extract_part(turns=batch, allowance=run.allowance, tenant=tenant)
+            _take(run, found, turns=len(batch))
+            run.counts["turns"] += len(batch)
+            _advance(run, batch[-1].sequence)
+            tell(run.counts["turns"], total)
+    return _finished(run)
+
+
+def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -> _Run | None:
+    with tenancy.unit():
+        rows = Session.objects.select_for_update(of=("self",)).select_related("project")
+        row = rows.filter(pk=session_id).first()
+        if row is None or (row.state == "open" and not is_decided):
+            return None
+        is_held = row.read_until is not None and row.read_until > timezone.now()
+        if is_held and row.read_by != holder:
+            raise _read_by_another()
+        row.read_by = holder
+        _save(row, "read_by")
+        caller = opener_of(row=row, now=now)
+        return _Run(
+            session=row,
+            caller=caller,
+            level=trust_of.level_of(caller=caller, project_id=row.project_id),
+            allowance=budget.of_session(row=row, now=now),
+            now=now,
+            holder=holder,
+        )
+
+
+def _hold(run: _Run) -> Session:
+    """Lock the session's row. In a unit. Raises Unavailable when another job has taken over."""
+    row = Session.objects.select_for_update().get(pk=run.session.pk)
+    if row.read_by != run.holder:
+        raise _read_by_another()
+    return row
+
+
+def _save(row: Session, *fields: str) -> None:
+    """Save fields of a held row, and hold it for another while."""
+    row.read_until = timezone.now() + timedelta(minutes=LEASE_MINUTES)
+    row.save(update_fields=[*fields, "read_until"])
+
+
+def _read_by_another() -> Unavailable:
+    return Unavailable(
+        detail="Another job reads this session now.", hint="What is new is read after that."
+    )
+
+
+def _left(row: Session) -> int:
+    with tenancy.unit():
+        return row.turns.filter(sequence__gt=row.taken_through).count()
+
+
+def _next(row: Session) -> tuple[Turn, ...]:
+    with tenancy.unit():
+        row.refresh_from_db(fields=["taken_through"])  # what came late has moved it back
+        return sessions.spoken(session_id=row.id, after=row.taken_through, limit=READ_AT_ONCE)
+
+
+def _take(run: _Run, found: Extracted, *, turns: int) -> None:
+    """Send the candidates of a part through the door, within what a session may add.
+
+    What they are to what is known is asked where its turns may cost another call (spec 2.3).
+    """
+    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
+    run.dropped.update(found.dropped)
+    run.counts.update({"candidates": len(found.candidates)})
+    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
+    if found.degraded:
+        run.degraded[found.degraded] += 1
+    with tenancy.unit():
+        book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
+        row = _hold(run)
+        _note(run, row)
+        _save(row, "result")
+    _look_again(run, row)
+    ordered = sorted(_fitting(run, found), key=lambda one: -one.importance)
+    news = tuple(_new(run, candidate, found.method) for candidate in ordered)
+    left = turns * run.allowance.per_turn - found.spent.calls
+    judged = _judged(run, news, left)
+    for number, new in enumerate(news):
+        if _added(run) >= _most(run):
+            run.dropped["over_bound"] += 1
+            continue
+        _count(run, _sent(run, new, judged.get(number, ())))
+
+
+def _gate(run: _Run) -> GateRow | None:
+    return gates.of_turns(setting=scratchpads.setting_of(row=run.session))
+
+
+def _fitting(run: _Run, found: Extracted) -> tuple[Candidate, ...]:
+    """Return the candidates of the types that the session's own type promotes (spec 4.4)."""
+    gate = _gate(run)
+    fitting = tuple(one for one in found.candidates if gate is None or one.type in gate.types)
+    left_out = len(found.candidates) - len(fitting)
+    run.dropped.update({OTHER_TYPES: left_out} if left_out else {})
+    return fitting
+
+
+def _most(run: _Run) -> int:
+    """Return how many memories may be added; a cap of its type holds with what was observed."""
+    gate = _gate(run)
+    if gate is None:
+        return MOST_MEMORIES
+    return max(0, gate.most - len((run.session.observed or {}).get("promoted", ())))
+
+
+def _judged(run: _Run, news: tuple[NewMemory, ...], left: int) -> Mapping[int, tuple[Judged, ...]]:
+    """Ask what the candidates are to what is known, with a call of those that are left.
+
+    What only the opener sees leaves nowhere.
+    """
+    is_shared = run.session.audience != run.session.opened_by
+    allowance = replace(run.allowance, may_leave=is_shared, of_turns=left)
+    found = llm_relations.judge(caller=run.caller, news=news, allowance=allowance, now=run.now)
+    run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
+    run.dropped.update(found.dropped)
+    run.counts.update({"calls": found.spent.calls, "tokens": found.spent.tokens})
+    run.counts.update({"compared": found.pairs, "judged": sum(map(len, found.judged.values()))})
+    if found.degraded:
+        run.degraded[found.degraded] += 1
+    if found.spent.calls:
+        with tenancy.unit():
+            book_use(spent=found.spent, project_id=run.session.project_id, now=run.now)
+            row = _hold(run)
+            _note(run, row)
+            _save(row, "result")
+    return found.judged
+
+
+def _new(run: _Run, candidate: Candidate, method: str) -> NewMemory:
+    row = run.session
+    return NewMemory(
+        content=candidate.content,
+        source=Source.EXTRACTED.value,
+        type=candidate.type.value,
+        project=None if row.project_id is None else str(row.project_id),
+        scope=row.scope,
+        related_files=candidate.files,
+        confidence=CONFIDENCE[method],
+        event_at=candidate.event_at,
+        phase=row.phase,
+        methodology=row.methodology,
+        source_uri=f"session:{row.id}#turn-{candidate.evidence.turn}",
+        source_line=candidate.evidence.line,
+        needs_review=_waits(run, candidate),
+        taint_reason=_tainted_by(row),
+        session_id=row.id,
+    )
+
+
+def _waits(run: _Run, candidate: Candidate) -> bool:
+    """Say whether a candidate waits; in a tainted session nobody can tell what it rests on."""
+    row = run.session
+    is_unseen = row.state == "open" or row.events > (row.observed or {}).get("events", 0)
+    is_doubtful = is_unseen or bool(_tainted_by(row))
+    is_doubtful = is_doubtful or bool(alarms.of_content(content=candidate.content))
+    return trust.waits(level=run.level, is_doubtful=is_doubtful)
+
+
+def _tainted_by(row: Session) -> str:
+    """Return which outside content came into a session; empty for none that is known of."""
+    return str((row.observed or {}).get("tainted_by", ""))[:LONGEST_REASON]
+
+
+def _look_again(run: _Run, held: Session) -> None:
+    """Take over what became of the session since, as read under its lock."""
+    run.session.state, run.session.events = held.state, held.events
+    run.session.observed = held.observed
+
+
+def _sent(run: _Run, new: NewMemory, judged: tuple[Judged, ...]) -> Outcome | None:
+    try:
+        return remember(caller=run.caller, new=new, now=run.now, judged=judged)
+    except (InvalidInput, Forbidden, NotFound):  # of this candidate; the others stand
+        return None
+
+
+def _count(run: _Run, outcome: Outcome | None) -> None:
+    if outcome is None:
+        run.dropped["not_stored"] += 1
+    elif outcome.outcome == "refused":
+        run.dropped[outcome.gate or "refused"] += 1
+    else:
+        run.counts[outcome.outcome] += 1
+
+
+def _added(run: _Run) -> int:
+    return run.counts["added"] + int(run.session.result.get("added", 0))
+
+
+def _advance(run: _Run, sequence: int) -> None:
+    """Write down how far it came; a turn that came late and stands before that is read next."""
+    with tenancy.unit():
+        row = _hold(run)
+        if row.taken_through >= run.session.taken_through:
+            row.taken_through = max(row.taken_through, sequence)
+        _note(run, row)
+        _save(row, "taken_through", "result")
+    run.session.taken_through = row.taken_through
+
+
+def _note(run: _Run, row: Session) -> None:
+    """Add to the row what this run has counted since; a run that is killed has spent it."""
+    since = {name: value - run.noted[name] for name, value in run.counts.items()}
+    row.result = _together(row.result, since)
+    run.noted = Counter(run.counts)
+
+
+def _finished(run: _Run) -> Mapping[str, Any]:
+    told: dict[str, Any] = {"why": _why(run)}
+    if run.dropped:
+        told["dropped"] = dict(run.dropped)
+    if run.degraded:
+        told["degraded"] = dict(run.degraded)
+    with tenancy.unit():
+        row = _hold(run)
+        _note(run, row)
+        row.result |= told  # in words it is the newest
+        row.consolidated_at = run.now
+        row.state = "consolidated" if row.state == "ended" else row.state
+        row.read_by = row.read_until = None
+        row.save(update_fields=["result", "state", "consolidated_at", "read_by", "read_until"])
+    return {**run.counts, **told}
+
+
+def _together(before: Mapping[str, Any], counts: Mapping[str, int]) -> dict[str, Any]:
+    """Add counts to earlier ones."""
+    return {**before, **{name: int(before.get(name, 0)) + add for name, add in counts.items()}}
+
+
+def _why(run: _Run) -> str:
+    """Return why nothing was added, in a sentence; empty where something was."""
+    if run.counts["added"]:
+        return ""
+    if not run.counts["turns"]:
+        return sentence("There was no new turn to look at.")
+    if not run.counts["candidates"]:
+        return sentence("Nothing in it was worth keeping.")
+    if run.counts["known"] + run.counts["confirmed"]:
+        return sentence("All of it is known already.")
+    return sentence("Nothing of it passed the gates.")

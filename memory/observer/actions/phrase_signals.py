@@ -1,0 +1,129 @@
+"""Let a model put what a session showed into better words, in one call of its life (spec 4.1, 4.4).
+
+Runs outside of a unit, in the job behind an ended session, within what the session and the month
+may spend. A session that goes on after that, and the pieces of a long build while it runs, are told
+by templates: the call is for the end, which sees the most. What only its person sees is never shown
+to a model that is not on this machine, unless they agreed. Without a model, and whatever goes wrong
+with one, the words of the template stay, and the session says so.
+"""
+
+import logging
+import secrets
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from accounts import tenancy
+from memory.extraction.actions import budget, extraction
+from memory.extraction.actions.extraction import NONCE_BYTES, Degraded, Mode, Spent
+from memory.extraction.prompts import schemas
+from memory.observer import phrasing
+from memory.observer.actions import promoting
+from memory.observer.actions.promoting import Offer, Proposing
+from memory.observer.promotion import Candidate
+from memory.providers.contracts import ChatMessage, ChatModel, ChatRequest, ChatRole
+from memory.providers.errors import ProviderError
+from memory.secrets import secret_catalog
+from memory.sessions.models import Session
+from memory.sessions.scratchpad import Scratchpad
+
+log = logging.getLogger(__name__)
+
+OUTPUT_TOKENS_EACH: Final = 160  # of an answer about a signal, ours
+CALLS: Final = "phrasing_calls"  # of a session's result: it has one
+SPENT: Final = "phrased_before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrased:
+    """Better words by the candidate's key; what they cost, what was dropped, what was missing."""
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    spent: Spent = field(default_factory=Spent)
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    degraded: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is told of it on the session."""
+        return {
+            "phrased": len(self.words),
+            "dropped": dict(self.dropped),
+            "degraded": self.degraded,
+        }
+
+
+def phrase_signals(
+    *,
+    who: Proposing,
+    row: Session,
+    scratchpad: Scratchpad,
+    offered: tuple[Offer, ...],
+    now: datetime,
+) -> tuple[tuple[Offer, ...], Phrased]:
+    """Return the offers, those that would be kept in better words, with at most one call."""
+    with tenancy.unit():
+        allowance = budget.of_session(row=row, now=now)
+        is_spent = bool(Session.objects.get(pk=row.pk).result.get(CALLS))
+    if not offered or allowance.mode is Mode.HEURISTIC:
+        return offered, Phrased()
+    if is_spent:
+        return offered, Phrased(degraded=SPENT)
+    tenant = tenancy.current().schema_name
+    missing, model = extraction.model_for(allowance=allowance, tenant=tenant)
+    if model is None:
+        return offered, Phrased(degraded="" if missing is None else missing.value)
+    with tenancy.unit():  # a look alone: what is kept is decided again when it is stored
+        worth = promoting.chosen(
+            caller=who.caller,
+            row=row,
+            scratchpad=scratchpad,
+            offered=offered,
+            dropped=Counter(),
+        )
+    asked = tuple(one.candidate for one in worth)[: phrasing.MOST]
+    if not asked:
+        return offered, Phrased()
+    phrased = _phrased(asked, model)
+    budget.book(session_id=row.id, spent=phrased.spent, now=now, counted_as=CALLS)
+    return promoting.reworded(who=who, row=row, offered=offered, words=phrased.words), phrased
+
+
+def _phrased(asked: tuple[Candidate, ...], model: ChatModel) -> Phrased:
+    try:
+        answer = model.complete_json(request=_request(asked))
+    except ProviderError as error:
+        log.warning("Said by templates, the model failed: %s", error.detail)
+        spent = Spent(model=model.key, calls=1, fallbacks=1)
+        return Phrased(spent=spent, degraded=Degraded.MODEL_FAILED.value)
+    words, dropped = phrasing.read(data=answer.data, candidates=asked)
+    kept = {key: text for key, text in words.items() if not secret_catalog.find_secrets(text=text)}
+    held = Counter({"secret": len(words) - len(kept)})
+    spent = Spent(
+        model=model.key,
+        calls=1,
+        input_tokens=answer.input_tokens,
+        output_tokens=answer.output_tokens,
+    )
+    return Phrased(words=kept, spent=spent, dropped=+(dropped + held))
+
+
+def _request(candidates: tuple[Candidate, ...]) -> ChatRequest:
+    nonce = secrets.token_hex(NONCE_BYTES)
+    rules = schemas.prompt(name="phrase").replace("{nonce}", nonce)
+    told = phrasing.written(candidates=candidates, nonce=nonce, clean=_clean)
+    return ChatRequest(
+        messages=(
+            ChatMessage(role=ChatRole.SYSTEM, text=rules),
+            ChatMessage(role=ChatRole.USER, text=told),
+        ),
+        schema_name="phrases",
+        json_schema=schemas.PHRASE,
+        accepts=schemas.PHRASE_LEAST,
+        max_output_tokens=OUTPUT_TOKENS_EACH * (len(candidates) + 1),
+    )
+
+
+def _clean(text: str) -> str:
+    return secret_catalog.without_secrets(text=text)

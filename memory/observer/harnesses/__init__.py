@@ -1,1 +1,0 @@
-"""How each agent's program says what happens, and how it wants to be answered (spec 8.3)."""

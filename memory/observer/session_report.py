@@ -1,0 +1,109 @@
+"""What a session showed, in bounded JSON that a person can look through (spec 4.4, 9.2).
+
+Which signals were seen and on what each rests, and of each that became nothing, why.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any, Final
+
+from memory.observer import signal_table, wording
+from memory.observer.detections import Evidence
+from memory.observer.promotion import Candidate, SeenBefore
+from memory.sessions.scratchpad import Scratchpad
+from memory.statistics import quorum
+from memory.statistics.quorum import Witnessed
+
+SEEN_MOST: Final = 60  # signals that are told one by one, the most valuable; ours
+EVIDENCE_MOST: Final = 5  # events of each, ours
+COUNTED: Final = ("applied", "unknown", "missing", "late", "orphans", "dropped")
+
+
+class Why(StrEnum):
+    """Why a signal became nothing."""
+
+    GATE_SHUT = "gate_shut"
+    STRENGTHENS = "only_strengthens"
+    TOO_FEW = "too_few_sessions"
+    OTHER_TYPES = "not_of_this_session_type"
+
+
+def of_scratchpad(*, scratchpad: Scratchpad) -> dict[str, Any]:
+    """Return what is known of the session as a whole."""
+    return {
+        "counts": {name: getattr(scratchpad, name) for name in COUNTED},
+        "steps": scratchpad.steps_done or scratchpad.current_step,
+        "tools": len(scratchpad.deeds),
+        "outcome": scratchpad.outcome.value if scratchpad.outcome else "",
+        "tainted_by": scratchpad.taint.reason if scratchpad.taint else "",
+        "task": scratchpad.task,
+    }
+
+
+def of_signals(
+    *,
+    seen: tuple[Witnessed, ...],
+    before: SeenBefore,
+    proposed: tuple[Candidate, ...],
+    is_open: bool,
+) -> dict[str, Any]:
+    """Return the signals by kind, the first of them one by one, and why others became nothing."""
+    offered = {candidate.key for candidate in proposed}
+    told = tuple(_told(one, before, offered, is_open=is_open) for one in seen)
+    return {
+        "signals": dict(Counter(one["kind"] for one in told)),
+        "seen": list(told[:SEEN_MOST]),
+        "dropped": dict(Counter(one["why"] for one in told if one["why"])),
+    }
+
+
+def evidence(*, rests: tuple[Evidence, ...]) -> list[dict[str, Any]]:
+    """Return the last events that something rests on."""
+    return [asdict(one) for one in rests[-EVIDENCE_MOST:]]
+
+
+def _told(
+    one: Witnessed, before: SeenBefore, offered: set[str], *, is_open: bool
+) -> dict[str, Any]:
+    sighting = one.sighting
+    key = f"{sighting.kind.value}:{sighting.key}"
+    sessions = before.get((sighting.kind, sighting.key), 0) + 1
+    return {
+        "kind": sighting.kind.value,
+        "key": sighting.key,
+        "says": wording.content(sighting=sighting),
+        "files": list(sighting.files),
+        "times": sighting.times,
+        "sessions": sessions,
+        "tainted_by": one.reason,
+        "why": "" if key in offered else _why(one, sessions, is_open=is_open).value,
+        "evidence": evidence(rests=sighting.evidence),
+    }
+
+
+def _why(one: Witnessed, sessions: int, *, is_open: bool) -> Why:
+    if not is_open:
+        return Why.GATE_SHUT
+    if wording.becomes(sighting=one.sighting) is None:
+        return Why.STRENGTHENS
+    usual = signal_table.row(kind=one.sighting.kind).sessions
+    if sessions < quorum.sessions_needed(usual=usual, agents=len(one.agents)):
+        return Why.TOO_FEW
+    return Why.OTHER_TYPES
+
+
+def of_promoted(*, candidate: Candidate, memory_id: str, outcome: str) -> Mapping[str, Any]:
+    """Return what became of a candidate, and on what it rests."""
+    return {
+        "key": candidate.key,
+        "type": candidate.type.value,
+        "memory_id": memory_id,
+        "outcome": outcome,
+        "confidence": round(candidate.confidence, 4),
+        "sessions": candidate.sessions,
+        "tier": candidate.tier.name.lower(),
+        "tainted_by": candidate.reason,
+        "evidence": evidence(rests=candidate.evidence),
+    }

@@ -1,0 +1,58 @@
+"""Open a project to everyone of the organization, or close it to those added to it (spec 7.2).
+
+It stands here and not with the other verbs of projects because of what closing would tell: the name
+of a closed project stands on no memory that others see, so what is shared with a team or with the
+organization must leave the project first.
+"""
+
+from typing import Final
+
+from accounts import rights, tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from accounts.sentences import sentence
+from memory.records.models import Memory
+from memory.taxonomy import Scope, Status
+from teams.actions.projects import admit, hold_project
+from teams.models import Project
+from teams.queries import ProjectView
+
+WIDER: Final = (
+    Scope.TEAM.value,
+    Scope.ORGANIZATION.value,
+)  # seen by others than a project's people
+
+
+def open_project(*, caller: Caller, ref: str) -> ProjectView:
+    """Let everyone of the organization into a project. Raises RoleNotSufficient, NotFound."""
+    rights.check_manages(caller=caller)
+    with tenancy.unit():
+        return admit(caller=caller, row=hold_project(caller=caller, ref=ref), everyone=True)
+
+
+def close_project(*, caller: Caller, ref: str) -> ProjectView:
+    """Keep a project to the people added to it, and owners and admins.
+
+    Raises Conflict while memories of it are shared more widely, RoleNotSufficient, NotFound.
+    """
+    rights.check_manages(caller=caller)
+    with tenancy.unit():
+        row = hold_project(caller=caller, ref=ref)
+        _check_told_to_nobody(row)
+        return admit(caller=caller, row=row, everyone=False)
+
+
+def _check_told_to_nobody(row: Project) -> None:
+    shared = Memory.objects.filter(project=row, scope__in=WIDER).exclude(
+        status=Status.DELETED.value
+    )
+    count = shared.count()
+    if not count:
+        return
+    raise Conflict(
+        detail=sentence(
+            "Memories of this project that are shared with a team or the organization: {count}.",
+            count=count,
+        ),
+        hint="Give them the scope project first: a closed project is named to its people alone.",
+    )

@@ -1,0 +1,137 @@
+"""What memories hang together with: their links to others that may be seen, many at once."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from memory import sql_queries
+from memory.records.queries.views import MemoryView, give_out
+from memory.search.organize import Link
+from memory.taxonomy import LinkKind, Status
+from teams import visibility
+from teams.visibility import Sight, parameters
+
+FILE: Final = "search/sql/lookups.sql"
+PARTS: Final = {"visible": visibility.as_sql(alias="m")}
+DISAGREEING: Final = frozenset({LinkKind.CONTRADICTS, LinkKind.CONFLICTS_WITH})
+BOUND: Final = DISAGREEING | {LinkKind.SUPERSEDES}  # ends with the conflict or the correction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A link of a memory, seen from it: to an active memory that the caller may see."""
+
+    memory_id: UUID
+    kind: LinkKind
+    outgoing: bool
+    confidence: float
+    other_id: UUID
+    type: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """The other side of a contradiction: an active memory that the caller may see.
+
+    `conflict_id` is the conflict that waits for a person, None where there is only a link.
+    """
+
+    memory_id: UUID
+    type: str
+    citation: str
+    content: str
+    conflict_id: UUID | None = None
+
+
+Sides = Mapping[UUID, tuple[Contradiction, ...]]
+
+
+def contradicting(
+    *, memory_ids: tuple[UUID, ...], sight: Sight
+) -> dict[UUID, tuple[Contradiction, ...]]:
+    """Return by memory what contradicts it, so that nobody is told one side alone. In a unit."""
+    if not memory_ids:
+        return {}
+    kinds = [kind.value for kind in DISAGREEING]
+    rows = sql_queries.filled(
+        "disagreeing",
+        file=FILE,
+        parts=PARTS,
+        ids=list(memory_ids),
+        kinds=kinds,
+        **parameters(sight=sight),
+    )
+    found: dict[UUID, tuple[Contradiction, ...]] = {}
+    for memory_id, other_id, type, citation, content, conflict_id in rows:
+        other = Contradiction(
+            memory_id=other_id,
+            type=type,
+            citation=citation,
+            content=content,
+            conflict_id=conflict_id,
+        )
+        found[memory_id] = (*found.get(memory_id, ()), other)
+    return found
+
+
+def sides_of(*, views: Iterable[MemoryView], sight: Sight) -> Sides:
+    """Return by memory what contradicts it; what has left contradicts nothing. In a unit."""
+    standing = tuple(view.id for view in views if view.status == Status.ACTIVE)
+    return contradicting(memory_ids=standing, sight=sight)
+
+
+def give_out_together(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> tuple[dict[UUID, MemoryView], Sides]:
+    """Read memories that somebody is given, with what contradicts each of them. In a unit.
+
+    That the other sides were given out is noted, too.
+    """
+    sides = contradicting(memory_ids=memory_ids, sight=sight)
+    beside = (one.memory_id for others in sides.values() for one in others)
+    told = tuple(dict.fromkeys((*memory_ids, *beside)))
+    return (give_out(memory_ids=told, sight=sight, now=now) if told else {}), sides
+
+
+def relations_of(*, memory_ids: tuple[UUID, ...], sight: Sight) -> tuple[Relation, ...]:
+    """Return at most 40 relations of each memory, the surest first. In a unit."""
+    if not memory_ids:
+        return ()
+    rows = sql_queries.filled(
+        "relations", file=FILE, parts=PARTS, ids=list(memory_ids), **parameters(sight=sight)
+    )
+    return tuple(
+        Relation(
+            memory_id=row[0],
+            kind=LinkKind(row[1]),
+            outgoing=row[2],
+            confidence=row[3],
+            other_id=row[4],
+            type=row[5],
+            citation=row[6],
+        )
+        for row in rows
+    )
+
+
+def contradictions(*, relations: tuple[Relation, ...]) -> dict[UUID, frozenset[UUID]]:
+    """Return what each memory contradicts, in both directions."""
+    sides: dict[UUID, set[UUID]] = {}
+    for one in relations:
+        if one.kind in DISAGREEING:
+            sides.setdefault(one.memory_id, set()).add(one.other_id)
+            sides.setdefault(one.other_id, set()).add(one.memory_id)
+    return {memory_id: frozenset(found) for memory_id, found in sides.items()}
+
+
+def as_links(*, relations: tuple[Relation, ...]) -> tuple[Link, ...]:
+    """Return the relations as links with a source and a target."""
+    return tuple(
+        Link(source=one.memory_id, target=one.other_id, kind=one.kind)
+        if one.outgoing
+        else Link(source=one.other_id, target=one.memory_id, kind=one.kind)
+        for one in relations
+    )

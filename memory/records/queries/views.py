@@ -1,0 +1,231 @@
+"""A memory as everything outside of storage sees it: one frozen value, one way to make it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.lookups import IsNull
+
+from accounts.caller import Caller
+from memory import sql_queries
+from memory.customization import custom_type_rules
+from memory.index.models import MemoryVector
+from memory.records import confidence
+from memory.records.models import Memory
+from memory.search.graph_effect import GraphPart
+from memory.taxonomy import Status, Verification
+from teams import visibility
+from teams.visibility import Sight, parameters
+
+SAME_NAME = (
+    "id", "project_id", "external_id", "type", "content", "citation", "structure", "attributes",
+    "scope", "team_id", "reach", "phase", "methodology", "confidence", "confirmations",
+    "last_confirmed_at", "verification", "verified_at", "needs_review", "user_verified",
+    "taint_reason", "authority", "importance", "surprise", "tier", "governance", "pinned",
+    "decay_half_life_days", "event_at", "created_at", "updated_at", "valid_from", "valid_until",
+    "status", "stale_at", "archived_reason", "version", "source", "source_interface",
+    "source_uri", "source_line", "commit_sha", "author_user", "author_agent",
+)  # fmt: skip
+PARTS = {"columns": ", ".join(f"(v.memory).{name}" for name in SAME_NAME)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryView:
+    """One memory; times are UTC, confidences and importance 0..1.
+
+    `own_type` is what a methodology of the organization calls its type, empty where none does.
+    """
+
+    id: UUID
+    project_id: UUID | None
+    project_slug: str
+    external_id: str
+    type: str
+    own_type: str
+    content: str
+    citation: str
+    tags: tuple[str, ...]
+    related_files: tuple[str, ...]
+    related_modules: tuple[str, ...]
+    structure: str
+    attributes: Mapping[str, Any]
+    scope: str
+    team_id: UUID | None
+    reach: str
+    phase: str
+    methodology: str
+    confidence: float
+    effective_confidence: float
+    confirmations: int
+    last_confirmed_at: datetime | None
+    verification: str
+    verified_at: datetime | None
+    needs_review: bool
+    user_verified: bool
+    taint_reason: str
+    authority: int
+    importance: float
+    surprise: float
+    tier: str
+    governance: int
+    pinned: bool
+    decay_half_life_days: float | None
+    event_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    valid_until: datetime | None
+    status: str
+    superseded_by: UUID | None
+    stale_at: datetime | None
+    archived_reason: str
+    version: int
+    source: str
+    source_interface: str
+    source_uri: str
+    source_line: int | None
+    commit_sha: str
+    author_user: UUID | None
+    author_agent: str
+    access_count: int
+    last_accessed_at: datetime | None
+    embedded: bool
+
+
+def countable(*, caller: Caller) -> QuerySet[Memory]:
+    """Return the memories the caller may see, bare, for counts. In a unit."""
+    rows = Memory.objects.filter(visibility.as_q(sight=visibility.sight_of(caller=caller)))
+    return rows.exclude(status=Status.DELETED.value)
+
+
+def visible(*, caller: Caller) -> QuerySet[Memory]:
+    """Return the memories the caller may see, with all that a view needs. In a unit."""
+    return with_details(rows=countable(caller=caller))
+
+
+def with_details(*, rows: QuerySet[Memory]) -> QuerySet[Memory]:
+    """Add what `to_view` needs to rows of `countable`.
+
+    One vector is looked up a row: for EXISTS, Postgres reads the vectors of all memories at once.
+    """
+    vectors = MemoryVector.objects.filter(memory_id=OuterRef("pk"), model__active=True)
+    first = Subquery(vectors.order_by().values("pk")[:1])
+    return rows.select_related("project", "memoryusage").annotate(is_embedded=IsNull(first, False))
+
+
+def views_of(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime
+) -> dict[UUID, MemoryView]:
+    """Read the visible ones of these memories in one statement, by id. In a unit.
+
+    The same view as `to_view`, without the cost of model instances.
+    """
+    return _read(memory_ids, sight, now, given_out=None)
+
+
+def give_out(
+    *, memory_ids: tuple[UUID, ...], sight: Sight, now: datetime, graph: GraphPart | None = None
+) -> dict[UUID, MemoryView]:
+    """Read memories like `views_of`, and note that a search gave them to somebody. In a unit.
+
+    With what the graph did to its ranking, where that was for one project.
+    """
+    return _read(memory_ids, sight, now, given_out=now, graph=graph)
+
+
+def to_view(row: Memory, *, now: datetime, is_new: bool = False) -> MemoryView:
+    """Turn a row of `visible` into a view; one just made was not used yet, and nobody is asked."""
+    usage = None if is_new else getattr(row, "memoryusage", None)
+    return _view(
+        {name: getattr(row, name) for name in SAME_NAME},
+        project_slug=row.project.slug if row.project else "",
+        lists=(row.tags, row.related_files, row.related_modules),
+        superseded_by=row.superseded_by_id,
+        usage=(usage.access_count, usage.last_accessed_at) if usage else (0, None),
+        embedded=bool(getattr(row, "is_embedded", False)),
+        now=now,
+    )
+
+
+def _read(
+    memory_ids: tuple[UUID, ...],
+    sight: Sight,
+    now: datetime,
+    *,
+    given_out: datetime | None,
+    graph: GraphPart | None = None,
+) -> dict[UUID, MemoryView]:
+    rows = sql_queries.filled(
+        "views",
+        parts=PARTS,
+        ids=list(memory_ids),
+        given_out=given_out,
+        reader=sight.person,
+        reader_token=sight.token,
+        ranked_for=graph and graph.project_id,
+        took_part=graph and graph.took_part,
+        changed=graph and graph.changed,
+        **parameters(sight=sight),
+    )
+    return {row[0]: _from_columns(row, now) for row in rows}
+
+
+def _from_columns(row: tuple[Any, ...], now: datetime) -> MemoryView:
+    same = dict(zip(SAME_NAME, row, strict=False))
+    if isinstance(same["attributes"], str):  # outside of the ORM, JSON arrives as text
+        same["attributes"] = json.loads(same["attributes"])
+    slug, tags, files, modules, superseded_by, count, last, embedded = row[len(SAME_NAME) :]
+    return _view(
+        same,
+        project_slug=slug or "",
+        lists=(tags, files, modules),
+        superseded_by=superseded_by,
+        usage=(count or 0, last),
+        embedded=embedded,
+        now=now,
+    )
+
+
+def _view(
+    same: dict[str, Any],
+    *,
+    project_slug: str,
+    lists: tuple[list[str], list[str], list[str]],
+    superseded_by: UUID | None,
+    usage: tuple[int, datetime | None],
+    embedded: bool,
+    now: datetime,
+) -> MemoryView:
+    tags, files, modules = (tuple(items) for items in lists)
+    return MemoryView(
+        **same,
+        own_type=custom_type_rules.named(tags=tags),
+        project_slug=project_slug,
+        tags=custom_type_rules.plain(tags=tags),
+        related_files=files,
+        related_modules=modules,
+        superseded_by=superseded_by,
+        effective_confidence=_effective(same, usage[1], now),
+        access_count=usage[0],
+        last_accessed_at=usage[1],
+        embedded=embedded,
+    )
+
+
+def _effective(same: dict[str, Any], last: datetime | None, now: datetime) -> float:
+    moments = (same["updated_at"], same["last_confirmed_at"], last)
+    used_at = max(moment for moment in moments if moment)
+    belief = confidence.Belief(
+        confidence=same["confidence"],
+        verification=Verification(same["verification"]),
+        half_life_days=same["decay_half_life_days"],
+        pinned=same["pinned"],
+        is_tainted=bool(same["taint_reason"]),
+        is_disputed=False,
+    )
+    days = max(0.0, (now - used_at).total_seconds() / 86_400)
+    return confidence.effective_confidence(belief=belief, days_since_access=days).value

@@ -1,0 +1,213 @@
+"""Correct a memory: a new one takes its place, and both stay readable (spec 2.4)."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, is_person
+from accounts.errors import wrong_field
+from accounts.sentences import sentence
+from memory.customization import custom_type_rules
+from memory.errors import RefusedByGate
+from memory.intake.actions import apply_decision
+from memory.intake.actions.remember import Outcome, Prepared, decide, prepare
+from memory.intake.integrate import SUPERSEDED_CONFIDENCE
+from memory.records.actions import revise, writes
+from memory.records.actions.candidate import NewMemory
+from memory.records.actions.confirm import check_active
+from memory.records.actions.revise import check_agent_may_change
+from memory.records.actions.validation import check_reason
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries.memories import find_memory, lock_memory
+from memory.records.verdicts import Verdict
+from memory.review.actions import verdict
+from memory.review.actions.verdict import Traces
+from memory.review.queries import reviews
+from memory.taxonomy import LinkKind, Scope, Source, Status
+from teams.permissions import require
+from teams.roles import Act
+
+KINDS: Final = ("outdated", "too_broad", "wrong", "not_here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """What is right instead, what was wrong, why, and who sees it; None: whoever saw the old."""
+
+    content: str
+    kind: str
+    reason: str
+    scope: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """What became of a correction; `review_id` undoes one of a memory that waited for review."""
+
+    outcome: Outcome
+    memory_id: UUID
+    review_id: UUID | None
+
+
+def correct(
+    *, caller: Caller, memory_id: UUID, content: str, kind: str, reason: str, now: datetime
+) -> Outcome:
+    """Put a corrected memory in the place of a wrong one; raises what `edit` raises."""
+    correction = Correction(content=content, kind=kind, reason=reason)
+    return edit(caller=caller, memory_id=memory_id, correction=correction, now=now).outcome
+
+
+def edit(*, caller: Caller, memory_id: UUID, correction: Correction, now: datetime) -> Corrected:
+    """Put a corrected memory in the place of a wrong one, perhaps for others to see.
+
+    Raises NotFound, NotActive, InvalidInput, RefusedByGate, ProtectedMemory, Forbidden for a scope
+    that the caller may not give it, and Conflict when somebody stores the same at the same moment.
+    """
+    prepared = prepare_edit(caller=caller, memory_id=memory_id, correction=correction)
+    with tenancy.unit():
+        done = apply(
+            caller=caller, memory_id=memory_id, correction=correction, prepared=prepared, now=now
+        )
+        by = {"by": str(done.memory_id), "kind": correction.kind}
+        writes.record(caller=caller, act="memory.corrected", memory_id=memory_id, details=by)
+        return done
+
+
+def prepare_edit(*, caller: Caller, memory_id: UUID, correction: Correction) -> Prepared:
+    """Check a correction and embed what is right instead. Outside of a unit; raises as `edit`."""
+    require(caller=caller, act=Act.WRITE)
+    _check_kind(correction.kind)
+    check_reason(reason=correction.reason)
+    with tenancy.unit():
+        old = _correctable(caller, find_memory(caller=caller, memory_id=memory_id))
+        new = successor_of(caller=caller, old=old, content=correction.content)
+        new = _moved(caller, old, new, correction.scope)
+    prepared = prepare(caller=caller, new=new)
+    if new.scope == old.scope:
+        _check_changed(old, prepared)
+    return prepared
+
+
+def apply(
+    *,
+    caller: Caller,
+    memory_id: UUID,
+    correction: Correction,
+    prepared: Prepared,
+    now: datetime,
+) -> Corrected:
+    """Put a prepared correction in the place of a memory. In a unit; raises as `edit`."""
+    old = _correctable(caller, lock_memory(caller=caller, memory_id=memory_id))
+    traces = Traces()
+    traces.keep(old)
+    waited = reviews.group_of(row=old) is not None
+    before = apply_decision.lowered(row=old)
+    _retire(old, f"{correction.kind}: {correction.reason}".strip(": "), now)
+    outcome = decide(caller=caller, prepared=prepared, now=now)
+    if outcome.memory is None:
+        raise RefusedByGate(gate=outcome.gate, detail=outcome.reason, hint=outcome.hint)
+    _link(caller, old, outcome.memory.id, before)
+    undoable = waited and outcome.outcome == "added" and not outcome.operation
+    review_id = _noted(caller, old, outcome.memory.id, traces, now) if undoable else None
+    return Corrected(outcome=outcome, memory_id=outcome.memory.id, review_id=review_id)
+
+
+def _noted(caller: Caller, old: Memory, successor: UUID, traces: Traces, now: datetime) -> UUID:
+    """Write down what undoing a correction takes away and brings back."""
+    link = MemoryLink.objects.get(source_id=successor, target=old, kind=LinkKind.SUPERSEDES.value)
+    traces.made.append(successor)
+    traces.links.append(link.pk)
+    return verdict.note(caller=caller, row=old, verdict=Verdict.EDIT, traces=traces, now=now)
+
+
+def _moved(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> NewMemory:
+    """Give the successor another scope, if the caller may give it to the old one."""
+    if scope is None or scope == old.scope:
+        return new
+    if scope not in set(Scope) - {Scope.TEAM}:
+        names = tuple(one.value for one in Scope if one is not Scope.TEAM)
+        raise wrong_field(
+            pointer="/scope",
+            detail=sentence("{value!r} is not one of: {names}.", value=scope, names=names),
+            code="choice",
+        )
+    revise.check_move(caller=caller, row=old, scope=Scope(scope))
+    return replace(new, scope=scope, team=None)
+
+
+def _correctable(caller: Caller, row: Memory) -> Memory:
+    check_active(row=row)
+    check_agent_may_change(caller=caller, row=row)
+    if row.taint_reason and not is_person(caller=caller):
+        verdict.check_may_approve(caller=caller, row=row)
+    return row
+
+
+def _check_changed(old: Memory, prepared: Prepared) -> None:
+    if prepared.drafted.content_hash != old.content_hash:
+        return
+    raise wrong_field(
+        pointer="/content",
+        detail="The corrected text says exactly the same.",
+        hint="Change the text, or confirm the memory instead.",
+        code="unchanged",
+    )
+
+
+def successor_of(*, caller: Caller, old: Memory, content: str) -> NewMemory:
+    """Return the candidate that says something else in the place of a memory.
+
+    It still waits for review where an agent corrects what waits.
+    """
+    source = Source.USER_TAUGHT if is_person(caller=caller) else Source.AGENT_EXPLICIT
+    return NewMemory(
+        content=content,
+        source=source.value,
+        type=old.type,
+        project=str(old.project_id) if old.project_id else None,
+        external_id=old.external_id,
+        tags=tuple(old.tags),
+        own_type=custom_type_rules.named(tags=old.tags),
+        related_files=tuple(old.related_files),
+        related_modules=tuple(old.related_modules),
+        scope=old.scope,
+        team=str(old.team_id) if old.team_id else None,
+        attributes=old.attributes,
+        pinned=old.pinned,
+        reach=old.reach,
+        phase=old.phase,
+        methodology=old.methodology,
+        needs_review=old.needs_review and not is_person(caller=caller),
+    )
+
+
+def _retire(old: Memory, reason: str, now: datetime) -> None:
+    old.status = Status.SUPERSEDED.value
+    old.confidence = min(old.confidence, SUPERSEDED_CONFIDENCE)
+    old.valid_until, old.archived_reason = now, reason[:200]
+    writes.save(row=old, fields=("status", "confidence", "valid_until", "archived_reason"), now=now)
+
+
+def _link(caller: Caller, old: Memory, successor: UUID, before: dict[str, Any]) -> None:
+    old.superseded_by_id = successor
+    old.save(update_fields=["superseded_by"])
+    MemoryLink.objects.get_or_create(
+        source_id=successor,
+        target=old,
+        kind=LinkKind.SUPERSEDES.value,
+        defaults={"description": old.archived_reason, "before": before},
+    )
+    writes.announce(caller=caller, kind="memory.corrected", rows=(old,))
+
+
+def _check_kind(kind: str) -> None:
+    if kind in KINDS:
+        return
+    raise wrong_field(
+        pointer="/kind",
+        detail=sentence("{kind!r} is not what can be wrong with a memory.", kind=kind),
+        hint=sentence("Use one of: {names}.", names=tuple(KINDS)),
+        code="choice",
+    )

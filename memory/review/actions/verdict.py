@@ -1,0 +1,140 @@
+"""What every verdict of the review inbox shares: what waits is locked, what it was is kept.
+
+Before a verdict changes a memory, the fields it may change are put down as they are, so that
+undoing restores them exactly. Undoing is refused once anybody has changed one of the memories.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
+
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from memory.errors import SelfApproval
+from memory.records.conflict_models import Conflict as ConflictRow
+from memory.records.models import Memory
+from memory.records.queries.memories import lock_memory
+from memory.records.queries.views import MemoryView
+from memory.records.verdict_models import ReviewVerdict
+from memory.records.verdicts import Verdict
+from memory.review.queries import pending, reviews
+
+MOMENTS: Final = frozenset(
+    {"valid_until", "last_confirmed_at", "verified_at", "stale_at", "updated_at"}
+)
+IDS: Final = frozenset({"superseded_by_id"})
+LISTS_OF_IDS: Final = frozenset({"provenance_sessions"})
+RESTORED: Final = (
+    "status", "archived_reason", "superseded_by_id", "confidence", "confirmations", "importance",
+    "verification", "needs_review", "user_verified", "taint_reason", "tags", "related_files",
+    "related_modules", "governance", *sorted(MOMENTS), *sorted(LISTS_OF_IDS),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A memory after a verdict, and the verdict's id, by which it is undone.
+
+    Where a conflict was snoozed, `conflict_id` says which, and the memory is one of its sides.
+    """
+
+    memory: MemoryView
+    verdict: Verdict
+    review_id: UUID
+    conflict_id: UUID | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Traces:
+    """What a verdict touches: memories as they were, and what it made."""
+
+    touched: list[dict[str, Any]] = field(default_factory=list)
+    made: list[UUID] = field(default_factory=list)
+    links: list[int] = field(default_factory=list)
+    versions: list[int] = field(default_factory=list)
+    _rows: list[Memory] = field(default_factory=list)
+
+    def keep(self, row: Memory) -> None:
+        """Put down a locked memory as it is now."""
+        fields = {name: _written(getattr(row, name)) for name in RESTORED}
+        self.touched.append({"id": str(row.id), "fields": fields})
+        self._rows.append(row)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it, each memory with the version that the verdict left."""
+        for kept, row in zip(self.touched, self._rows, strict=True):
+            kept["version"] = row.version
+        return {
+            "touched": self.touched,
+            "made": [str(one) for one in self.made],
+            "links": self.links,
+            "versions": self.versions,
+        }
+
+
+def lock_waiting(*, caller: Caller, memory_id: UUID) -> Memory:
+    """Lock a memory that waits in the inbox. In a unit. Raises NotFound, Conflict."""
+    row = lock_memory(caller=caller, memory_id=memory_id)
+    if reviews.group_of(row=row) is not None:
+        return row
+    raise Conflict(
+        detail="This memory is not waiting for review.",
+        hint="Somebody may have decided it already; read it again.",
+    )
+
+
+def check_may_approve(*, caller: Caller, row: Memory) -> None:
+    """Return when the caller is not the one who proposed a memory. Raises SelfApproval."""
+    if reviews.may_keep(caller=caller, row=row):
+        return
+    raise SelfApproval(
+        detail="Who proposed a memory cannot approve it, and a taint is lifted in person.",
+        hint="Ask another person to look at it in the review inbox.",
+    )
+
+
+def note(
+    *,
+    caller: Caller,
+    row: Memory,
+    verdict: Verdict,
+    traces: Traces,
+    now: datetime,
+    until: datetime | None = None,
+    conflict: ConflictRow | None = None,
+    extra: Mapping[str, Any] = MappingProxyType({}),
+) -> UUID:
+    """Write down what was decided about a memory, or a conflict of it. In a unit."""
+    made = ReviewVerdict.objects.create(
+        memory=row,
+        conflict=conflict,
+        verdict=verdict.value,
+        decided_by=pending.decider(caller=caller),
+        decided_agent=caller.agent,
+        decided_at=now,
+        until=until,
+        before={**traces.as_json(), **extra},
+    )
+    return made.id
+
+
+def read_back(*, name: str, value: Any) -> Any:
+    """Return the value of a field as it was put down."""
+    if value is None:
+        return None
+    if name in MOMENTS:
+        return datetime.fromisoformat(value)
+    if name in IDS:
+        return UUID(value)
+    return [UUID(one) for one in value] if name in LISTS_OF_IDS else value
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    return [_written(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,289 @@
+"""Read conflicts: which are open, one with both sides, and how many there are (spec 2.4, 7.3).
+
+A conflict is told to who may see both of its memories. One of which a side has left since, archived
+or replaced, is not open any more: nothing is left to decide.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller, TokenScope, is_person, may
+from accounts.errors import NotFound
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory
+from memory.records.queries.views import MemoryView, countable, give_out, views_of
+from memory.review import conflict_rules
+from memory.review.conflict_rules import Decider, Pair, Rights
+from memory.review.queries.pending import conflict_awake
+from memory.taxonomy import Scope, Status
+from teams import queries as places
+from teams import visibility
+from teams.roles import Act, allows
+
+LARGEST_PAGE = 200  # spec 10.5
+Side = Memory | MemoryView
+OPEN = Q(verdict="", older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
+
+
+class State(StrEnum):
+    """Which conflicts are asked for."""
+
+    OPEN = "open"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictView:
+    """Two memories that say different things.
+
+    `kind` is what the newer one would have done to the older one, `cause` why a person decides.
+    `verdict` is empty while it is open. `rights` says what the reader may do with it. `version` is
+    raised whenever it or one of its sides changes.
+    """
+
+    id: UUID
+    older: MemoryView
+    newer: MemoryView
+    kind: str
+    cause: str
+    cosine: float | None
+    found_at: datetime
+    verdict: str
+    reason: str
+    settled_by: UUID | None
+    settled_at: datetime | None
+    version: int
+    rights: Rights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictPage:
+    """Some conflicts, newest first, and after which one the next page starts."""
+
+    items: tuple[ConflictView, ...]
+    next_after: UUID | None
+
+
+def page(
+    *,
+    caller: Caller,
+    project: str | None,
+    state: State,
+    after: UUID | None,
+    limit: int,
+    now: datetime,
+) -> ConflictPage:
+    """Return conflicts of a project, or of all places, the newest first.
+
+    That an agent was given their sides is noted: what it says again confirms nothing.
+
+    Raises NotFound for a project the caller cannot see.
+    """
+    size = min(limit, LARGEST_PAGE)
+    with tenancy.unit():
+        rows = _of_project(_visible(caller).filter(_in_state(state)), caller, project)
+        if after is not None:
+            rows = rows.filter(id__lt=after)
+        found = tuple(rows.order_by("-id")[: size + 1])
+        items = _views(caller, found[:size], now)
+    return ConflictPage(items=items, next_after=found[size - 1].id if len(found) > size else None)
+
+
+def count_open(*, caller: Caller, project: str | None) -> int:
+    """Count the open conflicts of a project, or of all places, also what the caller snoozed."""
+    with tenancy.unit():
+        return _open(caller, project).count()
+
+
+def count_settled(*, caller: Caller, project: str | None, since: datetime) -> int:
+    """Count what was settled since a moment and still is. Raises NotFound."""
+    with tenancy.unit():
+        rows = _of_project(_visible(caller), caller, project)
+        return rows.filter(settled_at__gte=since).exclude(verdict="").count()
+
+
+def waiting(
+    *,
+    caller: Caller,
+    project: str | None,
+    among: Q,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+    now: datetime,
+) -> tuple[ConflictView, ...]:
+    """Return those that have waited longest, behind a moment and id. Raises NotFound.
+
+    Open ones that the caller has not snoozed, and that meet a condition.
+    """
+    with tenancy.unit():
+        rows = _due(caller, project, now).filter(among)
+        if after is not None:
+            same = Q(found_at=after[0], id__gt=after[1])
+            rows = rows.filter(Q(found_at__gt=after[0]) | same)
+        return _views(caller, tuple(rows.order_by("found_at", "id")[:limit]), now)
+
+
+def tally(
+    *, caller: Caller, project: str | None, among: Q, now: datetime
+) -> tuple[int, datetime | None]:
+    """Return how many conflicts wait for the caller, and since when the oldest does.
+
+    Raises NotFound.
+    """
+    with tenancy.unit():
+        rows = _due(caller, project, now).filter(among)
+        found = rows.aggregate(count=Count("id"), oldest=Min("found_at"))
+    return int(found["count"]), found["oldest"]
+
+
+def count_by_project(*, caller: Caller, now: datetime) -> dict[UUID, int]:
+    """Return how many conflicts wait for the caller, by project; none is left out."""
+    with tenancy.unit():
+        rows = _due(caller, None, now).values_list("project_id").annotate(count=Count("id"))
+        return {place: count for place, count in rows.order_by("project_id") if place is not None}
+
+
+def standing(*, caller: Caller, project: str) -> tuple[str, ...]:
+    """Return each open conflict of a project with its version; nothing where there are too many.
+
+    By this a page learns that what it shows was decided or has changed. Raises NotFound.
+    """
+    with tenancy.unit():
+        rows = _open(caller, project)
+        columns = ("id", "version", "older__version", "newer__version")
+        found = tuple(rows.order_by("-id").values_list(*columns)[: LARGEST_PAGE + 1])
+    if len(found) > LARGEST_PAGE:
+        return ()
+    return tuple(f"{one[0]}:{one[1] + one[2] + one[3] - 2}" for one in found)
+
+
+def conflict(*, caller: Caller, conflict_id: UUID, now: datetime) -> ConflictView:
+    """Return one conflict. Raises NotFound, also where a side may not be seen."""
+    with tenancy.unit():
+        return view_of(caller=caller, row=find(caller=caller, conflict_id=conflict_id), now=now)
+
+
+def find(*, caller: Caller, conflict_id: UUID) -> Conflict:
+    """Return the row of a conflict, for actions. In a unit. Raises NotFound."""
+    return _found(_visible(caller).filter(pk=conflict_id))
+
+
+def lock(*, caller: Caller, conflict_id: UUID) -> Conflict:
+    """Return the row of a conflict, locked until the unit ends. Raises NotFound."""
+    return _found(_visible(caller).select_for_update(of=("self",)).filter(pk=conflict_id))
+
+
+def view_of(*, caller: Caller, row: Conflict, now: datetime) -> ConflictView:
+    """Turn a row whose sides the caller sees into a view. In a unit."""
+    return _views(caller, (row,), now)[0]
+
+
+def version_of(*, row: Conflict, sides: tuple[Side, Side]) -> int:
+    """Return the version of a conflict: nobody settles over a text that has changed since."""
+    return row.version + sum(side.version - 1 for side in sides)
+
+
+def rights_of(*, caller: Caller, row: Conflict, sides: tuple[Side, Side]) -> Rights:
+    """Return what a caller may do with a conflict whose sides they see, the older one first."""
+    pair = Pair(
+        wrote=(_wrote(caller, sides[0]), _wrote(caller, sides[1])),
+        personal=(sides[0].scope == Scope.PERSONAL, sides[1].scope == Scope.PERSONAL),
+        is_same_place=_place(sides[0]) == _place(sides[1]),
+        is_open=not row.verdict and all(side.status == Status.ACTIVE for side in sides),
+    )
+    settled_it = row.settled_by == caller.user_id if row.verdict else None
+    return conflict_rules.rights(
+        decider=decider_of(caller=caller), pair=pair, settled_it=settled_it
+    )
+
+
+def decider_of(*, caller: Caller) -> Decider:
+    """Return a caller as settling sees them."""
+    writes = may(caller=caller, scope=TokenScope.WRITE)
+    return Decider(
+        may_write=writes and allows(role=caller.role, act=Act.WRITE),
+        decides=is_person(caller=caller) or TokenScope.ADMIN in caller.scopes,
+        is_steward=allows(role=caller.role, act=Act.SETTLE),
+    )
+
+
+def _wrote(caller: Caller, side: Side) -> bool:
+    return caller.user_id is not None and side.author_user == caller.user_id
+
+
+def _place(side: Side) -> tuple[str, UUID | None]:
+    """Return who sees a memory: two of one place are seen by the same people."""
+    owners = {Scope.PERSONAL: side.author_user, Scope.TEAM: side.team_id}
+    return side.scope, owners.get(Scope(side.scope), side.project_id)
+
+
+def _visible(caller: Caller) -> QuerySet[Conflict]:
+    seen = countable(caller=caller).order_by().values("id")
+    return Conflict.objects.filter(older__in=seen, newer__in=seen)
+
+
+def _open(caller: Caller, project: str | None) -> QuerySet[Conflict]:
+    """Return the open conflicts of a project, or of all places. In a unit. Raises NotFound."""
+    return _of_project(_visible(caller).filter(OPEN), caller, project)
+
+
+def _due(caller: Caller, project: str | None, now: datetime) -> QuerySet[Conflict]:
+    """Return the open ones that the caller has not snoozed. In a unit. Raises NotFound."""
+    return _open(caller, project).filter(conflict_awake(caller=caller, now=now))
+
+
+def _of_project(
+    rows: QuerySet[Conflict], caller: Caller, project: str | None
+) -> QuerySet[Conflict]:
+    if project is None:
+        return rows
+    return rows.filter(project_id=places.find_project(caller=caller, ref=project).id)
+
+
+def _in_state(state: State) -> Q:
+    return OPEN if state is State.OPEN else ~Q(verdict="")
+
+
+def _found(rows: QuerySet[Conflict]) -> Conflict:
+    row = rows.first()
+    if row is None:
+        raise NotFound(
+            detail="There is no such conflict.",
+            hint="Its memories may be gone, or one of them belong to a scope you cannot see.",
+        )
+    return row
+
+
+def _views(caller: Caller, rows: tuple[Conflict, ...], now: datetime) -> tuple[ConflictView, ...]:
+    ids = tuple(dict.fromkeys(id for row in rows for id in (row.older_id, row.newer_id)))
+    sight = visibility.sight_of(caller=caller)
+    read = views_of if is_person(caller=caller) else give_out
+    sides = read(memory_ids=ids, sight=sight, now=now) if ids else {}
+    return tuple(
+        _view(caller, row, sides) for row in rows if row.older_id in sides and row.newer_id in sides
+    )
+
+
+def _view(caller: Caller, row: Conflict, sides: Mapping[UUID, MemoryView]) -> ConflictView:
+    both = (sides[row.older_id], sides[row.newer_id])
+    return ConflictView(
+        id=row.id,
+        older=both[0],
+        newer=both[1],
+        kind=row.kind,
+        cause=row.cause,
+        cosine=row.cosine,
+        found_at=row.found_at,
+        verdict=row.verdict,
+        reason=row.reason,
+        settled_by=row.settled_by,
+        settled_at=row.settled_at,
+        version=version_of(row=row, sides=both),
+        rights=rights_of(caller=caller, row=row, sides=both),
+    )

@@ -1,0 +1,271 @@
+"""What a search is asked: the request, checked, as a question to the database (spec 3.1, 1 and 2).
+
+Everything a caller may narrow a search by stands here; `search` and what it calls read it, and the
+interfaces make it of what they are sent.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import FieldError, InvalidInput
+from accounts.sentences import sentence
+from memory.customization import custom_type_rules, phase_weights
+from memory.customization.phases import Own, Phase
+from memory.customization.queries import own_types as added
+from memory.index.actions.embedding import Embedded
+from memory.records.states import LIVE, States
+from memory.search import scoring
+from memory.search.candidates import Path
+from memory.search.query import Query
+from memory.search.sql.candidates import Question
+from memory.taxonomy import MemoryType, type_row
+from memory.text import globs as text_globs
+from memory.text.text import check_text
+from memory.topics import queries as topics_queries
+from teams import queries as places
+from teams import visibility
+
+DENSE_LIMIT: Final = 30  # spec 3.1
+KEYWORD_LIMIT: Final = 20  # spec 3.1
+TOPICS_LIMIT: Final = 15  # ours
+LARGEST_LIMIT: Final = 100
+LARGEST_FILTER: Final = 10_000  # values of one filter
+LONGEST_QUERY: Final = 20_000  # characters
+PROFILES: Final = tuple(scoring.PROFILES)  # names
+
+
+class Mode(StrEnum):
+    """How a search looks: by meaning and by words, or by words alone (spec 3.2)."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+
+
+class Rerank(StrEnum):
+    """Whether the best hits are put in order by a second model.
+
+    Usual: turns of conversations are, by one on this machine. Or never, when it pays, always.
+    """
+
+    USUAL = "usual"
+    NONE = "none"
+    AUTO = "auto"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """What someone asks; empty filters let everything through.
+
+    `types`: any of ours, or one that a methodology adds; `tags`: all of them; `files`: any of these
+    paths, suffixes or globs; `projects`: any of these;
+    `since`, `until`: when it was learned; `author`: a person's id, an agent or a tool; `modules`:
+    any of these; `topics`: any of these, by id or by words of the name;
+    `states`: also what is not live; `least_sure`, `most_sure`: bounds of the
+    confidence; `phase`: of the work, raises some types; `threshold` 0 returns the ranking without
+    silence; `hyde`: a model may write the memory that is missing when little is found; `anyway`:
+    what is below the threshold comes too, and is not counted as shown; `is_noted`: that the results
+    were given out.
+    """
+
+    query: str
+    project: str | None = None
+    limit: int = 10
+    types: tuple[str, ...] = ()
+    profile: str | None = None
+    threshold: float | None = None
+    as_of: datetime | None = None
+    tags: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    author: str | None = None
+    modules: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    states: States = LIVE
+    least_sure: float | None = None
+    most_sure: float | None = None
+    phase: str | None = None
+    rerank: str = Rerank.USUAL.value
+    hyde: bool = False
+    mode: str = Mode.HYBRID.value
+    anyway: bool = False
+    is_noted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a search looks: the projects and topics (None: all of them).
+
+    `threshold` is what the only project sets, `own` its weights of phases.
+    """
+
+    projects: tuple[UUID, ...] | None
+    threshold: float | None
+    topics: tuple[UUID, ...] | None = None
+    own: Own = field(default_factory=dict)
+
+
+def check(*, request: SearchRequest) -> None:
+    """Raise InvalidInput naming every wrong field."""
+    errors = tuple(
+        FieldError(pointer=pointer, detail=detail, code="wrong")
+        for pointer, is_wrong, detail in (*_faults(request), *_filter_faults(request))
+        if is_wrong
+    )
+    if errors:
+        raise InvalidInput(
+            detail=errors[0].detail, hint="Correct the named fields and ask again.", errors=errors
+        )
+
+
+def place(*, caller: Caller, request: SearchRequest) -> Place:
+    """Find the projects of a request. In a unit. Raises NotFound for one the caller cannot see.
+
+    Raises InvalidInput for a type that nobody knows.
+    """
+    added.check(caller=caller, names=request.types)
+    named = dict.fromkeys((*((request.project,) if request.project else ()), *request.projects))
+    found = tuple(_project(caller, ref) for ref in named)
+    only = found[0] if len(found) == 1 else None
+    meant = topics_queries.named_by(caller=caller, refs=request.topics) if request.topics else None
+    return Place(
+        topics=meant,
+        projects=tuple(project_id for one in found for project_id in one.projects or ()) or None,
+        threshold=only.threshold if only else None,
+        own=only.own if only else {},
+    )
+
+
+def _project(caller: Caller, ref: str) -> Place:
+    """Return a project and what it sets, read once in a unit for what the caller may see."""
+    memo = tenancy.memo()
+    key = (Place, visibility.sight_of(caller=caller), ref)
+    if key not in memo:
+        row = places.find_project(caller=caller, ref=ref)
+        memo[key] = Place(
+            projects=(row.id,),
+            threshold=places.threshold_of(row=row),
+            own=phase_weights.read(settings=row.settings).weights,
+        )
+    found: Place = memo[key]
+    return found
+
+
+def threshold(*, request: SearchRequest, place: Place, usual: float) -> float:
+    """Return the least relevance: the request's, the project's, or what was fitted."""
+    given = (request.threshold, place.threshold, usual)
+    return next(value for value in given if value is not None)
+
+
+def is_narrowed(*, request: SearchRequest) -> bool:
+    """Say whether a request lets only some memories of its projects through."""
+    lists = (request.types, request.tags, request.files, request.modules, request.topics)
+    single = (
+        *(request.since, request.until, request.author, request.as_of),
+        *(request.least_sure, request.most_sure),
+    )
+    is_one_given = any(lists) or any(value is not None for value in single)
+    return is_one_given or request.states != LIVE
+
+
+def question(
+    *, request: SearchRequest, place: Place, asked: Query, embedded: Embedded | None
+) -> Question:
+    """Return what the database is asked."""
+    return Question(
+        model="" if embedded is None else embedded.key,
+        vector=None if embedded is None else embedded.vector,
+        words=asked.keyword_text,
+        projects=place.projects,
+        type_codes=_codes(request),
+        moment=request.as_of,
+        dense_limit=max(DENSE_LIMIT, request.limit),
+        keyword_limit=max(KEYWORD_LIMIT, request.limit),
+        tags=(*request.tags, *map(_mark, _own(request))),
+        files=request.files,
+        since=request.since,
+        until=request.until,
+        author=request.author,
+        modules=request.modules,
+        topics=place.topics,
+        topics_limit=TOPICS_LIMIT if _is_by_topics(request) else 0,
+        states=request.states,
+        least_sure=request.least_sure,
+        most_sure=request.most_sure,
+        near=(*asked.identifiers, *request.files),
+        named=asked.named,
+        spelled=asked.spelled,
+        kinds=asked.kinds,
+    )
+
+
+def _is_by_topics(request: SearchRequest) -> bool:
+    profile = scoring.PROFILES[request.profile] if request.profile else scoring.DEFAULT
+    return bool(profile.paths.get(Path.COMMUNITIES))
+
+
+def _own(request: SearchRequest) -> tuple[str, ...]:
+    return tuple(name for name in request.types if custom_type_rules.is_own(name=name))
+
+
+def _mark(name: str) -> str:
+    return custom_type_rules.mark(name=name)
+
+
+def _codes(request: SearchRequest) -> tuple[int, ...] | None:
+    if not request.types or _own(request):
+        return None
+    return tuple(type_row(type=MemoryType(name)).code for name in request.types)
+
+
+def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
+    too_long = sentence("Use at most {most} characters.", most=LONGEST_QUERY)
+    limits = sentence("Use 1 to {most}.", most=LARGEST_LIMIT)
+    share = sentence("Use a number from 0 to 1.")
+    unstorable = sentence("Leave out unstorable characters.")
+    yield "/query", not request.query.strip(), sentence("Write what to look for.")
+    yield "/query", bool(check_text(text=request.query)), unstorable
+    yield "/query", len(request.query) > LONGEST_QUERY, too_long
+    yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, limits
+    yield "/profile", request.profile not in {None, *PROFILES}, _one_of(PROFILES)
+    yield "/threshold", not 0 <= (request.threshold or 0) <= 1, share
+    yield "/mode", request.mode not in set(Mode), _one_of(Mode)
+    yield "/rerank", request.rerank not in set(Rerank), _one_of(Rerank)
+    yield "/phase", request.phase not in {None, *Phase}, _one_of(Phase)
+
+
+def _one_of(names: Iterable[str]) -> str:
+    return sentence("Use one of: {names}.", names=tuple(names))
+
+
+def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
+    own = _own(request)
+    known = {*(item.value for item in MemoryType), *own}
+    wrong_type = next((name for name in request.types if name not in known), None)
+    alone = sentence("A search looks for one type of a methodology's own, or for types of ours.")
+    no_type = sentence("{name!r} is not a type of memory.", name=wrong_type or "")
+    too_many = sentence("Name at most {most} of them.", most=LARGEST_FILTER)
+    globbed = sentence("Use at most {most} of them with * or ?.", most=text_globs.MOST_GLOBS)
+    yield "/types", wrong_type is not None, no_type
+    yield "/types", bool(own) and len(request.types) > 1, alone
+    for name in ("tags", "files", "modules", "projects", "topics"):
+        values = getattr(request, name)
+        wrong = any(not value.strip() or check_text(text=value) for value in values)
+        yield f"/{name}", len(values) > LARGEST_FILTER, too_many
+        yield f"/{name}", wrong, sentence("Leave out empty values and unstorable characters.")
+    globs = sum(text_globs.is_glob(text=file) for file in request.files)
+    yield "/files", globs > text_globs.MOST_GLOBS, globbed
+    author = request.author
+    wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
+    yield "/author", wrong, sentence("Name a person's id, an agent or a tool.")
+    since, until = request.since, request.until
+    late = since is not None and until is not None and since >= until
+    yield "/until", late, sentence("Let “until” come after “since”.")

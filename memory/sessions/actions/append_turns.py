@@ -1,0 +1,202 @@
+"""Append turns to a session: scanned, masked, stored; nothing is asked of a model (spec 2.7, 7.6).
+
+A conversation that holds a secret is not refused, because it would be lost; the secret is taken out
+before anything is stored, and who sent it is told of which kind it was, and in which turn.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Count, Max
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Forbidden, wrong_field
+from accounts.sentences import sentence
+from memory.secrets import secret_catalog, secrets
+from memory.sessions.models import Session, Turn
+from memory.sessions.queries import sessions
+from memory.sessions.turns import Speaker
+from memory.text.text import check_text
+from teams import audit
+from teams.permissions import require
+from teams.roles import Act
+
+MOST: Final = 200  # turns a call, ours
+MOST_OF_SESSION: Final = 10_000  # turns, ours
+OF_AN_EVENT: Final = 2  # turns at most that a program tells at once: what both sides said
+LONGEST_TURN: Final = 100_000  # characters, ours; the body's bound is 1 MiB
+LARGEST_SEQUENCE: Final = 2_147_483_647  # of an integer column
+MOST_MASKED: Final = 32_767  # of a small integer column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """One turn; without a sequence it comes after the last."""
+
+    role: str
+    text: str
+    sequence: int | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Masked:
+    """A secret that was taken out: in which turn, and of which kind."""
+
+    sequence: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Appended:
+    """How many turns are new and how many were there already, and what was taken out of them."""
+
+    stored: int
+    known: int
+    last_sequence: int
+    masked: tuple[Masked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clean:
+    """A turn whose text may be stored, and the kinds of what was taken out of it."""
+
+    turn: NewTurn
+    text: str
+    kinds: tuple[str, ...]
+
+
+def append_turns(
+    *, caller: Caller, session_id: UUID, turns: tuple[NewTurn, ...], now: datetime
+) -> Appended:
+    """Append turns; one whose sequence is there already changes nothing.
+
+    A session that had ended is open again. Raises InvalidInput naming the field, NotFound, and
+    Forbidden for a session that somebody else opened.
+    """
+    require(caller=caller, act=Act.WRITE)
+    clean = cleaned(turns=turns)
+    with tenancy.unit():
+        row = hold_own(caller=caller, session_id=session_id)
+        done = store(row=row, clean=clean, now=now)
+        audit.append(
+            act="session.turns_appended",
+            object_type="session",
+            object_id=str(row.id),
+            caller=caller,
+            details={"stored": done.stored, "known": done.known, "masked": len(done.masked)},
+        )
+        return done
+
+
+def hold_own(*, caller: Caller, session_id: UUID) -> Session:
+    """Return a session that the caller opened, locked. In a unit. Raises NotFound, Forbidden."""
+    row = sessions.hold(caller=caller, session_id=session_id)
+    is_own = row.opened_by == caller.user_id and (
+        caller.user_id is not None or row.token_id == caller.token_id
+    )
+    if not is_own:
+        raise Forbidden(
+            detail="Somebody else opened this session.", hint="Open a session of your own."
+        )
+    return row
+
+
+def store(*, row: Session, clean: tuple[Clean, ...], now: datetime) -> Appended:
+    """Store cleaned turns under a locked session. In a unit."""
+    asked = {one.turn.sequence for one in clean if one.turn.sequence}
+    mine = Turn.objects.filter(session=row)
+    sums = mine.aggregate(last=Max("sequence"), count=Count("pk"))
+    there = (
+        set(mine.filter(sequence__in=asked).values_list("sequence", flat=True)) if asked else set()
+    )
+    last = sums["last"] or 0
+    rows: dict[int, Turn] = {}
+    masked: list[Masked] = []
+    for place, one in enumerate(clean):
+        sequence = one.turn.sequence or last + 1
+        _check_sequence(place, sequence)
+        last = max(last, sequence)
+        if sequence in there or sequence in rows:
+            continue
+        rows[sequence] = _row(row, one, sequence, now)
+        masked.extend(Masked(sequence=sequence, kind=kind) for kind in one.kinds)
+    _check_room(sums["count"] + len(rows))
+    if rows:
+        Turn.objects.bulk_create(rows.values())
+        row.active_at, row.state, row.ended_at = now, "open", None
+        row.taken_through = min(row.taken_through, min(rows) - 1)  # what came late is read too
+        row.save(update_fields=["active_at", "state", "ended_at", "taken_through"])
+    known = len(clean) - len(rows)
+    return Appended(stored=len(rows), known=known, last_sequence=last, masked=tuple(masked))
+
+
+def cleaned(*, turns: tuple[NewTurn, ...]) -> tuple[Clean, ...]:
+    """Check turns and take secrets out of them. Outside of a unit. Raises InvalidInput."""
+    return tuple(_clean(place, turn) for place, turn in enumerate(turns))
+
+
+def _clean(place: int, turn: NewTurn) -> Clean:
+    _check(place, turn)
+    findings = secret_catalog.find_spoken(text=turn.text)
+    if not findings:
+        return Clean(turn=turn, text=turn.text, kinds=())
+    told = secrets.redact(text=turn.text, findings=findings)
+    return Clean(turn=turn, text=told, kinds=tuple(found.kind.value for found in findings))
+
+
+def _row(session: Session, one: Clean, sequence: int, now: datetime) -> Turn:
+    return Turn(
+        session=session,
+        sequence=sequence,
+        role=one.turn.role,
+        text=one.text,
+        masked=min(len(one.kinds), MOST_MASKED),
+        at=one.turn.at or now,
+    )
+
+
+def _check(place: int, turn: NewTurn) -> None:
+    at = f"/turns/{place}"
+    roles = tuple(speaker.value for speaker in Speaker)
+    if turn.role not in roles:
+        detail = sentence("{value!r} is not one of: {names}.", value=turn.role, names=roles)
+        raise wrong_field(pointer=f"{at}/role", detail=detail, code="choice")
+    if check_text(text=turn.text):
+        raise wrong_field(
+            pointer=f"{at}/text",
+            detail="The text has characters that cannot be stored.",
+            code="text",
+        )
+    if len(turn.text) > LONGEST_TURN:
+        detail = sentence("Use at most {most} characters.", most=LONGEST_TURN)
+        raise wrong_field(pointer=f"{at}/text", detail=detail, code="length")
+    if turn.sequence is not None:
+        _check_sequence(place, turn.sequence)
+
+
+def _check_sequence(place: int, sequence: int) -> None:
+    """Check the sequence of a turn, also one that it has as the next after the last."""
+    if not 1 <= sequence <= LARGEST_SEQUENCE:
+        detail = sentence("Use a whole number from 1 to {most}.", most=LARGEST_SEQUENCE)
+        raise wrong_field(pointer=f"/turns/{place}/sequence", detail=detail, code="range")
+
+
+def is_full(*, row: Session) -> bool:
+    """Say whether a session may have no room for what one more event of its program says."""
+    last = Turn.objects.filter(session_id=row.id).order_by("-sequence")
+    reached = last.values_list("sequence", flat=True).first() or 0  # never less than their count
+    return reached > MOST_OF_SESSION - OF_AN_EVENT
+
+
+def _check_room(turns: int) -> None:
+    if turns > MOST_OF_SESSION:
+        raise wrong_field(
+            pointer="/turns",
+            detail=sentence("A session has at most {most} turns.", most=MOST_OF_SESSION),
+            hint="End this session and open another one of the same thread.",
+            code="too_many",
+        )

@@ -1,0 +1,171 @@
+"""Delete a session for good: what was said, what was done, and what points back at it (spec 7.6).
+
+Memories that were taken from it are kept without their origin, or deleted with it on request: rows,
+vectors, words, versions, links, and what the change feed said of them. Kept are those that another
+session has said as well, those that have left the place where the session stands, and those that
+somebody stands for: verified by a person, pinned, of governance layer 1, and of layer 2 where no
+person asks in person. The audit log says who deleted how much, and nothing of what it was.
+"""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller, TokenScope, is_person
+from accounts.errors import Conflict, Forbidden
+from memory.observer.actions import counter_writes
+from memory.records.models import Memory
+from memory.review.actions import trust
+from memory.search.sql import candidates
+from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.queries import sessions
+from memory.sessions.sql import erasing
+from memory.sessions.sql.erasing import Trace
+from memory.taxonomy import Governance, Status
+from teams import audit, changes
+from teams.permissions import require
+from teams.roles import Act, allows
+
+REASON: Final = "what replaced it was deleted"
+
+
+class Fate(StrEnum):
+    """What becomes of the memories that were taken from a session."""
+
+    KEEP = "keep"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What was deleted, in numbers; `memories_kept` lost their origin alone."""
+
+    session_id: UUID
+    turns: int
+    events: int
+    memories_deleted: int
+    memories_kept: int
+    given_back: int
+    deleted_at: datetime
+
+
+def delete_session(*, caller: Caller, session_id: UUID, memories: Fate, now: datetime) -> Receipt:
+    """Delete a session for good; its opener may, and an admin one that they see.
+
+    No agent deletes memories with it: that is a person's, or a token's of the scope admin.
+
+    Raises NotFound, Forbidden, and Conflict while a job reads it.
+    """
+    require(caller=caller, act=Act.WRITE)
+    if memories is Fate.DELETE:
+        _check_in_person(caller)
+    with tenancy.unit():
+        row = sessions.hold(caller=caller, session_id=session_id)
+        _check(caller, row, now)
+        receipt = _deleted(caller, row, memories, now)
+        audit.append(
+            act="session.deleted",
+            object_type="session",
+            object_id=str(session_id),
+            caller=caller,
+            details={
+                name: number for name, number in asdict(receipt).items() if isinstance(number, int)
+            },
+        )
+        return receipt
+
+
+def may_delete(*, caller: Caller, opened_by: UUID | None) -> bool:
+    """Say whether a caller may delete a session that it sees."""
+    is_own = opened_by is not None and opened_by == caller.user_id
+    return is_own or (
+        is_person(caller=caller) and allows(role=caller.role, act=Act.MANAGE_SETTINGS)
+    )
+
+
+def _check_in_person(caller: Caller) -> None:
+    if is_person(caller=caller) or TokenScope.ADMIN in caller.scopes:
+        return
+    raise Forbidden(
+        detail="An agent does not delete memories for good.",
+        hint="Keep them, or delete in the dashboard or with a token of the scope admin.",
+    )
+
+
+def _check(caller: Caller, row: Session, now: datetime) -> None:
+    if not may_delete(caller=caller, opened_by=row.opened_by):
+        raise Forbidden(
+            detail="Only who opened a session, or an admin in person, deletes it for good.",
+            hint="Ask one of them.",
+        )
+    if row.read_by is not None and row.read_until is not None and row.read_until > now:
+        raise Conflict(detail="A job reads this session now.", hint="Try again in a few minutes.")
+
+
+def _deleted(caller: Caller, row: Session, memories: Fate, now: datetime) -> Receipt:
+    trace = Trace(
+        session_id=row.id,
+        audience=row.audience,
+        project_id=row.project_id,
+        opened_at=row.opened_at,
+        counted_at=_counted_at(row),
+    )
+    turns, events = row.turns.count(), Turn.done.filter(session=row).count()
+    trust.remember(row=row, now=now)
+    erased = _erased(caller, row, trace, now) if memories is Fate.DELETE else 0
+    kept = erasing.strip_provenance(trace=trace)
+    erasing.fold_given(trace=trace)
+    GivenOut.all_rows.filter(session_id=row.id, withheld=True).delete()
+    given, _ = GivenOut.objects.filter(session_id=row.id).delete()
+    counter_writes.take_back(row=row, now=now)
+    erasing.forget_sums(trace=trace)
+    session_id = row.id
+    row.delete()
+    return Receipt(
+        session_id=session_id,
+        turns=turns,
+        events=events,
+        memories_deleted=erased,
+        memories_kept=kept,
+        given_back=given,
+        deleted_at=now,
+    )
+
+
+def _counted_at(row: Session) -> datetime | None:
+    """Return when the sums took in a session of which nobody knows what it added."""
+    said = (row.observed or {}).get(counter_writes.COUNTED_AT)
+    return None if said is None else datetime.fromisoformat(said)
+
+
+def _is_stood_for(caller: Caller, memory: Memory) -> bool:
+    kept = Governance.CONSTITUTIONAL if is_person(caller=caller) else Governance.LEGISLATIVE
+    return memory.user_verified or memory.pinned or memory.governance <= kept
+
+
+def _erased(caller: Caller, row: Session, trace: Trace, now: datetime) -> int:
+    """Delete the memories of a session alone that still stand there, and that nobody stands for."""
+    rows = Memory.objects.select_for_update().filter(session_id=row.id, audience=row.audience)
+    found = rows.filter(project=row.project_id).order_by("id")
+    ids = tuple(
+        one.id
+        for one in found
+        if set(one.provenance_sessions) <= {row.id} and not _is_stood_for(caller, one)
+    )
+    replaced = Memory.objects.filter(superseded_by__in=ids).exclude(pk__in=ids)
+    left = tuple(replaced.order_by("id").values_list("id", flat=True))
+    Memory.objects.filter(pk__in=left).update(
+        superseded_by=None,
+        status=Status.ARCHIVED.value,
+        archived_reason=REASON,
+        updated_at=now,
+    )
+    GivenOut.all_rows.filter(memory_id__in=ids).delete()
+    changes.forget(object_ids=ids)
+    erasing.uncount_words(trace=trace, memory_ids=ids)
+    Memory.objects.filter(pk__in=ids).delete()
+    candidates.sync_filters(memory_ids=left)
+    return len(ids)

@@ -1,0 +1,255 @@
+"""Sessions of agents and their turns, and what was given out to whom (spec 2.7).
+
+A session belongs to who opened it: its audience is that person, or its project when it is shared.
+Turns stand under their session and have no audience of their own; they are kept for a while after
+what is worth keeping was taken from them. They come in streams: what was said, and beside it what
+the agent did (spec 4.1). Whoever asks for turns is given what was said, and nothing else.
+"""
+
+from django.db import models
+from django.db.models import Q, QuerySet
+
+from accounts.identifiers import new_id
+
+
+class Session(models.Model):
+    """One run of an agent, or one conversation.
+
+    `taken_through` is the sequence up to which consolidation has looked at the turns; one that
+    comes late moves it back. `result` is what came of them. `thread` names the piece of work that
+    several sessions may belong to. `read_by` is the job that reads it, until when at most.
+    `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
+    `cwd` is the folder in which its agent works, `root` that of its repository where it is another
+    one, `plan` the steps that were planned. `events` counts what
+    the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
+    came to, and `finalized_at` when that was decided last. `briefed_at`, `prefetched_at`: when
+    it was told its one brief, and its one plan of files with what was left unfinished. A brief was
+    looked for with its prompts up to the turn `brief_through`; `brief_tries` found nothing.
+    `heading_tokens` were told it beside memories. `compacted_at`: when its agent last forgot what
+    it was told.
+    `experiment_group` says what it may be given, fixed at the first moment at which it could be;
+    `figures` are the few numbers by which groups are compared.
+    """
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    project = models.ForeignKey(
+        "teams.Project", null=True, on_delete=models.PROTECT, related_name="sessions"
+    )
+    audience = models.UUIDField()
+    scope = models.CharField(max_length=12)
+    external_id = models.CharField(max_length=200, blank=True)
+    thread = models.CharField(max_length=200, blank=True)
+    type = models.CharField(max_length=40, blank=True)
+    phase = models.CharField(max_length=20, blank=True)
+    methodology = models.CharField(max_length=40, blank=True)
+    work_unit = models.JSONField(default=dict)
+    opened_by = models.UUIDField(null=True)
+    token_id = models.UUIDField(null=True)
+    agent = models.CharField(max_length=120, blank=True)
+    source_interface = models.CharField(max_length=20)
+    memory_eligible = models.BooleanField(default=True)
+    models_agreed = models.BooleanField(default=False)
+    state = models.CharField(max_length=12, default="open")
+    opened_at = models.DateTimeField()
+    active_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    consolidated_at = models.DateTimeField(null=True)
+    taken_through = models.PositiveIntegerField(default=0)
+    result = models.JSONField(default=dict)
+    read_by = models.UUIDField(null=True)
+    read_until = models.DateTimeField(null=True)
+    cwd = models.CharField(max_length=400, blank=True, default="", db_default="")
+    root = models.CharField(max_length=400, blank=True, default="", db_default="")
+    branch = models.CharField(max_length=200, blank=True, default="", db_default="")
+    commit = models.CharField(max_length=64, blank=True, default="", db_default="")
+    plan = models.JSONField(null=True)
+    events = models.PositiveIntegerField(default=0, db_default=0)
+    folded = models.PositiveIntegerField(default=0, db_default=0)
+    observed = models.JSONField(null=True)
+    finalized_at = models.DateTimeField(null=True)
+    briefed_at = models.DateTimeField(null=True)
+    prefetched_at = models.DateTimeField(null=True)
+    brief_tries = models.PositiveSmallIntegerField(default=0, db_default=0)
+    brief_through = models.PositiveIntegerField(default=0, db_default=0)
+    heading_tokens = models.PositiveIntegerField(default=0, db_default=0)
+    compacted_at = models.DateTimeField(null=True)
+    experiment_group = models.CharField(max_length=8, blank=True, default="", db_default="")
+    figures = models.JSONField(null=True)
+
+    class Meta:
+        db_table = "memory_agentsession"  # an index of memories has the shorter name
+        constraints = (
+            models.UniqueConstraint(
+                fields=("audience", "project", "external_id"),
+                condition=~Q(external_id=""),
+                nulls_distinct=False,
+                name="memory_session_external_id_once",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("audience", "-opened_at", "id"), name="memory_session_recent"),
+            models.Index(
+                fields=("active_at",), condition=Q(state="open"), name="memory_session_open"
+            ),
+            models.Index(fields=("thread",), condition=~Q(thread=""), name="memory_session_thread"),
+            models.Index(
+                fields=("project", "opened_at"),
+                condition=Q(experiment_group__in=("control", "passive", "full")),
+                name="memory_session_compared",
+            ),
+            models.Index(
+                fields=("project", "opened_at"),
+                condition=~Q(phase=""),
+                name="memory_session_phases",
+            ),
+        )
+        ordering = ("-opened_at", "id")
+
+
+class Stream(models.IntegerChoices):
+    """What a turn tells: what somebody said, what the agent did, or what its doing came to.
+
+    The last is what the session has added to the sums of its place, so that it is known.
+    """
+
+    SAID = 0
+    DONE = 1
+    CHECKPOINT = 2
+    COUNTED = 3
+
+
+class SaidTurns(models.Manager["Turn"]):
+    """What was said: all that most readers know of."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was said."""
+        return super().get_queryset().filter(stream=Stream.SAID)
+
+
+class DoneTurns(models.Manager["Turn"]):
+    """What the agent did, for the observer."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was done."""
+        return super().get_queryset().filter(stream=Stream.DONE)
+
+
+class Checkpoints(models.Manager["Turn"]):
+    """The scratchpads that spare reading a session's events again, one a session."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return the checkpoints."""
+        return super().get_queryset().filter(stream=Stream.CHECKPOINT)
+
+
+class CountedTurns(models.Manager["Turn"]):
+    """What sessions have added to the sums of their places, one a session."""
+
+    def get_queryset(self) -> QuerySet["Turn"]:
+        """Return what was added."""
+        return super().get_queryset().filter(stream=Stream.COUNTED)
+
+
+class Turn(models.Model):
+    """What one side said; `masked` counts the secrets that were taken out before it was stored.
+
+    In the stream of what was done `body` is the event; the text of a checkpoint is the scratchpad
+    as JSON, and its sequence the last event that is in it. `body` of what was counted is as
+    `memory.statistics.counters.Added`. The table has a column `words` besides, which fills itself
+    and is read by `memory/sessions/sql/history.sql` alone.
+    """
+
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, db_index=False, related_name="turns"
+    )
+    stream = models.PositiveSmallIntegerField(
+        choices=Stream.choices, default=Stream.SAID, db_default=Stream.SAID
+    )
+    sequence = models.PositiveIntegerField()
+    role = models.CharField(max_length=12)
+    text = models.TextField()
+    body = models.JSONField(null=True)
+    masked = models.PositiveSmallIntegerField(default=0)
+    at = models.DateTimeField()
+
+    objects = SaidTurns()
+    done = DoneTurns()
+    checkpoints = Checkpoints()
+    counted = CountedTurns()
+    all_streams = models.Manager["Turn"]()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("session", "stream", "sequence"), name="memory_turn_once"
+            ),
+        )
+        ordering = ("session", "stream", "sequence")
+
+
+class GivenRows(models.Manager["GivenOut"]):
+    """What was given: all that most readers know of."""
+
+    def get_queryset(self) -> QuerySet["GivenOut"]:
+        """Return what was given."""
+        return super().get_queryset().filter(withheld=False)
+
+
+class GivenOut(models.Model):
+    """That a memory was given to somebody, and when last; written by the merge of the access log.
+
+    The person and the token they came with; one of the two may be missing. A row with a session is
+    one of its ledger: the memory was given back to its agent, at which point and for how many
+    tokens, and what came of it. `after_row` is the highest id of a turn that was stored then: a
+    turn of the session with a higher one came later, whatever number or clock its client gave it.
+    Rows of before have none, and stay as they were judged. `after_event` is the highest sequence of
+    what the agent had done: the place where it is shown. `agent` is which of several in a session
+    was told, empty for the first of them, and `compacted_at` that of the session then: who has
+    forgotten what it was told may be told once more. One that was `withheld` would have been
+    given but for a test of what it is worth (spec 11.6): nobody was told, so it names nobody.
+    Without foreign keys: the guard against loops reads all of it.
+    """
+
+    person = models.UUIDField(null=True)
+    token = models.UUIDField(null=True)
+    memory_id = models.UUIDField()
+    at = models.DateTimeField()
+    session_id = models.UUIDField(null=True)
+    point = models.CharField(max_length=20, blank=True, default="", db_default="")
+    tokens = models.PositiveIntegerField(default=0, db_default=0)
+    withheld = models.BooleanField(default=False, db_default=False)
+    outcome = models.CharField(max_length=12, blank=True, default="", db_default="")
+    after_event = models.PositiveIntegerField(null=True)
+    after_row = models.BigIntegerField(null=True)
+    agent = models.CharField(max_length=80, blank=True, default="", db_default="")
+    compacted_at = models.DateTimeField(null=True)
+
+    objects = GivenRows()
+    all_rows = models.Manager["GivenOut"]()
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=(
+                    "memory_id",
+                    "person",
+                    "token",
+                    "session_id",
+                    "agent",
+                    "compacted_at",
+                ),
+                nulls_distinct=False,
+                name="memory_given_out_once",
+            ),
+        )
+        indexes = (
+            models.Index(fields=("person", "-at"), name="memory_given_person"),
+            models.Index(fields=("token", "-at"), name="memory_given_token"),
+            models.Index(fields=("at",), name="memory_given_at"),
+            models.Index(
+                fields=("session_id",),
+                condition=Q(session_id__isnull=False),
+                name="memory_given_session",
+            ),
+        )
+        ordering = ("id",)

@@ -1,0 +1,151 @@
+"""Search what was said, verbatim: one's own sessions and those shared with one (spec 2.7).
+
+Nothing is ranked and nothing is left out: whoever looks for words gets the turns that hold them,
+newest first. A person remembers that something was said, and how; `search` is for meanings.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import wrong_field
+from memory.sessions.queries import sessions
+from memory.sessions.sql import history
+from memory.sessions.sql.history import FoundRow, Wanted
+from memory.text.text import check_text
+from teams import queries as places
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+
+LONGEST_QUERY: Final = 400  # characters, ours
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class How(StrEnum):
+    """Whether the words may stand anywhere in a turn, or exactly so beside each other."""
+
+    WORDS = "words"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPlace:
+    """Where a page ended."""
+
+    at: datetime
+    id: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryQuestion:
+    """What to look for, and in which project, session, thread; said by whom."""
+
+    query: str
+    how: How = How.WORDS
+    project: str | None = None
+    session_id: UUID | None = None
+    thread: str | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A turn that holds it: `text` from its character `start` on; `whole` has so many."""
+
+    session_id: UUID
+    sequence: int
+    role: str
+    text: str
+    start: int
+    whole: int
+    masked: int
+    at: datetime
+    thread: str
+    project: str | None
+    agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPage:
+    """Turns, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[Said, ...]
+    next_place: HistoryPlace | None
+
+
+def search_history(
+    *, caller: Caller, asked: HistoryQuestion, after: HistoryPlace | None, limit: int
+) -> HistoryPage:
+    """Return turns that hold what is asked. Letters are compared without regard to their case.
+
+    Raises InvalidInput for a question without a word, NotFound for a project or session that the
+    caller may not see.
+    """
+    require(caller=caller, act=Act.READ)
+    first = _first_word(asked.query)
+    with tenancy.unit():
+        wanted = Wanted(
+            query=asked.query,
+            first=first,
+            exact=asked.how is How.EXACT,
+            project=_project(caller, asked.project),
+            session=_session(caller, asked.session_id),
+            thread=asked.thread,
+            role=asked.role,
+            at=None if after is None else after.at,
+            id=None if after is None else after.id,
+            most=limit + 1,
+        )
+        rows = history.find(wanted=wanted, sight=visibility.sight_of(caller=caller))
+    shown = rows[:limit]
+    place = HistoryPlace(at=shown[-1].at, id=shown[-1].id) if len(rows) > limit else None
+    return HistoryPage(items=tuple(_to_said(row) for row in shown), next_place=place)
+
+
+def _first_word(query: str) -> str:
+    """Return the first word of a question. Raises InvalidInput where it has none."""
+    if check_text(text=query):
+        raise wrong_field(
+            pointer="/query", detail="The text has characters that cannot be stored.", code="text"
+        )
+    word = _WORD.search(query)
+    if word is None:
+        raise wrong_field(
+            pointer="/query",
+            detail="The query has no word in it.",
+            hint="Signs alone are not looked for; name a word that stands beside them.",
+            code="words",
+        )
+    return word.group()
+
+
+def _project(caller: Caller, ref: str | None) -> UUID | None:
+    return None if ref is None else places.find_project(caller=caller, ref=ref).id
+
+
+def _session(caller: Caller, session_id: UUID | None) -> UUID | None:
+    if session_id is None:
+        return None
+    return sessions.find(caller=caller, session_id=session_id).id
+
+
+def _to_said(row: FoundRow) -> Said:
+    return Said(
+        session_id=row.session_id,
+        sequence=row.sequence,
+        role=row.role,
+        text=row.piece,
+        start=row.start,
+        whole=row.length,
+        masked=row.masked,
+        at=row.at,
+        thread=row.thread,
+        project=row.project,
+        agent=row.agent,
+    )

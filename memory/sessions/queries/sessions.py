@@ -1,0 +1,261 @@
+"""Sessions as callers see them: their own, and those shared with a project (spec 2.7)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory.records.queries.views import countable
+from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.points import Group
+from memory.sessions.turns import Speaker
+from memory.sessions.turns import Turn as Spoken
+from teams import queries as places
+from teams import visibility
+from teams.permissions import require
+from teams.roles import Act
+
+STATES: Final = ("open", "ended", "consolidated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionView:
+    """A session; `result` says what its consolidation came to, empty before.
+
+    `group` is that of a comparison, told once the session has ended; empty: none.
+    """
+
+    id: UUID
+    project: str | None
+    external_id: str
+    thread: str
+    scope: str
+    opened_by: UUID | None
+    agent: str
+    source_interface: str
+    type: str
+    phase: str
+    methodology: str
+    work_unit: Mapping[str, Any]
+    cwd: str
+    root: str
+    branch: str
+    commit: str
+    plan: tuple[str, ...]
+    memory_eligible: bool
+    models_agreed: bool
+    state: str
+    turns: int
+    events: int
+    last_sequence: int
+    opened_at: datetime
+    active_at: datetime
+    ended_at: datetime | None
+    consolidated_at: datetime | None
+    finalized_at: datetime | None
+    group: str
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlace:
+    """Where a page of sessions ended."""
+
+    opened_at: datetime
+    session_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPage:
+    """Sessions, newest first, and where the next page begins (None: this is the last)."""
+
+    items: tuple[SessionView, ...]
+    next_place: SessionPlace | None
+
+
+def session(*, caller: Caller, session_id: UUID) -> SessionView:
+    """Return one session. Raises NotFound also for one the caller may not see."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        return to_view(find(caller=caller, session_id=session_id))
+
+
+def sessions(
+    *,
+    caller: Caller,
+    project: str | None,
+    state: str | None,
+    after: SessionPlace | None,
+    limit: int,
+) -> SessionPage:
+    """Return a page of sessions, newest first. Raises NotFound for a project not to be seen."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller)
+        if project is not None:
+            rows = rows.filter(project=places.find_project(caller=caller, ref=project))
+        if state is not None:
+            rows = rows.filter(state=state)
+        if after is not None:
+            rows = rows.filter(
+                Q(opened_at__lt=after.opened_at)
+                | Q(opened_at=after.opened_at, id__gt=after.session_id)
+            )
+        here = rows.order_by("-opened_at", "id").values("id")[: limit + 1]
+        page = Session.objects.filter(id__in=here).select_related("project")  # counted are these
+        page = page.defer("observed")  # tens of kilobytes each, which no list tells
+        found = [to_view(row) for row in _counted(page).order_by("-opened_at", "id")]
+    items = tuple(found[:limit])
+    place = SessionPlace(opened_at=items[-1].opened_at, session_id=items[-1].id) if items else None
+    return SessionPage(items=items, next_place=place if len(found) > limit else None)
+
+
+def by_methodology(*, caller: Caller, names: tuple[str, ...]) -> Mapping[str, int]:
+    """Count the sessions a caller may see by their methodology, of some; none is left out."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller).filter(methodology__in=names).order_by()
+        counts = rows.values_list("methodology").annotate(count=Count("pk"))
+        return dict(counts)
+
+
+def pulse(*, caller: Caller, session_id: UUID) -> str:
+    """Return what changes whenever a session goes on; cheap. Raises NotFound."""
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        rows = _visible(caller).filter(pk=session_id)
+        row = rows.values_list("state", "events", "active_at").first()
+        if row is None:
+            raise missing()
+        seen = countable(caller=caller).values("id")
+        given = GivenOut.objects.filter(session_id=session_id, memory_id__in=seen).count()
+    return f"{row[0]} {row[1]} {row[2].isoformat()} {given}"
+
+
+def find(*, caller: Caller, session_id: UUID) -> Session:
+    """Return the row of a session with its counts, for views. In a unit. Raises NotFound."""
+    row = _counted(_visible(caller)).filter(pk=session_id).first()
+    if row is None:
+        raise missing()
+    return row
+
+
+def hold(*, caller: Caller, session_id: UUID) -> Session:
+    """Return the row of a session locked until the unit ends. Raises NotFound."""
+    row = _visible(caller).select_for_update(of=("self",)).filter(pk=session_id).first()
+    if row is None:
+        raise missing()
+    return row
+
+
+def visible(*, caller: Caller) -> QuerySet[Session]:
+    """Return the sessions that the caller may see, wherever they are. In a unit."""
+    return _visible(caller)
+
+
+def of_project(*, caller: Caller, project_id: UUID | None) -> QuerySet[Session]:
+    """Return the sessions of a project, or of none, that the caller may see. In a unit."""
+    return _visible(caller).filter(project=project_id)
+
+
+def opened_before(*, caller: Caller, row: Session) -> QuerySet[Session]:
+    """Return the sessions of a session's project that were opened before it. In a unit."""
+    rows = of_project(caller=caller, project_id=row.project_id)
+    return rows.filter(Q(opened_at__lt=row.opened_at) | Q(opened_at=row.opened_at, id__lt=row.id))
+
+
+def own(*, caller: Caller) -> Q:
+    """Say which sessions a person opened, or a credential that nobody stands behind."""
+    return Q(opened_by=caller.user_id) if caller.user_id else Q(token_id=caller.token_id)
+
+
+def is_own(*, caller: Caller, row: Session) -> bool:
+    """Say the same of one session."""
+    if caller.user_id is not None:
+        return row.opened_by == caller.user_id
+    return row.token_id == caller.token_id
+
+
+def hold_named(*, caller: Caller, external_id: str) -> Session | None:
+    """Return the caller's own session of an external id, locked; None when there is none."""
+    rows = _visible(caller).select_for_update(of=("self",))
+    rows = rows.filter(own(caller=caller), external_id=external_id)
+    return rows.order_by("opened_at", "id").first()
+
+
+def spoken(*, session_id: UUID, after: int, limit: int) -> tuple[Spoken, ...]:
+    """Return the turns of a session behind a sequence, in order, for extraction. In a unit."""
+    rows = Turn.objects.filter(session_id=session_id, sequence__gt=after).order_by("sequence")
+    return tuple(
+        Spoken(sequence=row.sequence, speaker=Speaker(row.role), text=row.text, at=row.at)
+        for row in rows[:limit]
+    )
+
+
+def to_view(row: Session) -> SessionView:
+    """Turn a counted row into what callers see."""
+    return SessionView(
+        id=row.id,
+        project=row.project.slug if row.project else None,
+        external_id=row.external_id,
+        thread=row.thread,
+        scope=row.scope,
+        opened_by=row.opened_by,
+        agent=row.agent,
+        source_interface=row.source_interface,
+        type=row.type,
+        phase=row.phase,
+        methodology=row.methodology,
+        work_unit=row.work_unit,
+        cwd=row.cwd,
+        root=row.root,
+        branch=row.branch,
+        commit=row.commit,
+        plan=tuple(row.plan or ()),
+        memory_eligible=row.memory_eligible,
+        models_agreed=row.models_agreed,
+        state=row.state,
+        turns=int(getattr(row, "turn_count", 0) or 0),
+        events=row.events,
+        last_sequence=int(getattr(row, "last_sequence", 0) or 0),
+        opened_at=row.opened_at,
+        active_at=row.active_at,
+        ended_at=row.ended_at,
+        consolidated_at=row.consolidated_at,
+        finalized_at=row.finalized_at,
+        group=_group(row),
+        result=row.result,
+    )
+
+
+def _visible(caller: Caller) -> QuerySet[Session]:
+    seen = visibility.as_q(sight=visibility.sight_of(caller=caller))
+    return Session.objects.filter(seen).select_related("project")
+
+
+def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
+    """Add how many turns were said; what its agent did is counted by the session itself."""
+    said = Turn.objects.filter(session=OuterRef("pk")).order_by().values("session")
+    return rows.annotate(
+        turn_count=Subquery(said.annotate(count=Count("pk")).values("count")),
+        last_sequence=Subquery(said.annotate(last=Max("sequence")).values("last")),
+    )
+
+
+def _group(row: Session) -> str:
+    """Return the group of a session that has ended; while it runs, nobody is told (spec 10.4)."""
+    is_compared = row.state != "open" and row.experiment_group in set(Group)
+    return row.experiment_group if is_compared else ""
+
+
+def missing() -> NotFound:
+    """Return the refusal of a session that is not there, or not for this caller."""
+    return NotFound(
+        detail="There is no such session.", hint="GET /api/v1/sessions lists those you can see."
+    )

@@ -1,0 +1,327 @@
+"""What one event changes in the scratchpad, one function a kind (spec 4.1).
+
+Called by the fold alone, on a copy of its own, in the order of sequence numbers. Constant time an
+event, except where a full log lets its least telling deeds go, which pays for many events.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from memory.sessions import event_parsing, file_paths, fingerprints, self_reports, sequences, tools
+from memory.sessions.events import Event, EventKind, Outcome
+from memory.sessions.scratchpad import (
+    COMMITS_MOST,
+    DEEDS_MOST,
+    FILES_MOST,
+    FOUND_MOST,
+    OPEN_MOST,
+    RECORDED_MOST,
+    REMARKS_MOST,
+    REPORTS_MOST,
+    STEPS_MOST,
+    WRITTEN_MOST,
+    Commit,
+    Deed,
+    FileUse,
+    Recorded,
+    Report,
+    Scratchpad,
+    Setting,
+    StepCost,
+    Taint,
+    step_key,
+    touched,
+)
+from memory.sessions.self_reports import Remark, RemarkKind
+from memory.sessions.tools import Act
+
+PAUSE_MOST: Final = 600.0  # seconds that a pause counts at most, ours
+TASK_MOST: Final = 1_000  # characters of the first prompt kept, ours
+MESSAGE_MOST: Final = 500  # characters of a commit or report kept, ours
+CHARACTERS_A_TOKEN: Final = 3  # four count code 8 % low (packing_tokens), ours
+LETS_GO_SHARE: Final = 4  # a full log lets one in so many go at once, ours
+STEPS_AN_EVENT: Final = 4  # more than that nobody is believed; ours
+TOKENS_A_STEP: Final = 10_000_000  # more than that nobody is believed; ours
+TELLS_LEAST: Final = frozenset({Act.READ, Act.GLOB, Act.OTHER, Act.FOREIGN})
+_FILES: Final = frozenset({Act.READ, Act.EDIT})
+_SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
+_PATH: Final = re.compile(r"(?:^|[\s\"'(:])(/?(?:[\w.@~-]+/)*[\w@-][\w.@-]*\.[A-Za-z]\w{0,7})\b")
+_IMPORT: Final = re.compile(
+    r"^[ \t\d→|]{0,40}(?:from\s+([.\w]+)\s+import[ (]+([\w, ]{1,200})"
+    r"|import\s+([.\w]+)\s*(?:as\b|$|;|,)"
+    r"|(?:import|export)\b[^'\"\n]{0,200}?['\"]([^'\"\n]{1,200})['\"]"
+    r"|.{0,100}\brequire\(['\"]([^'\"\n]{1,200})['\"]\)|use\s+([\w:]+)|#include\s+\"([^\"\n]+)\""
+    r"|(?:\w{1,40}[ \t]+)?\"([\w./-]{1,200})\"[ \t]*$)",
+    re.MULTILINE,
+)
+
+
+def apply(*, state: Scratchpad, event: Event) -> None:
+    """Change the state by an event whose turn has come."""
+    _advance(state, event)
+    handler = _HANDLERS.get(event.kind)
+    if handler is not None:
+        handler(state, event)
+
+
+def _advance(state: Scratchpad, event: Event) -> None:
+    """Move the session's clock and step on, never back."""
+    state.current_step = max(state.current_step, _believed(state, event.step))
+    if event.at_seconds is None:
+        return
+    if state.last_at_seconds is not None:
+        state.clock += min(max(event.at_seconds - state.last_at_seconds, 0.0), PAUSE_MOST)
+    state.last_at_seconds = event.at_seconds
+
+
+def _believed(state: Scratchpad, steps: int) -> int:
+    """Return a number of steps, 0 for one that is too large for the events there were."""
+    return steps if steps <= STEPS_AN_EVENT * state.applied else 0
+
+
+def _on_call(state: Scratchpad, event: Event) -> None:
+    setting = state.setting
+    reading = tools.read(
+        event=event,
+        root=setting.root,
+        own_servers=setting.own_servers,
+        folder=setting.folder,
+        written=state.written,
+    )
+    deed = Deed(
+        sequence=event.sequence,
+        step=event.step,
+        act=reading.act,
+        name=event.name,
+        target=reading.target,
+        agent=event.agent,
+        line=event.arguments.line,
+        before=event.arguments.before,
+        after=event.arguments.after,
+        clock=state.clock,
+        at_seconds=event.at_seconds,
+        also=reading.also,
+    )
+    state.deeds[event.sequence] = deed
+    _open(state, event)
+    _taint(state, event, reading)
+    _write(state, event, reading)
+    if reading.act in _FILES and reading.target:
+        _touch(state, deed)
+    if reading.act is Act.RECORD:
+        entry = Recorded(sequence=event.sequence, step=event.step, text=event.text[:MESSAGE_MOST])
+        state.recorded = (*state.recorded, entry)[-RECORDED_MOST:]
+    if len(state.deeds) > DEEDS_MOST:
+        _let_go(state)
+
+
+def _taint(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
+    """Note the earliest moment from which on outside content may be in view.
+
+    Numbers of one run follow time. Those of a transcript's subagents lie behind all of the main
+    agent's, who learns what one saw at some moment after sending it: all since the first one was
+    sent counts, or all of the session if nobody knows when.
+    """
+    is_beside = sequences.begin(sequence=event.sequence) > 0
+    if not (is_beside or event.agent or state.sent) and tools.is_sending(name=event.name):
+        state.sent = event.sequence
+    if not reading.taint:
+        return
+    sequence = state.sent if is_beside else event.sequence
+    if state.taint is None or sequence < state.taint.sequence:
+        state.taint = Taint(sequence=sequence, step=event.step, reason=reading.taint)
+
+
+def _write(state: Scratchpad, event: Event, reading: tools.Reading) -> None:
+    """Remember files outside of the repository that the session itself wrote as a whole."""
+    made = reading.writes
+    if (
+        reading.act is Act.EDIT
+        and tools.is_whole(event=event)
+        and file_paths.is_outside(path=reading.target)
+    ):
+        made = (*made, reading.target)
+    if made and len(state.written) < WRITTEN_MOST:
+        state.written |= frozenset(made)
+
+
+def _open(state: Scratchpad, event: Event) -> None:
+    """Keep a call open for its result; the oldest of too many is given up."""
+    state.open_calls.pop(_key(event), None)
+    state.open_calls[_key(event)] = event.sequence
+    if len(state.open_calls) > OPEN_MOST:
+        del state.open_calls[next(iter(state.open_calls))]
+
+
+def _key(event: Event) -> str:
+    return f"#{event.call}" if event.call else f"{event.agent}\0{event.name}"
+
+
+def _touch(state: Scratchpad, deed: Deed) -> None:
+    """Count the files of a call; of too many those touched longest ago without an edit go."""
+    for path in (deed.target, *deed.also):
+        state.files[path] = touched(known=state.files.get(path), deed=deed)
+    while len(state.files) > FILES_MOST:
+        del state.files[min(state.files, key=lambda path: _worth(state.files[path]))]
+
+
+def _worth(use: FileUse) -> tuple[int, int]:
+    return (min(use.edits, 1), use.last_sequence)
+
+
+def _let_go(state: Scratchpad) -> None:
+    """Let the oldest deeds go that tell least, a quarter of the log at once."""
+    count = len(state.deeds) // LETS_GO_SHARE
+    order = sorted(state.deeds.values(), key=lambda deed: (not _tells_little(deed), deed.sequence))
+    for deed in order[:count]:
+        del state.deeds[deed.sequence]
+    state.dropped += count
+
+
+def _tells_little(deed: Deed) -> bool:
+    return deed.act in TELLS_LEAST and not deed.is_error
+
+
+def _on_result(state: Scratchpad, event: Event) -> None:
+    called = state.open_calls.pop(_key(event), None)
+    deed = state.deeds.get(called) if called is not None else None
+    if deed is None:
+        state.orphans += 1
+        return
+    _weigh(state, deed, event)
+    is_test = deed.act is Act.TEST
+    is_error = event.is_error or fingerprints.says_failure(text=event.text, is_test=is_test)
+    error = (
+        fingerprints.of(program=_program(deed), text=event.text)
+        if is_error
+        else fingerprints.NOTHING
+    )
+    state.deeds[deed.sequence] = replace(
+        deed,
+        is_done=True,
+        is_error=is_error,
+        fingerprint=error.digest,
+        message=error.message,
+        found=() if is_error else _found(deed, event.text, state.setting),
+        seconds=_seconds(state, deed, event),
+    )
+
+
+def _seconds(state: Scratchpad, deed: Deed, event: Event) -> float | None:
+    """Return how long a call took; None without clocks, and where both were told in one breath."""
+    if event.took_seconds is not None:
+        return event.took_seconds
+    if event.at_seconds is None or event.at_seconds == deed.at_seconds:
+        return None
+    return max(state.clock - deed.clock, 0.0)
+
+
+def _weigh(state: Scratchpad, deed: Deed, event: Event) -> None:
+    """Note what reading a file took, at three characters a token, which rather says too much."""
+    use = state.files.get(deed.target) if deed.act is Act.READ else None
+    if use is None or event.is_error or not event.text:
+        return
+    tokens = math.ceil(event_parsing.length(text=event.text) / CHARACTERS_A_TOKEN)
+    state.files[deed.target] = replace(use, tokens=max(use.tokens, tokens))
+
+
+def _program(deed: Deed) -> str:
+    """Return what spoke: the program of a command, else the kind of act."""
+    if deed.act in {Act.RUN, Act.TEST}:
+        return tools.program(command=deed.target)
+    return deed.act.value
+
+
+def _found(deed: Deed, text: str, setting: Setting) -> tuple[str, ...]:
+    """Return the paths that a search found, or what a file just read imports."""
+    if deed.act in _SEARCHES:
+        root, folder = setting.root, setting.folder
+        matches = _PATH.findall(text)
+        named = (file_paths.relative(path=one, root=root, folder=folder) for one in matches)
+    elif deed.act is Act.READ:
+        named = (".".join(filter(None, groups)) for groups in _IMPORT.findall(text))
+    else:
+        return ()
+    return tuple(dict.fromkeys(named))[:FOUND_MOST]
+
+
+def _on_reasoning(state: Scratchpad, event: Event) -> None:
+    said = self_reports.of_agent(
+        sequence=event.sequence, step=event.step, agent=event.agent, text=event.text
+    )
+    _remark(state, said)
+
+
+def _on_prompt(state: Scratchpad, event: Event) -> None:
+    """Keep the task from the first prompt; look for corrections in the later ones."""
+    state.prompts += 1
+    if state.prompts == 1:
+        state.task = event.text[:TASK_MOST]
+        return
+    _remark(state, self_reports.of_user(sequence=event.sequence, step=event.step, text=event.text))
+
+
+def _remark(state: Scratchpad, said: tuple[Remark, ...]) -> None:
+    if said:
+        state.corrections += sum(one.kind is RemarkKind.SELF_CORRECTION for one in said)
+        state.remarks = (*state.remarks, *said)[-REMARKS_MOST:]
+
+
+def _on_step(state: Scratchpad, event: Event) -> None:
+    key = step_key(agent=event.agent, step=event.step)
+    state.steps[key] = StepCost(
+        tokens=event.tokens if event.tokens <= TOKENS_A_STEP else 0, sequence=event.sequence
+    )
+    if len(state.steps) > STEPS_MOST:
+        del state.steps[next(iter(state.steps))]
+
+
+def _on_end(state: Scratchpad, event: Event) -> None:
+    """Note how the session ended; a subagent's end is none, and what says nothing takes nothing."""
+    if event.agent:
+        return
+    if state.outcome is None or event.outcome is not Outcome.UNKNOWN:
+        state.outcome = event.outcome
+    state.steps_done = _believed(state, event.steps) or state.steps_done
+
+
+def _on_commit(state: Scratchpad, event: Event) -> None:
+    root = state.setting.root
+    commit = Commit(
+        sequence=event.sequence,
+        message=event.text[:MESSAGE_MOST],
+        files=tuple(file_paths.relative(path=path, root=root) for path in event.files),
+        sha=event.commit,
+    )
+    state.commits = (*state.commits, commit)[-COMMITS_MOST:]
+
+
+def _on_report(state: Scratchpad, event: Event) -> None:
+    root = state.setting.root
+    report = Report(
+        sequence=event.sequence,
+        outcome=event.outcome,
+        text=event.text[:MESSAGE_MOST],
+        files=tuple(file_paths.relative(path=path, root=root) for path in event.files),
+    )
+    state.reports = (*state.reports, report)[-REPORTS_MOST:]
+
+
+def _on_unknown(state: Scratchpad, _: Event) -> None:
+    state.unknown += 1
+
+
+_HANDLERS: Final[dict[EventKind, Callable[[Scratchpad, Event], None]]] = {
+    EventKind.TOOL_CALL: _on_call,
+    EventKind.TOOL_RESULT: _on_result,
+    EventKind.REASONING: _on_reasoning,
+    EventKind.PROMPT: _on_prompt,
+    EventKind.STEP_COMPLETE: _on_step,
+    EventKind.SESSION_COMPLETE: _on_end,
+    EventKind.COMMIT: _on_commit,
+    EventKind.QA_REPORT: _on_report,
+    EventKind.UNKNOWN: _on_unknown,
+}

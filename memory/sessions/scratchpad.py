@@ -1,0 +1,243 @@
+"""What a session did, in bounded space: the state that `fold` makes from its events (spec 4.1).
+
+A scratchpad is a value: the fold copies one before it changes the copy, and nobody else changes
+any. Everything in it has a stated cap, so that the whole stays far below 50 MB however long a
+session runs. When the log of deeds is full, the oldest of those that tell least go first.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from memory.sessions.events import Event, Outcome
+from memory.sessions.self_reports import Remark
+from memory.sessions.tools import SERVERS_OF_OURS, Act
+
+DEEDS_MOST: Final = 4_000  # tool calls kept; ours
+FILES_MOST: Final = 4_000  # files with counts; ours
+REMARKS_MOST: Final = 400  # sentences; ours
+STEPS_MOST: Final = 4_000  # steps with their cost; ours
+OPEN_MOST: Final = 64  # calls that wait for their result; ours
+PENDING_MOST: Final = 64  # events that wait for one before them; ours
+RECORDED_MOST: Final = 200  # entries that the agent recorded itself; ours
+GAPS_MOST: Final = 100  # runs of missing events, the last ones; ours
+COMMITS_MOST: Final = 100  # ours
+REPORTS_MOST: Final = 100  # ours
+WRITTEN_MOST: Final = 400  # files outside of the repository that a session wrote; ours
+FOUND_MOST: Final = 40  # paths or imports a result names; ours
+
+
+class SessionType(StrEnum):
+    """What a session is for, which decides what is promoted (spec 4.4)."""
+
+    BUILD = "build"
+    INSIGHTS = "insights"
+    ROADMAP = "roadmap"
+    TERMINAL = "terminal"
+    CHANGELOG = "changelog"
+    SPEC = "spec"
+    PR_REVIEW = "pr_review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is known of a session before its events.
+
+    `root` is the folder of its repository, `folder` the one in it where the agent works, to which
+    relative paths belong; empty: the same. `planned_steps` is 0 when nobody planned, `own_servers`
+    are the MCP servers whose results are no outside content.
+    """
+
+    type: SessionType = SessionType.TERMINAL
+    root: str = ""
+    folder: str = ""
+    planned_steps: int = 0
+    own_servers: frozenset[str] = SERVERS_OF_OURS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deed:
+    """One tool call with what came of it.
+
+    `clock` is the session's own time in seconds, which never runs back; `at_seconds` is when the
+    call was made, since 1970, None where nobody told. `found` holds the paths that a search named,
+    or the names that a file just read imports. `also` are files beside the target that the same
+    call read or edited. `seconds` is None while the result is missing.
+    """
+
+    sequence: int
+    step: int
+    act: Act
+    name: str
+    target: str
+    agent: str = ""
+    line: int = 0
+    before: str = ""
+    after: str = ""
+    clock: float = 0.0
+    at_seconds: float | None = None
+    is_done: bool = False
+    is_error: bool = False
+    fingerprint: str = ""
+    message: str = ""
+    found: tuple[str, ...] = ()
+    seconds: float | None = None
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileUse:
+    """How often a session touched a file, and at which steps first and last.
+
+    `tokens` is what reading it took, the most of any time; 0 where nobody knows.
+    """
+
+    reads: int
+    edits: int
+    first_step: int
+    last_step: int
+    last_sequence: int
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepCost:
+    """What a step cost."""
+
+    tokens: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taint:
+    """From which event on outside content was in the agents' view, and whence.
+
+    What a subagent saw comes back to who sent it: from the first call that sent one, then.
+    """
+
+    sequence: int
+    step: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit posted to the session."""
+
+    sequence: int
+    message: str
+    files: tuple[str, ...]
+    sha: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A report of QA posted to the session."""
+
+    sequence: int
+    outcome: Outcome
+    text: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """An entry that the agent itself recorded."""
+
+    sequence: int
+    step: int
+    text: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Scratchpad:
+    """The state after the events up to `through`; `pending` waits for events before it.
+
+    `applied` to `dropped` count events: applied, come twice, come after their gap was passed over,
+    never come, of unknown kinds, results without a call, deeds that the full log let go. `by_lines`
+    tells how the writer of the last event counts, `sent` which call of the main agent was the first
+    to send a subagent; 0 when none did.
+    """
+
+    setting: Setting
+    through: int = 0
+    gaps: tuple[tuple[int, int], ...] = ()
+    applied: int = 0
+    twice: int = 0
+    late: int = 0
+    missing: int = 0
+    by_lines: bool = False
+    unknown: int = 0
+    orphans: int = 0
+    dropped: int = 0
+    pending: dict[int, Event] = field(default_factory=dict)
+    deeds: dict[int, Deed] = field(default_factory=dict)
+    open_calls: dict[str, int] = field(default_factory=dict)
+    files: dict[str, FileUse] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
+    steps: dict[str, StepCost] = field(default_factory=dict)
+    recorded: tuple[Recorded, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    reports: tuple[Report, ...] = ()
+    taint: Taint | None = None
+    sent: int = 0
+    written: frozenset[str] = frozenset()
+    prompts: int = 0
+    corrections: int = 0
+    task: str = ""
+    current_step: int = 0
+    clock: float = 0.0
+    last_at_seconds: float | None = None
+    outcome: Outcome | None = None
+    steps_done: int = 0
+
+
+def step_key(*, agent: str, step: int) -> str:
+    """Return by what a step's cost is known: each agent of a session counts its own."""
+    return f"{agent}\0{step}"
+
+
+def begin(*, setting: Setting) -> Scratchpad:
+    """Return the state before any event."""
+    return Scratchpad(setting=setting)
+
+
+def edited(*, scratchpad: Scratchpad) -> frozenset[str]:
+    """Return the files that the session edited."""
+    return frozenset(path for path, use in scratchpad.files.items() if use.edits)
+
+
+def each_file(*, deeds: Iterable[Deed]) -> Iterator[Deed]:
+    """Yield deeds, one that read or edited several files as one deed for each of them."""
+    for deed in deeds:
+        yield deed
+        for path in deed.also:
+            yield replace(deed, target=path, also=())
+
+
+def touched(*, known: FileUse | None, deed: Deed) -> FileUse:
+    """Return how a file was used after one more read or edit of it."""
+    is_edit = deed.act is Act.EDIT
+    return FileUse(
+        reads=(known.reads if known else 0) + (not is_edit),
+        edits=(known.edits if known else 0) + is_edit,
+        first_step=known.first_step if known else deed.step,
+        last_step=max(deed.step, known.last_step if known else 0),
+        last_sequence=deed.sequence,
+        tokens=known.tokens if known else 0,
+    )
+
+
+def files_of(*, deeds: Iterable[Deed]) -> dict[str, FileUse]:
+    """Return how some calls used files; what reading these takes is left out."""
+    files: dict[str, FileUse] = {}
+    for deed in each_file(deeds=deeds):
+        if deed.act in {Act.READ, Act.EDIT} and deed.target:
+            files[deed.target] = touched(known=files.get(deed.target), deed=deed)
+    return files
+
+
+def in_order(*, scratchpad: Scratchpad) -> tuple[Deed, ...]:
+    """Return the deeds in the order in which they were begun."""
+    return tuple(scratchpad.deeds.values())

@@ -1,0 +1,288 @@
+"""What a tool call does, whatever the agent's harness calls the tool (spec 4.1).
+
+Names of tools differ, and some agents do everything through a shell; a call is read as one of ten
+acts with one target. A chain of commands is read by its first telling part.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from memory.sessions import external_content, shell_commands
+from memory.sessions.events import TARGET_MOST, Arguments, Event
+from memory.sessions.external_content import Found, Place
+from memory.sessions.shell_commands import Command
+
+ALSO_MOST: Final = 40  # files of one call, ours
+SERVERS_OF_OURS: Final = external_content.SERVERS_OF_OURS
+WRITES_MOST: Final = 40  # files outside of the repository that a call writes, ours
+
+
+class Act(StrEnum):
+    """What a call does."""
+
+    READ = "read"
+    EDIT = "edit"
+    GREP = "grep"
+    GLOB = "glob"
+    RUN = "run"
+    TEST = "test"
+    FETCH = "fetch"
+    FOREIGN = "foreign"
+    RECORD = "record"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """An act, its target, and why what follows is tainted; empty when it is not.
+
+    `also` are further files that the same call read or edited, `writes` those outside of the
+    repository that the session knows as its own from then on.
+    """
+
+    act: Act
+    target: str
+    taint: str = ""
+    also: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+_BY_NAME: Final = {
+    "read": Act.READ, "read_file": Act.READ, "view": Act.READ, "open_file": Act.READ,
+    "notebookread": Act.READ, "readfile": Act.READ, "cat": Act.READ, "view_file": Act.READ,
+    "edit": Act.EDIT, "multiedit": Act.EDIT, "write": Act.EDIT, "write_file": Act.EDIT,
+    "edit_file": Act.EDIT, "create": Act.EDIT, "str_replace": Act.EDIT, "apply_patch": Act.EDIT,
+    "notebookedit": Act.EDIT, "search_replace": Act.EDIT, "insert": Act.EDIT,
+    "str_replace_based_edit_tool": Act.EDIT, "replace": Act.EDIT, "strreplace": Act.EDIT,
+    "str_replace_editor": Act.EDIT, "write_to_file": Act.EDIT, "replace_in_file": Act.EDIT,
+    "replace_string_in_file": Act.EDIT, "multi_replace_string_in_file": Act.EDIT,
+    "create_file": Act.EDIT, "insert_edit_into_file": Act.EDIT, "edit_notebook": Act.EDIT,
+    "edit_notebook_file": Act.EDIT, "delete": Act.EDIT, "delete_file": Act.EDIT,
+    "grep": Act.GREP, "grep_search": Act.GREP, "search_files": Act.GREP, "ripgrep": Act.GREP,
+    "codebase_search": Act.GREP, "search_file_content": Act.GREP,
+    "glob": Act.GLOB, "file_search": Act.GLOB, "list_files": Act.GLOB, "find_files": Act.GLOB,
+    "bash": Act.RUN, "shell": Act.RUN, "run_terminal_cmd": Act.RUN, "exec_command": Act.RUN,
+    "execute_command": Act.RUN, "local_shell": Act.RUN, "run_shell_command": Act.RUN,
+    "terminal": Act.RUN, "powershell": Act.RUN, "run_in_terminal": Act.RUN,
+    "shell_command": Act.RUN,
+    "webfetch": Act.FETCH, "websearch": Act.FETCH, "web_fetch": Act.FETCH, "fetch": Act.FETCH,
+    "web_search": Act.FETCH, "browser": Act.FETCH, "google_web_search": Act.FETCH,
+    "add_memory": Act.RECORD, "record_memory": Act.RECORD, "remember": Act.RECORD,
+}  # fmt: skip
+_SENDING: Final = frozenset({"task", "agent", "dispatch_agent", "spawn_agent", "runsubagent"})
+_TEST_COMMAND: Final = re.compile(
+    r"\b(?:pytest|py\.test|jest|vitest|mocha|rspec|phpunit|ctest|tox|nosetests|playwright test)\b"
+    r"|\b(?:go|cargo|dotnet|mvn|gradle|gradlew|bun|deno|mix|rake|swift|make|npm|yarn|pnpm)"
+    r"(?: run)? test\b|\bunittest\b"
+)
+_LEADING: Final = re.compile(
+    r"\A(?:cd \S+|source \S+|export \S+|set -\w+|\w+=\S*)\s*(?:&&|;)\s*|\A\w+=\S*\s+(?=\S)"
+)
+_SHELL: Final = re.compile(
+    r"\A(?:\S*/)?(?:ba|z|da|k)?sh\s+(?:-\w+\s+)*-\w*c\s+(?=\S)(.*)\Z", re.DOTALL
+)
+_QUIET: Final = frozenset({"cd", "pushd", "popd", "export", "source", ".", "set", "echo", "true"})
+
+
+def read(
+    *,
+    event: Event,
+    root: str,
+    own_servers: frozenset[str],
+    folder: str = "",
+    written: frozenset[str] = frozenset(),
+) -> Reading:
+    """Read a tool call as an act with a target.
+
+    `root` is the repository, `folder` where the work began, `written` the files outside of the
+    repository that the session itself wrote.
+    """
+    place = Place(root=root, folder=folder, written=written)
+    found = external_content.of_tool(name=event.name, own_servers=own_servers)
+    if found is not None:
+        server = external_content.server_of(name=event.name)
+        tool = event.name.lower().partition(server)[2].lstrip("_")
+        return Reading(act=Act.FOREIGN, target=f"{server}/{tool}", taint=found.reason)
+    act = _BY_NAME.get(_bare_name(event.name, own_servers), Act.OTHER)
+    given = event.arguments
+    if act is Act.EDIT and given.command == "view":
+        act = Act.READ
+    if act in {Act.READ, Act.EDIT}:
+        return _of_files(act, (given.path, *event.files[:ALSO_MOST]), place)
+    if act in {Act.GREP, Act.GLOB}:
+        return _of_search(act, given, place)
+    if act is Act.RUN:
+        return _of_command(given.command, place)
+    return _of_address(act, event, own_servers)
+
+
+def is_recording(*, name: str) -> bool:
+    """Say whether a tool of this name keeps what the agent itself puts down."""
+    return _BY_NAME.get(_bare_name(name, SERVERS_OF_OURS)) is Act.RECORD
+
+
+def is_whole(*, event: Event) -> bool:
+    """Say whether a call of an editor writes all of a file, and adds nothing to what was there."""
+    given = event.arguments
+    is_added = given.line > 0 or given.command == "insert" or "insert" in event.name.lower()
+    return bool(given.after) and not given.before and not is_added
+
+
+def is_sending(*, name: str) -> bool:
+    """Say whether a tool of this name sends a subagent."""
+    return name.lower() in _SENDING
+
+
+def is_of_ours(*, name: str, own_servers: frozenset[str] = SERVERS_OF_OURS) -> bool:
+    """Say whether a tool is one of Cairn's own, by the name that agents give it."""
+    return external_content.is_of_ours(name=name, own_servers=own_servers)
+
+
+def host(*, url: str) -> str:
+    """Return the host of an address; what is none is returned as it is, up to 80 characters."""
+    return external_content.host(url=url)
+
+
+def program(*, command: str) -> str:
+    """Return a command's program with its verb: `git commit`, `npm install`, `pytest`."""
+    first, *rest = bare(command=command).split()[:3] or [""]
+    verb = rest[1:] if rest[:1] == ["-m"] else rest[:1]
+    named = verb[0] if verb and verb[0].isalpha() else ""
+    return f"{first.rpartition('/')[2]} {named}".strip()
+
+
+def bare(*, command: str) -> str:
+    """Return a command without what only prepares or wraps it, such as `cd src &&`, `bash -lc`."""
+    text, before = " ".join(_unwrapped(command).replace("\\\n", " ").split()), ""
+    while text != before:
+        before = text
+        found = _LEADING.match(text)
+        text = _unwrapped(text[found.end() :] if found is not None else text)
+    return text
+
+
+def _unwrapped(command: str) -> str:
+    """Return what a shell is told to run; some agents tell it in quotes and some without."""
+    found = _SHELL.match(command)
+    if found is None:
+        return command
+    script = found.group(1).strip()
+    quote = script[0] if script[0] in "'\"" else ""
+    if not quote:
+        return script
+    within = script[1:-1].replace(f"\\{quote}", "") if script.endswith(quote) else quote
+    return command if quote in within else script[1:-1].replace(f"\\{quote}", quote)
+
+
+def _bare_name(name: str, own_servers: frozenset[str]) -> str:
+    """Return the name of a tool without that of our server."""
+    plain = name.lower()
+    if plain.startswith("mcp:"):
+        return plain.rpartition(":")[2]
+    if plain.startswith("mcp_") and not plain.startswith("mcp__"):
+        mine = (f"mcp_{one}_" for one in own_servers)
+        return next((plain.removeprefix(one) for one in mine if plain.startswith(one)), plain)
+    return plain.rpartition("__")[2]
+
+
+def _of_files(act: Act, given: tuple[str, ...], place: Place) -> Reading:
+    """Return the reading of a call on files, some of which it names twice; the first stands out."""
+    named = (place.named(path=path) for path in given if path)
+    target, *also = dict.fromkeys(named) or ("",)
+    read_all = tuple(_of_file(act, path, place) for path in (target, *also))
+    taint = next((one.taint for one in read_all if one.taint), "")
+    return Reading(act=act, target=target, taint=taint, also=tuple(also))
+
+
+def _of_file(act: Act, path: str, place: Place) -> Reading:
+    found = external_content.of_file(path=path, place=place) if act is Act.READ else None
+    return Reading(act=act, target=path, taint=_why(found))
+
+
+def _why(found: Found | None) -> str:
+    return "" if found is None else found.reason
+
+
+def _of_search(act: Act, given: Arguments, place: Place) -> Reading:
+    """Return the reading of a search, which may look elsewhere than in the repository."""
+    named = (given.path, given.pattern if act is Act.GLOB else "")
+    found = (
+        external_content.of_file(path=place.named(path=one), place=place) for one in named if one
+    )
+    taint = next((one.reason for one in found if one is not None), "")
+    return Reading(act=act, target=" ".join(given.pattern.split()), taint=taint)
+
+
+def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
+    """Return the reading of a tool that may read an address; the own machine's is no outside."""
+    given = event.arguments
+    is_ours = is_of_ours(name=event.name, own_servers=own_servers)
+    is_web = act is Act.FETCH or external_content.is_of_the_web(name=event.name)
+    if is_ours or act is Act.RECORD or not (given.url or is_web):
+        return Reading(act=act, target=given.path or given.pattern or event.name)
+    target = given.url or given.pattern or event.name
+    found = (
+        external_content.of_url(url=given.url)
+        if given.url
+        else external_content.of_words(words=target)
+    )
+    return Reading(act=Act.FETCH if found else Act.OTHER, target=target, taint=_why(found))
+
+
+def _of_command(command: str, place: Place) -> Reading:
+    """Return the reading of a chain of commands: its first telling part, and the taint of any."""
+    text = bare(command=command)
+    parts = shell_commands.of_line(line=_unwrapped(command.strip()))
+    found, writes = _brought(parts, place, command)
+    taint, source = (
+        _why(found[0] if found else None),
+        next((f.source for f in found if f.source), ""),
+    )
+    if _TEST_COMMAND.search(text) is not None:
+        act, target = Act.TEST, text
+    elif source:
+        act, target = Act.FETCH, source
+    else:
+        act, target = _telling(parts, place) or (Act.RUN, text)
+    return Reading(act=act, target=target[:TARGET_MOST], taint=taint, writes=writes)
+
+
+def _brought(
+    parts: tuple[Command, ...], place: Place, line: str
+) -> tuple[tuple[Found, ...], tuple[str, ...]]:
+    """Return what the commands of a chain bring, and the files outside that they write."""
+    found: list[Found] = []
+    written: frozenset[str] = frozenset()
+    here = place
+    for part in parts:
+        brings = external_content.of_command(command=part, place=here)
+        if brings is not None:
+            found.append(brings)
+        made = external_content.written_by(command=part, place=here)
+        if brings is None:
+            made |= external_content.made_by(command=part, place=here)
+        if made - written:
+            written |= made
+            here = replace(place, written=place.written | written)
+    if not found and any(external_content.is_of_unknown(command=part) for part in parts):
+        found.extend(filter(None, [external_content.of_line(line=line, place=here)]))
+    return tuple(found), tuple(sorted(written))[:WRITES_MOST]
+
+
+def _telling(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
+    """Return what a chain searches for, or the one file that it shows; None for anything else."""
+    telling = tuple(one for one in parts if one.program not in _QUIET and not one.is_fed)
+    first = telling[0] if telling else None
+    if first is None:
+        return None
+    pattern = external_content.pattern_of(command=first)
+    if pattern:
+        return Act.GREP, " ".join(pattern.split())
+    files = external_content.files_of(command=first)
+    is_shown = first.program in external_content.SHOWS or first.words[:2] == ("sed", "-n")
+    if len(telling) == 1 and len(files) == 1 and is_shown:
+        within = "" if first.folder.startswith("$") else first.folder
+        return Act.READ, place.named(path=files[0], within=within)
+    return None

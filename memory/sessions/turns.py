@@ -1,0 +1,159 @@
+"""Turns of a conversation, and what their speakers say in their own words (spec 2.3, 2.7).
+
+An agent's turn is mostly not what somebody says: fenced code, diffs, logs, the output of tools,
+quoted text, blocks between tags (that is how memories and files are put before a model). All of
+that is left out here, before anything looks for statements, so what merely passed through a
+conversation is never learned from it, whatever it claims (spec 11.2). What remains is cut into
+sentences that know their line.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from memory.text import sentences
+
+LONGEST_READ = 20_000  # characters of a turn that are read for statements, ours
+LEAST_LETTERS = 0.6  # share of letters and spaces in a line of prose, ours
+
+
+class Speaker(StrEnum):
+    """Who said a turn; only people and their agents are learned from."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What one side said, at which place of its session and when."""
+
+    sequence: int
+    speaker: Speaker
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One sentence of somebody's own words; lines are counted from 1, paragraphs too."""
+
+    text: str
+    line: int
+    paragraph: int
+
+
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+_TAG = re.compile(r"^\s*<([A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,300})?>")
+_DIFF = re.compile(r"^(?:diff --git |@@ .*@@|--- a/|\+\+\+ b/|Index: )")
+_LOG = re.compile(
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|(?:INFO|WARN(?:ING)?|ERROR|DEBUG"
+    r"|TRACE|FATAL|PASS|FAIL|FAILED|PASSED)\b[ :\]]|Traceback \(most|File \"[^\"]+\", line \d"
+    r"|at [\w.$<>]+ ?\(|npm (?:ERR!|WARN)|E {3}|[$%#>] \S|={4,}|-{4,}|\+{3,}|\[\^ ?Memory:"
+    r"|Files: .* \| Type: )"
+)
+_QUOTE = re.compile(r"^\s{0,3}>")
+_TABLE = re.compile(r"^\s*\|.*\|\s*$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
+_ITEM = re.compile(r"^\s*(?:[-*+\u2022]|\d{1,2}[.)])\s+")
+_CODE_INDENT = re.compile(r"^(?: {4}|\t)(?!\s*(?:[-*+\u2022]|\d{1,2}[.)])\s)")
+_EMPHASIS = re.compile(r"\*\*|__|~~")
+_MEMORY_MARK = re.compile(r"\[\^ ?Memory:[^\]]{0,80}\]")
+
+
+def own_words(*, turn: Turn) -> tuple[Said, ...]:
+    """Return the sentences of a turn that are its speaker's own; none of tools and systems."""
+    if turn.speaker not in {Speaker.USER, Speaker.ASSISTANT}:
+        return ()
+    found: list[Said] = []
+    for number, (line, text) in enumerate(_paragraphs(turn.text[:LONGEST_READ]), 1):
+        found.extend(
+            Said(text=one, line=line, paragraph=number) for one in sentences.split(text=text)
+        )
+    return tuple(found)
+
+
+def prose(*, turn: Turn) -> str:
+    """Return a speaker's own words as one text, a paragraph a line."""
+    return "\n".join(text for _, text in _paragraphs(turn.text[:LONGEST_READ]))
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) of each paragraph and list item; wrapped lines are joined."""
+    held: list[str] = []
+    start = 0
+    for number, line in _prose_lines(text):
+        is_new = not line or _ITEM.match(line) is not None
+        if is_new and held:
+            yield start, " ".join(held)
+            held = []
+        if line:
+            start = start if held else number
+            held.append(_plain(line))
+    if held:
+        yield start, " ".join(held)
+
+
+def _prose_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of prose with their numbers; what is left out ends a paragraph."""
+    reading = _Reading()
+    for number, line in enumerate(text.splitlines(), 1):
+        kept = line.strip() if reading.keeps(line) else ""
+        yield number, kept
+
+
+class _Reading:
+    """Where a reader stands in a turn: in code, in a tagged block, in a diff."""
+
+    def __init__(self) -> None:
+        self.fence, self.tag, self.in_diff = "", "", False
+        self.after_blank = True
+
+    def keeps(self, line: str) -> bool:
+        """Say whether a line is prose of the speaker."""
+        was_blank, self.after_blank = self.after_blank, not line.strip()
+        if self._is_in_block(line):
+            return False
+        if not line.strip():
+            self.in_diff = False
+            return False
+        if _DIFF.match(line):
+            self.in_diff = True
+        if self.in_diff or (was_blank and _CODE_INDENT.match(line)):
+            self.after_blank = True  # what is indented below it is code as well
+            return False
+        return _is_prose(line)
+
+    def _is_in_block(self, line: str) -> bool:
+        if self.fence:
+            if line.strip().startswith(self.fence):
+                self.fence = ""
+            return True
+        if self.tag:
+            if f"</{self.tag}>" in line:
+                self.tag = ""
+            return True
+        if fence := _FENCE.match(line):
+            self.fence = fence.group(1)
+            return True
+        if tag := _TAG.match(line):
+            self.tag = "" if f"</{tag.group(1)}>" in line else tag.group(1)
+            return True
+        return False
+
+
+def _is_prose(line: str) -> bool:
+    if any(form.match(line) for form in (_LOG, _QUOTE, _TABLE, _HEADING)):
+        return False
+    bare = line.strip()
+    letters = sum(letter.isalpha() or letter.isspace() for letter in bare)
+    return letters >= LEAST_LETTERS * len(bare)
+
+
+def _plain(line: str) -> str:
+    without = _MEMORY_MARK.sub("", _EMPHASIS.sub("", _ITEM.sub("", line)))
+    return " ".join(without.split())

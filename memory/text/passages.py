@@ -1,0 +1,311 @@
+"""A Markdown document as passages: what stands where, under which headings, led by which words.
+
+The reading half of the importer (spec 8.3); `memory.documents.markdown` decides what is kept of it.
+A passage is a paragraph, an item of a list, a row of a table, numbered steps, or code, with what it
+needs to be understood: its headings and the sentence ending in a colon that leads to it. A fenced
+block is never cut: it stays with the paragraph above it, or is left out when it is longer than a
+memory should be. Short items are one passage together, since “Linux” says nothing alone.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
+
+from memory.text import inline, sentences
+
+LONGEST_CODE = 1_200  # characters of a fenced block that is kept, ours
+LONGEST_STEPS = 1_800  # characters of numbered steps kept as one recipe, ours
+SHORT_ITEM = 40  # characters of a label or a name, ours
+NAME_WORDS = 3  # a list of such names is one passage, ours
+LONGEST_LISTED = 500  # characters of such a passage with its addresses, ours
+LONGEST_FOLDED = 2_000  # characters of it in all; a longer list is kept item by item, ours
+RUN_IN_LEVEL = 7  # of a bold opening that serves as a heading
+STEPS_SHARE = 0.5  # of numbered items that begin like an instruction, ours
+
+_PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_ALERT = re.compile(r"\A\[!(WARNING|CAUTION|IMPORTANT|NOTE|TIP)\]\s*", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"(?:for (?:example|instance)|e\.g|examples?|like (?:this|so))", re.IGNORECASE
+)
+_PICTURES = frozenset({"mermaid", "svg", "dot", "plantuml"})
+_IMPERATIVE = re.compile(
+    r"`[^`]+`\W*\Z|(?:add|apply|build|call|change|check|choose|clone|commit|configure|copy|create|define|delete"
+    r"|deploy|download|edit|enable|ensure|export|find|go|import|init\w*|install|look|make|merge|move"
+    r"|open|pick|prepare|publish|pull|push|put|read|register|release|remove|rename|restart|run|save"
+    r"|select|send|set|sign|start|stop|submit|switch|tag|test|then|update|upload|use|verify|wait"
+    r"|write)\b",
+    re.IGNORECASE,
+)
+
+
+_RULE = re.compile(
+    r"(?:never|always|no|not|do|don.t|avoid|prefer|keep|only|must|every|all|ensure|follow|one|max)\b",
+    re.IGNORECASE,
+)
+
+
+class PassageKind(StrEnum):
+    """What a passage is in its document."""
+
+    PARAGRAPH = "paragraph"
+    ITEM = "item"
+    ROW = "row"
+    STEPS = "steps"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heading:
+    """One heading above a passage: its level 1..6 and its words."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One passage: its words, the code that belongs to it, and what leads to it."""
+
+    kind: PassageKind
+    text: str
+    headings: tuple[Heading, ...]
+    line: int
+    lead: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    text: str
+    line: int
+    code: tuple[str, ...]
+    nested: tuple[SyntaxTreeNode, ...]
+
+
+def read(*, text: str) -> tuple[Passage, ...]:
+    """Read a document into its passages, in order; `line` counts from 1."""
+    body = _FRONT_MATTER.sub(lambda match: "\n" * match.group().count("\n"), text, count=1)
+    walk = _Walk()
+    walk.blocks(SyntaxTreeNode(_PARSER.parse(body)).children)
+    return tuple(walk.passages)
+
+
+class _Walk:
+    """What has been met so far on the way through the document."""
+
+    def __init__(self) -> None:
+        self.passages: list[Passage] = []
+        self.headings: tuple[Heading, ...] = ()
+        self.lead: tuple[str, ...] = ()
+        self.open_for_code = False
+        self.is_warning = False
+
+    def blocks(self, nodes: Sequence[SyntaxTreeNode]) -> None:
+        for node in nodes:
+            if node.type == "heading":
+                self._heading(node)
+            elif node.type == "paragraph":
+                self._paragraph(node)
+            elif node.type in {"fence", "code_block"}:
+                self._code(node)
+            elif node.type in {"bullet_list", "ordered_list"}:
+                self._list(node, self.lead)
+                self._close()
+            elif node.type == "table":
+                self._table(node)
+            elif node.type == "blockquote":
+                self._quote(node)
+
+    def _heading(self, node: SyntaxTreeNode) -> None:
+        level = int(node.tag[1])
+        above = tuple(heading for heading in self.headings if heading.level < level)
+        self.headings = (*above, Heading(level=level, text=_words(node)))
+        self._close()
+
+    def _paragraph(self, node: SyntaxTreeNode) -> None:
+        text = _words(node)
+        if self.open_for_code and self._goes_on(text):
+            above = self.passages[-1]
+            self.passages[-1] = replace(above, text=f"{above.text} {text}")
+            return
+        self._close()
+        alert = _ALERT.match(text)
+        if alert is not None:
+            self.is_warning = alert.group(1).upper() in {"WARNING", "CAUTION", "IMPORTANT"}
+            text = text[alert.end() :]
+        if not text.endswith(":"):
+            self._add_under_run_in(text, node)
+            self.open_for_code = bool(text)
+            return
+        *before, last = sentences.split(text=text)
+        self._add(PassageKind.PARAGRAPH, " ".join(before), node)
+        self.lead = (last.rstrip(":. "),)
+
+    def _goes_on(self, text: str) -> bool:
+        last = self.passages[-1]
+        is_plain = last.kind is PassageKind.PARAGRAPH and not last.code
+        return is_plain and not text.endswith(":") and sentences.continues(text=text)
+
+    def _add_under_run_in(self, text: str, node: SyntaxTreeNode) -> None:
+        run_in = inline.run_in(tokens=_tokens(node))
+        if not run_in or not text.startswith(run_in) or len(run_in) > SHORT_ITEM:
+            self._add(PassageKind.PARAGRAPH, text, node)
+            return
+        above = self.headings
+        self.headings = (*above, Heading(level=RUN_IN_LEVEL, text=run_in))
+        self._add(PassageKind.PARAGRAPH, text[len(run_in) :].lstrip(" :.-\u2013\u2014"), node)
+        self.headings = above
+
+    def _code(self, node: SyntaxTreeNode) -> None:
+        block = _fenced(node)
+        if self.lead and self.passages and _EXAMPLE.fullmatch(self.lead[0]):
+            self.lead, self.open_for_code = (), self.passages[-1].headings == self.headings
+        if block and self.open_for_code:
+            last = self.passages[-1]
+            self.passages[-1] = replace(last, code=(*last.code, block))
+        elif block and (self.lead or self.headings):
+            self._add(PassageKind.CODE, "", node, code=(block,), lead=self.lead)
+            self.lead, self.open_for_code = (), True
+
+    def _list(self, node: SyntaxTreeNode, lead: tuple[str, ...]) -> None:
+        items = tuple(_item(child) for child in node.children)
+        if node.type == "ordered_list" and _are_steps(items):
+            steps = tuple("\n".join((item.text, *item.code)) for item in items)
+            text = "\n".join(f"{i}. {step}" for i, step in enumerate(steps, 1))
+            self._add(PassageKind.STEPS, text, node, lead=lead, steps=steps)
+        elif _are_names(items) and len(listed := _listed(items)) <= LONGEST_FOLDED:
+            self._add(PassageKind.ITEM, listed, node, lead=lead)
+        else:
+            for item in items:
+                self._list_item(item, node, lead)
+
+    def _list_item(self, item: _Item, node: SyntaxTreeNode, lead: tuple[str, ...]) -> None:
+        leads_on = bool(item.nested) and (item.text.endswith(":") or len(item.text) <= SHORT_ITEM)
+        if not leads_on:
+            self._add(PassageKind.ITEM, item.text, node, lead=lead, code=item.code, line=item.line)
+        words = item.text.rstrip(":. ")
+        for nested in item.nested:
+            self._list(nested, (*lead, words) if words else lead)
+
+    def _table(self, node: SyntaxTreeNode) -> None:
+        heads, *bodies = node.children
+        names = tuple(_words(cell) for cell in heads.children[0].children)
+        for row in (row for body in bodies for row in body.children):
+            cells = tuple(_words(cell) for cell in row.children)
+            self._add(PassageKind.ROW, _row(names, cells), row, lead=self.lead)
+        self._close()
+
+    def _quote(self, node: SyntaxTreeNode) -> None:
+        was_warning = self.is_warning
+        self.blocks(node.children)
+        self.is_warning = was_warning
+        self._close()
+
+    def _add(
+        self,
+        kind: PassageKind,
+        text: str,
+        node: SyntaxTreeNode,
+        *,
+        lead: tuple[str, ...] = (),
+        code: tuple[str, ...] = (),
+        steps: tuple[str, ...] = (),
+        line: int = 0,
+    ) -> None:
+        if not text and not code:
+            return
+        self.passages.append(
+            Passage(
+                kind=kind,
+                text=text,
+                headings=self.headings,
+                line=line or _line(node),
+                lead=lead,
+                code=code,
+                steps=steps,
+                is_warning=self.is_warning,
+            )
+        )
+
+    def _close(self) -> None:
+        self.lead, self.open_for_code = (), False
+
+
+def _words(node: SyntaxTreeNode) -> str:
+    return inline.plain(tokens=_tokens(node))
+
+
+def _tokens(node: SyntaxTreeNode) -> Sequence[Token]:
+    return tuple(
+        token
+        for child in node.children
+        if child.type == "inline" and child.token is not None
+        for token in child.token.children or ()
+    )
+
+
+def _line(node: SyntaxTreeNode) -> int:
+    return node.map[0] + 1 if node.map else 1
+
+
+def _fenced(node: SyntaxTreeNode) -> str:
+    language = node.info.split(" ")[0].strip("{}.") if node.type == "fence" else ""
+    body = node.content.rstrip()
+    if not body.strip() or len(body) > LONGEST_CODE or language in _PICTURES:
+        return ""
+    fence = "````" if "```" in body else "```"
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def _item(node: SyntaxTreeNode) -> _Item:
+    paragraphs = [child for child in node.children if child.type == "paragraph"]
+    blocks = [child for child in node.children if child.type in {"fence", "code_block"}]
+    return _Item(
+        text=" ".join(text for child in paragraphs if (text := _words(child))),
+        line=_line(node),
+        code=tuple(block for child in blocks if (block := _fenced(child))),
+        nested=tuple(c for c in node.children if c.type in {"bullet_list", "ordered_list"}),
+    )
+
+
+def _are_steps(items: tuple[_Item, ...]) -> bool:
+    length = sum(len(item.text) + sum(map(len, item.code)) for item in items)
+    if len(items) < 2 or length > LONGEST_STEPS or any(item.nested for item in items):
+        return False
+    ordered = sum(1 for item in items if item.code or _IMPERATIVE.match(item.text))
+    return ordered >= STEPS_SHARE * len(items)
+
+
+def _are_names(items: tuple[_Item, ...]) -> bool:
+    return len(items) > 1 and all(
+        _is_name(inline.without_addresses(text=item.text)) and not item.code and not item.nested
+        for item in items
+    )
+
+
+def _is_name(text: str) -> bool:
+    is_short = len(text) <= SHORT_ITEM and len(text.split()) <= NAME_WORDS
+    return is_short and not _RULE.match(text) and not _IMPERATIVE.match(text)
+
+
+def _listed(items: tuple[_Item, ...]) -> str:
+    whole = "; ".join(item.text for item in items if item.text)
+    return whole if len(whole) <= LONGEST_LISTED else inline.without_addresses(text=whole)
+
+
+def _row(names: tuple[str, ...], cells: tuple[str, ...]) -> str:
+    first, *rest = cells
+    named = [
+        f"{name}: {cell}" if name and len(cells) > 2 else cell
+        for name, cell in zip(names[1:], rest, strict=False)
+        if cell
+    ]
+    return f"{first}: {'; '.join(named)}" if named else first

@@ -1,0 +1,137 @@
+"""The texts of a memory: what is hashed, embedded, indexed, shown on a chip (spec 1.2, 3.1).
+
+One content has several readings: normalized for the hash, contextual for the embedder, widened with
+the parts of identifiers for BM25, visible for people and matching. All are derived, none is stored
+in its place.
+"""
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import StrEnum
+
+from memory.taxonomy import CITATION_LENGTH, CODE_TAG, MemoryType
+from memory.text import languages
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef]"
+)
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_WHITESPACE = re.compile(r"\s+")
+_COMPOUND = re.compile(r"(?<![\w./@-])[\w./@-]*\w(?![\w/-])")
+_SEPARATORS = re.compile(r"[./@-]+|_+")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_SIMPLE = re.compile(r"(?:[A-Z]?[a-z]+|[A-Z]+|\d+)\Z")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
+
+
+class TextFaultKind(StrEnum):
+    """A character that no database text can hold."""
+
+    NUL = "nul"
+    LONE_SURROGATE = "lone_surrogate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextFault:
+    """Where an unstorable character stands (index into the text)."""
+
+    kind: TextFaultKind
+    position: int
+
+
+def check_text(*, text: str) -> tuple[TextFault, ...]:
+    """Find NUL and lone surrogates, which Postgres or UTF-8 refuse; empty when the text is fine."""
+    return tuple(
+        TextFault(
+            kind=TextFaultKind.NUL if match.group() == "\x00" else TextFaultKind.LONE_SURROGATE,
+            position=match.start(),
+        )
+        for match in _UNSTORABLE.finditer(text)
+    )
+
+
+def visible_text(*, text: str) -> str:
+    """Drop bidirectional controls and invisible characters, which make a text read as another."""
+    return _INVISIBLE.sub("", text)
+
+
+def straight(*, text: str) -> str:
+    """Return a text with straight apostrophes, each in its place, for patterns that know no other.
+
+    What an agent or an editor sets typographically says the same.
+    """
+    return text if text.isascii() else text.translate(_APOSTROPHES)
+
+
+def normalized(*, text: str) -> str:
+    """Return the reading that is hashed: visible, NFC, each run of whitespace one space."""
+    composed = unicodedata.normalize("NFC", visible_text(text=text))
+    return _WHITESPACE.sub(" ", composed).strip()
+
+
+def content_hash(*, content: str) -> str:
+    """Hash the normalized content: SHA-256, 64 hexadecimal digits.
+
+    Raises UnicodeEncodeError for a lone surrogate; `check_text` comes first.
+    """
+    return hashlib.sha256(normalized(text=content).encode()).hexdigest()
+
+
+def contextual_text(*, files: tuple[str, ...], module: str, type: MemoryType, content: str) -> str:
+    """Compose the text to embed: `Files: … | Module: … | Type: …`, a blank line, the content.
+
+    What is unknown is left out of the first line.
+    """
+    known = (("Files", ", ".join(files)), ("Module", module), ("Type", type.value))
+    first_line = " | ".join(f"{name}: {value}" for name, value in known if value)
+    return f"{first_line}\n\n{content}"
+
+
+def identifier_parts(*, text: str) -> tuple[str, ...]:
+    """Split camelCase, snake_case, kebab-case, dotted names and paths into lower-case parts.
+
+    Gives each compound's pieces at every separator and then at every hump, in order, each once;
+    words that are not compound give nothing, since they are in the text already.
+    """
+    parts: dict[str, None] = {}
+    for match in _COMPOUND.finditer(text):
+        compound = match.group().strip("./@-")
+        if _SIMPLE.match(compound):  # most words: their only piece is themselves
+            continue
+        for piece in _pieces(compound):
+            if piece != compound:
+                parts[piece.lower()] = None
+    return tuple(parts)
+
+
+def keyword_text(*, content: str, files: tuple[str, ...], tags: tuple[str, ...]) -> str:
+    """Compose the text for BM25: content, files and tags, then the parts of identifiers.
+
+    Source text, which the tag `code` marks, has its language among its words.
+    """
+    language = languages.language_of(content=content, files=files) if CODE_TAG in tags else ""
+    lines = (content, " ".join(files), " ".join(tags), language)
+    whole = "\n".join(line for line in lines if line)
+    parts = " ".join(identifier_parts(text=whole))
+    return f"{whole}\n{parts}" if parts else whole
+
+
+def citation_text(*, content: str) -> str:
+    """Cut the first sentence to at most 40 characters, at a word, for a citation chip."""
+    sentence = _SENTENCE_END.split(normalized(text=content), maxsplit=1)[0]
+    if len(sentence) <= CITATION_LENGTH:
+        return sentence
+    room = sentence[: CITATION_LENGTH - 1]
+    at_word = room.rsplit(" ", 1)[0] if sentence[CITATION_LENGTH - 1] != " " else room
+    return at_word.rstrip(" ,;:") + "…"
+
+
+def _pieces(compound: str) -> tuple[str, ...]:
+    segments = [segment for segment in re.split(r"[/@]+", compound) if segment]
+    names = [name for segment in segments for name in _SEPARATORS.split(segment) if name]
+    dotted = [name for segment in segments for name in segment.split(".") if name]
+    humps = [hump for name in names for hump in _CAMEL.findall(name)]
+    return (*segments, *dotted, *names, *humps)

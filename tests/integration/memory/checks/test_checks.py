@@ -1,0 +1,374 @@
+"""Plans and diffs held against what is known: what warns, what is silent, who is told what."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound
+from memory.checks import queries as checks_queries
+from memory.checks.actions.check_diff import check_diff
+from memory.checks.actions.check_plan import check_plan
+from memory.checks.actions.run import Check
+from memory.index.actions.maintenance import merge_access
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries.views import MemoryView
+from memory.sessions.models import GivenOut
+from memory.statistics.counters import Kind
+from memory.statistics.sql import statistics
+from memory.statistics.sql.statistics import Addition
+from memory.taxonomy import LinkKind
+from teams.actions.pausing import pause
+from teams.actions.projects import create_project
+from teams.models import Project
+from tests.support import memories, people
+
+TRIED = "Caching prices in the browser with localStorage failed: shoppers saw stale prices."
+PLAN = "1. Measure first.\n2. Cache prices in the browser, in localStorage.\n"
+DIFF = """\
+diff --git a/shop/prices.ts b/shop/prices.ts
+--- a/shop/prices.ts
++++ b/shop/prices.ts
+@@ -10,1 +10,3 @@ export function price(item) {
++  // cached prices in the browser
++  localStorage.setItem('prices', all)
+   return all
+"""
+
+
+def known(caller: Caller, now: datetime, content: str = TRIED, **given: Any) -> MemoryView:
+    """Store something that may warn."""
+    made = {"project": "store", "type": "dead_end", "related_files": ("shop/prices.ts",), **given}
+    return memories.stored(caller, now, content, **made)
+
+
+def of_plan(caller: Caller, now: datetime, plan: str = PLAN) -> Check:
+    """Check a plan in the project."""
+    return check_plan(caller=caller, project="store", plan=plan, now=now)
+
+
+def of_diff(caller: Caller, now: datetime, diff: str = DIFF) -> Check:
+    """Check a diff in the project."""
+    return check_diff(caller=caller, project="store", diff=diff, now=now)
+
+
+def changed(memory: MemoryView, **fields: Any) -> None:
+    """Change the row of a memory."""
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(**fields)
+
+
+def test_a_step_that_was_tried_before_stops_the_plan(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = known(caller, now)
+
+    check = of_plan(caller, now)
+
+    (found,) = check.findings
+    assert (check.verdict, found.level, found.why) == ("stop", "stop", "tried_before")
+    assert found.memory.id == memory.id
+    assert [(place.step, place.first_line) for place in found.places] == [(2, 2)]
+    assert {"cach", "pric", "brows"} <= set(found.matched)
+    assert found.relevance is not None
+
+
+def test_changed_lines_that_do_what_was_tried_stop_the_diff(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    known(caller, now)
+
+    (found,) = of_diff(caller, now).findings
+
+    (place,) = found.places
+    assert found.level == "stop"
+    assert (place.file, place.first_line, place.last_line) == ("shop/prices.ts", 10, 12)
+
+
+def test_where_nothing_fits_nothing_is_said(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+
+    check = of_plan(caller, now, "1. Translate the mails to French.\n2. Ask the lawyers.")
+
+    assert (check.verdict, check.findings, check.left_out) == ("clear", (), 0)
+
+
+def test_a_plan_that_says_no_to_it_is_clear(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+
+    check = of_plan(caller, now, "Do not cache prices in the browser; ask the server each time.")
+
+    assert check.verdict == "clear"
+
+
+def test_what_changes_together_and_is_missing_calls_for_caution(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    both = ("shop/prices.ts", "shop/mail.html")
+    known(caller, now, "The mail repeats the format of prices; change it too.",
+          type="causal_dependency", related_files=both)  # fmt: skip
+
+    alone = of_diff(caller, now)
+    whole = of_diff(caller, now, DIFF + DIFF.replace("prices.ts", "mail.html"))
+
+    assert (alone.verdict, alone.findings[0].missing) == ("caution", ("shop/mail.html",))
+    assert (whole.verdict, whole.findings) == ("clear", ())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"needs_review": True},
+        {"taint_reason": "web: example.org"},
+        {"status": "archived"},
+        {"stale_at": datetime.fromisoformat("2026-01-01T00:00:00Z")},
+    ],
+)
+def test_what_may_not_be_true_yet_is_no_evidence(
+    caller: Caller, store: str, now: datetime, fields: dict[str, Any]
+) -> None:
+    changed(known(caller, now), **fields)
+
+    assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
+
+
+def test_what_others_contradict_stops_nothing_and_is_told_with_the_other_side(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    one = known(caller, now)
+    other = known(caller, now, "Prices in localStorage are fine since they expire.", type="fact")
+    with tenancy.unit():
+        MemoryLink.objects.create(
+            source_id=other.id, target_id=one.id, kind=LinkKind.CONTRADICTS.value
+        )
+
+    (found,) = of_plan(caller, now).findings
+
+    assert found.level == "caution"
+    assert [side.memory_id for side in found.sides] == [other.id]
+
+
+def test_an_unsure_memory_calls_for_caution_alone(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    changed(known(caller, now), confidence=0.4)
+
+    assert of_plan(caller, now).verdict == "caution"
+
+
+def test_a_colleagues_own_memory_is_told_to_nobody_else(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    known(member_caller, now, scope="personal")
+
+    assert of_plan(member_caller, now).verdict == "stop"
+    for check in (of_plan(caller, now), of_diff(caller, now)):
+        assert (check.verdict, check.findings, check.left_out) == ("clear", (), 0)
+
+
+def test_another_projects_memory_is_no_evidence_here(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    create_project(caller=caller, slug="other", name="Other", now=now)
+    known(caller, now, project="other")
+
+    assert (of_plan(caller, now).findings, of_diff(caller, now).findings) == ((), ())
+
+
+def test_a_stranger_finds_no_project(
+    caller: Caller, other_caller: Caller, other_organization: Any, store: str, now: datetime
+) -> None:
+    known(caller, now)
+
+    with people.outside(), people.entered(organization=other_organization):
+        with pytest.raises(NotFound):
+            of_plan(other_caller, now)
+        create_project(caller=other_caller, slug="store", name="Store", now=now)
+        check = of_plan(other_caller, now)
+
+    assert (check.verdict, check.findings) == ("clear", ())
+
+
+def test_a_paused_project_says_nothing_and_says_so(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    known(caller, now)
+    pause(caller=caller, ref="store", paused=True, token_id=None)
+
+    check = of_plan(caller, now)
+
+    assert (check.verdict, check.findings, check.degraded) == ("clear", (), ("paused",))
+
+
+def test_what_was_told_is_noted_and_nothing_of_the_plan_is(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = known(caller, now)
+    silent = known(caller, now, "Redis is slow on Mondays.", related_files=())
+
+    of_plan(caller, now)
+
+    merge_access()
+    with tenancy.unit():
+        told = set(GivenOut.objects.values_list("memory_id", flat=True))
+    assert memory.id in told
+    assert silent.id not in told
+
+
+def test_a_secret_is_left_out_and_told(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+    secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
+
+    check = of_plan(caller, now, f"{PLAN}3. Use the token {secret} there.")
+
+    assert check.verdict == "stop"
+    assert "secret_left_out" in check.degraded
+
+
+@pytest.mark.parametrize("plan", ["---\n1.\n", "x\x00", "a" * 100_001])
+def test_a_plan_that_is_none_is_refused(
+    caller: Caller, store: str, now: datetime, plan: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        of_plan(caller, now, plan)
+
+    assert refused.value.errors[0].pointer == "/plan"
+
+
+def test_a_large_diff_of_many_files_is_answered(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+    many = "".join(DIFF.replace("prices.ts", f"prices{n}.ts") for n in range(499))
+
+    check = of_diff(caller, now, many + DIFF)
+
+    assert check.files == 500
+    assert {"not_all_searched", "not_all_files"} <= set(check.degraded)
+
+
+def test_more_places_than_are_looked_at_are_told(caller: Caller, store: str, now: datetime) -> None:
+    known(caller, now)
+    head, _, place = DIFF.partition("@@")
+    hunks = "".join(f"@@ -{n},1 +{n},2 @@\n+a\n b\n" for n in range(1, 502))
+
+    late = of_diff(caller, now, f"{head}{hunks}@@{place}")
+    soon = of_diff(caller, now, DIFF)
+
+    assert (late.parts, late.verdict) == (500, "clear")
+    assert "not_all_parts" in late.degraded
+    assert "not_all_parts" not in soon.degraded
+
+
+@pytest.mark.parametrize(("lines", "spaces"), [(0, 980), (8, 772)])
+def test_a_secret_that_would_be_cut_in_half_is_known_for_what_it_is(
+    caller: Caller, store: str, now: datetime, lines: int, spaces: int
+) -> None:
+    secret = "ghp_" + "x7Kq2mVb9Lr4Tz8Wc1Yd6Nf3Hs5Jg0Pa7QeR"
+    body = f"+{'a ' * 450}\n" * lines + f"+{' ' * spaces}{secret}\n"
+
+    check = of_diff(caller, now, f"--- a/x.ts\n+++ b/x.ts\n@@ -0,0 +1,{lines + 1} @@\n{body}")
+
+    assert "secret_left_out" in check.degraded
+
+
+def test_files_that_sessions_touch_together_are_named(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    with tenancy.unit():
+        row = Project.objects.get(slug=store)
+        _count(row.id, row.id, pair, now)
+
+    check = of_diff(caller, now)
+
+    (tie,) = check.ties
+    assert (check.verdict, tie.file, tie.other) == ("clear", "shop/prices.ts", "shop/mail.html")
+    assert (tie.sessions, tie.share) == (6, 1.0)
+
+
+def test_what_a_colleagues_sessions_showed_is_not_named(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    assert member_caller.user_id is not None
+    with tenancy.unit():
+        _count(member_caller.user_id, Project.objects.get(slug=store).id, pair, now)
+
+    assert of_diff(caller, now).ties == ()
+    assert len(of_diff(member_caller, now).ties) == 1
+
+
+def test_a_credential_bound_to_another_project_sees_none(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    known(caller, now)
+    other = create_project(caller=caller, slug="other", name="Other", now=now)
+
+    with pytest.raises(NotFound):
+        of_plan(replace(caller, bound_projects=(other.id,)), now + timedelta(minutes=1))
+
+
+def test_files_of_many_rare_pairs_hide_none_that_is_met_often(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        project_id = Project.objects.get(slug=store).id
+        rare = [_pair(f"shop/a{n:04}.ts", project_id) for n in range(checks_queries.PAIRS_MOST + 1)]
+        statistics.add(kind=Kind.EDGE.value, additions=rare, now=now)
+        _count(project_id, project_id, {"first": "shop/mail.html", "second": "shop/prices.ts"}, now)
+
+    (tie,) = of_diff(caller, now).ties
+
+    assert (tie.other, tie.sessions) == ("shop/mail.html", 6)
+
+
+def test_a_pair_is_met_as_often_as_all_who_may_be_seen_have_met_it(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    pair = {"first": "shop/mail.html", "second": "shop/prices.ts"}
+    assert caller.user_id is not None
+    with tenancy.unit():
+        project_id = Project.objects.get(slug=store).id
+        for audience in (project_id, caller.user_id):
+            _count(audience, project_id, pair, now, sessions=3)
+
+    (tie,) = of_diff(caller, now).ties
+
+    assert (tie.sessions, tie.share) == (6, 1.0)
+
+
+def _pair(first: str, project_id: Any) -> Addition:
+    """Return that one session touched a file together with the prices."""
+    return Addition(
+        audience=project_id,
+        project_id=project_id,
+        key=f"{first}\tshop/prices.ts",
+        counts={"sessions": 1},
+        notes={"first": first, "second": "shop/prices.ts"},
+    )
+
+
+def _count(
+    audience: Any, project_id: Any, pair: dict[str, str], now: datetime, sessions: int = 6
+) -> None:
+    edge = Addition(
+        audience=audience,
+        project_id=project_id,
+        key="\t".join(pair.values()),
+        counts={"sessions": sessions, "meetings": sessions, "forward": 3, "milliseconds": 1},
+        notes=pair,
+    )
+    files = [
+        Addition(
+            audience=audience,
+            project_id=project_id,
+            key=path,
+            counts={"sessions": sessions, "reads": 6, "edits": 6},
+            notes={"path": path},
+        )
+        for path in pair.values()
+    ]
+    statistics.add(kind=Kind.EDGE.value, additions=[edge], now=now)
+    statistics.add(kind=Kind.FILE.value, additions=files, now=now)

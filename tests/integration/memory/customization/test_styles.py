@@ -1,0 +1,219 @@
+"""Styles of an organization and of a person, and the one a context begins with (spec 2.9)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+from importlib import import_module
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound
+from memory.customization.actions.styles import MOST, put_style, remove_style
+from memory.customization.models import Definition
+from memory.customization.phases import Phase
+from memory.customization.queries import methodologies, styles
+from memory.customization.style import Fit, NewStyle, Style
+from memory.search.actions.context import Context, ContextRequest, context
+from memory.search.actions.request import SearchRequest
+from memory.taxonomy import Scope
+from teams.errors import NotBoundToProject, RoleNotSufficient
+from tests.support.memories import as_agent
+
+MOVING = import_module("memory.migrations.0018_definitions").Migration.operations[1]
+OLD_TABLE = """
+CREATE TEMPORARY TABLE memory_methodology (name text, phases jsonb, defined_by uuid,
+    defined_at timestamptz) ON COMMIT DROP
+"""
+OLD_ROW = """
+INSERT INTO memory_methodology VALUES ('kanban', '{"doing": "implement"}', %(by)s, %(now)s)
+"""
+
+
+def _put(caller: Caller, now: datetime, name: str = "coding", **given: Any) -> Style:
+    new = NewStyle(name=name, **{"text": "Short sentences, code first.", **given})
+    return put_style(caller=caller, new=new, now=now)
+
+
+def _pack(caller: Caller, now: datetime, query: str = "anything", **given: Any) -> Context:
+    request = ContextRequest(search=SearchRequest(query=query), **given)
+    return context(caller=caller, request=request, now=now)
+
+
+def _names(caller: Caller) -> list[str]:
+    return [style.name for style in styles.known(caller=caller)]
+
+
+def test_everybody_is_told_the_organizations_and_ones_own_to_nobody_else(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    _put(caller, now, "shared")
+    _put(caller, now, "own", scope="personal")
+    _put(member_caller, now, "mine", scope="personal")
+
+    assert _names(caller) == ["own", "shared"]
+    assert _names(member_caller) == ["mine", "shared"]
+    assert _names(as_agent(member_caller, bound_projects=())) == ["shared"]
+    assert _names(replace(member_caller, user_id=None, token_id=uuid4())) == ["shared"]
+
+
+def test_a_personal_style_of_a_name_stands_beside_the_organizations(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    _put(caller, now, topics=("coding",))
+    mine = _put(caller, now, scope="personal", topics=("coding",))
+
+    found = styles.composed(caller=caller, topic="coding", interface=None)
+
+    assert found is not None
+    assert found.style == mine
+    assert found.fit is Fit.TOPIC
+
+
+def test_one_is_defined_anew_and_removed(caller: Caller, store: str, now: datetime) -> None:
+    first = _put(caller, now)
+    second = _put(caller, now, text="Long sentences.", interfaces=("cursor",))
+
+    assert second.id == first.id
+    assert styles.known(caller=caller) == (second,)
+    remove_style(caller=caller, style_id=first.id)
+    assert styles.known(caller=caller) == ()
+    with pytest.raises(NotFound):
+        remove_style(caller=caller, style_id=first.id)
+
+
+def test_a_new_default_takes_the_place_of_the_one_before(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    _put(caller, now, "first", is_default=True)
+    _put(caller, now, "own", scope="personal", is_default=True)
+    _put(caller, now, "second", is_default=True)
+
+    defaults = [style.name for style in styles.known(caller=caller) if style.is_default]
+
+    assert defaults == ["own", "second"]
+
+
+def test_members_define_their_own_alone(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    shared = _put(caller, now)
+    theirs = _put(caller, now, "own", scope="personal")
+
+    with pytest.raises(RoleNotSufficient):
+        _put(member_caller, now, "other")
+    with pytest.raises(RoleNotSufficient):
+        remove_style(caller=member_caller, style_id=shared.id)
+    with pytest.raises(NotFound):
+        remove_style(caller=member_caller, style_id=theirs.id)
+    with pytest.raises(NotBoundToProject):
+        _put(as_agent(caller, bound_projects=()), now, "other")
+    with pytest.raises(InvalidInput) as nobody:
+        _put(replace(caller, user_id=None, token_id=uuid4()), now, "other", scope="personal")
+    assert nobody.value.errors[0].pointer == "/scope"
+    assert _names(caller) == ["coding", "own"]
+
+
+def test_there_is_room_for_so_many(caller: Caller, store: str, now: datetime) -> None:
+    for number in range(MOST):
+        _put(caller, now, f"style-{number}")
+
+    with pytest.raises(InvalidInput):
+        _put(caller, now, "one-more")
+    assert _put(caller, now, "style-0", text="Anew.").text == "Anew."
+    assert _put(caller, now, "one-more", scope="personal").scope is Scope.PERSONAL
+
+
+def test_a_context_begins_with_the_style_that_fits_within_its_budget(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    _put(caller, now, topics=("carts",))
+    _put(member_caller, now, "mine", scope="personal", is_default=True, text="Plain words.")
+
+    fits = _pack(member_caller, now, "what do carts do")
+    usual = _pack(member_caller, now)
+    said = _pack(caller, now, topic="carts", budget_tokens=200)
+
+    assert fits.text.startswith("How answers should read (coding): Short sentences, code first.\n")
+    assert usual.text.startswith("How answers should read (mine): Plain words.\n")
+    assert said.style is not None
+    assert (said.style.composed.fit, said.style.composed.topic) == (Fit.TOPIC, "carts")
+    assert 0 < said.tokens <= 200
+    assert _pack(caller, now).style is None
+    assert _pack(member_caller, now, style=False).style is None
+
+
+def test_a_style_that_takes_too_much_is_named_and_not_told(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    _put(caller, now, text="Say it plainly. " * 30, is_default=True)
+
+    packed = _pack(caller, now, budget_tokens=100)
+
+    assert packed.style is not None
+    assert packed.style.text == ""
+    assert packed.text == ""
+
+
+def test_styles_and_methodologies_do_not_mix(caller: Caller, store: str, now: datetime) -> None:
+    _put(caller, now, "kanban")
+
+    assert methodologies.own(caller=caller) == {}
+    assert _names(caller) == ["kanban"]
+
+
+def test_what_an_agent_is_told_holds_no_secret(caller: Caller, store: str, now: datetime) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        _put(caller, now, text="Sign with AKIAIOSFODNN7EXAMPL2 always.")
+    with pytest.raises(InvalidInput) as topic:
+        _put(caller, now, topics=("coding", "AKIAIOSFODNN7EXAMPL2"))
+
+    assert refused.value.errors[0].pointer == "/text"
+    assert topic.value.errors[0].pointer == "/topics/1"
+    assert "AKIA" not in str(refused.value.detail)
+    assert _names(caller) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_defaults_at_once_one_remains(caller: Caller, store: str, now: datetime) -> None:
+    def put(name: str) -> None:
+        with entered(caller):
+            _put(caller, now, name, is_default=True)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(put, ("one", "other")))
+
+    with entered(caller), tenancy.unit():
+        assert Definition.objects.filter(is_default=True).count() == 1
+
+
+def test_methodologies_of_before_are_taken_over(caller: Caller, store: str, now: datetime) -> None:
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute(OLD_TABLE)
+        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
+        cursor.execute(MOVING.sql)
+
+    with tenancy.unit():
+        row = Definition.objects.get()
+    assert methodologies.own(caller=caller) == {"kanban": {"doing": Phase.IMPLEMENT}}
+    assert (row.audience, row.defined_by) == (caller.organization_id, caller.user_id)
+    assert row.defined_at == now
+
+
+def test_methodologies_have_a_way_back(caller: Caller, store: str, now: datetime) -> None:
+    _put(caller, now)  # a style, which had no table
+    with tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute(OLD_TABLE)
+        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
+        cursor.execute(MOVING.sql)
+        cursor.execute("TRUNCATE memory_methodology")
+        cursor.execute(MOVING.reverse_sql)
+        cursor.execute("TABLE memory_methodology")
+
+        assert cursor.fetchall() == [("kanban", '{"doing": "implement"}', caller.user_id, now)]

@@ -1,0 +1,252 @@
+"""import(export(x)) = x, and an export holds what its caller may see, no more (spec 7.6)."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.authentication import entered
+from accounts.caller import Caller, Role
+from accounts.errors import Forbidden, InvalidInput, NotFound, RoleNotSufficient
+from memory.documents import reading
+from memory.documents.actions.export import ExportRequest, export
+from memory.documents.actions.restore import Reinstated, reinstate
+from memory.documents.formats import cairn
+from memory.documents.formats.cairn import FIELDS, Fate
+from memory.documents.writing import ExportFormat
+from memory.records.actions.revise import revise
+from memory.records.models import Memory, MemoryLink
+from memory.review.actions.correct import correct
+from teams.actions.projects import create_project
+from teams.models import AuditEntry
+from tests.support import memories, people, records
+from tests.support.goals import Scale
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+ALL = "is:any"
+LOSSLESS = (ExportFormat.JSON, ExportFormat.LINES, ExportFormat.MARKDOWN)
+OF_PLACES = {"id", "project", "author_user", "superseded_by"}
+
+
+def exported(caller: Caller, now: datetime, **given: Any) -> list[dict[str, Any]]:
+    request = ExportRequest(**{"project": "store", "query": ALL, **given})
+    data = export(caller=caller, request=request, now=now).file.read()
+    found = reading.read(name="export", data=data)
+    assert found.faults == ()
+    return [dict(one.record) for one in found.candidates]
+
+
+def brought_back(caller: Caller, told: list[dict[str, Any]], now: datetime) -> Reinstated:
+    return reinstate(caller=caller, project="empty", records=tuple(told), now=now)
+
+
+def comparable(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records with their ids replaced by what they say, so that two places compare."""
+    said = {one["id"]: one["content"] for one in told}
+    return sorted(
+        (
+            {
+                **{name: value for name, value in one.items() if name not in OF_PLACES},
+                "superseded_by": said.get(one["superseded_by"]),
+                "links": sorted(
+                    ({**link, "target": said.get(link["target"])} for link in one["links"]),
+                    key=json.dumps,
+                ),
+            }
+            for one in told
+        ),
+        key=lambda one: str(one["content"]),
+    )
+
+
+@pytest.fixture
+def empty(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
+    """A project without memories."""
+    return create_project(caller=caller, slug="empty", name="Empty", now=now).slug
+
+
+@pytest.mark.timeout(3_600)
+@pytest.mark.goal(name="G23")
+@pytest.mark.parametrize("format", LOSSLESS)
+def test_what_is_exported_comes_back_as_it_was(
+    caller: Caller, store: str, empty: str, now: datetime, format: ExportFormat, scale: Scale,
+    figure: Callable[[str], None],
+) -> None:  # fmt: skip
+    count = scale.of(short=150, long=10_000)
+    records.fill(caller=caller, project=store, count=count, seed=23)
+    before = exported(caller, now, format=format)
+    started = perf_counter()
+
+    done = brought_back(caller, before, now)
+
+    took = perf_counter() - started
+    after = exported(caller, now, project=empty, format=format)
+    assert (done.added, done.refused) == (count, ())
+    assert comparable(after) == comparable(before)
+    kept = sum(fate is Fate.KEPT for fate, _ in FIELDS.values())
+    figure(f"{format}: {count:,} memories equal, {kept} fields kept, back in {took:.1f} s")
+
+
+def test_bringing_back_twice_adds_nothing(
+    caller: Caller, store: str, empty: str, now: datetime
+) -> None:
+    records.fill(caller=caller, project=store, count=40, seed=1)
+    told = exported(caller, now)
+    brought_back(caller, told, now)
+
+    again = brought_back(caller, told, now)
+
+    assert (again.added, again.known) == (0, 40)
+    with tenancy.unit():
+        assert Memory.objects.filter(project__slug=empty).count() == 40
+
+
+def test_an_export_comes_back_in_another_organization(
+    caller: Caller, other_caller: Caller, store: str, now: datetime
+) -> None:
+    records.fill(caller=caller, project=store, count=40, seed=2)
+    before = exported(caller, now)
+
+    with people.outside(), entered(other_caller):
+        create_project(caller=other_caller, slug="empty", name="Empty", now=now)
+        brought_back(other_caller, before, now)
+        after = exported(other_caller, now, project="empty")
+
+    assert {one["author_user"] for one in after} == {str(other_caller.user_id)}
+    for one in (*before, *after):
+        for version in one["versions"]:
+            version.pop("changed_by")
+    assert comparable(after) == comparable(before)
+
+
+def test_a_real_history_comes_back(caller: Caller, store: str, empty: str, now: datetime) -> None:
+    old = memories.stored(caller, now, project=store).id
+    told = f"{memories.REDIS} Since version 3."
+    fixed = correct(
+        caller=caller, memory_id=old, content=told, kind="wrong", reason="", now=now
+    ).memory
+    assert fixed is not None
+    revise(caller=caller, memory_id=fixed.id, changes={"tags": ["a"]}, if_version=None, now=now)
+
+    brought_back(caller, exported(caller, now), now)
+
+    with tenancy.unit():
+        new = Memory.objects.get(project__slug=empty, status="active")
+        gone = Memory.objects.get(project__slug=empty, status="superseded")
+        assert gone.superseded_by_id == new.id
+        assert new.versions.count() == fixed.version
+        assert MemoryLink.objects.filter(source=new, target=gone, kind="supersedes").count() == 1
+
+
+def test_others_personal_memories_and_hidden_projects_are_in_no_export(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    shared = memories.stored(caller, now, memories.CARTS, project=store)
+    mine = memories.stored(caller, now, memories.PARSER, project=store, scope="personal")
+    hidden = memories.stored(caller, now, project="vault")
+    with tenancy.unit():
+        for other in (mine, hidden):
+            MemoryLink.objects.create(source_id=shared.id, target_id=other.id, kind="see_also")
+        Memory.objects.filter(pk=shared.id).update(superseded_by=mine.id)
+
+    for project in (store, None):
+        (told,) = exported(member_caller, now, project=project)
+        assert (told["id"], told[cairn.LINKS], told["superseded_by"]) == (str(shared.id), [], None)
+    with pytest.raises(NotFound):
+        exported(member_caller, now, project="vault")
+
+
+def test_a_version_of_before_it_was_shared_stays_its_authors(
+    member_caller: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    note = memories.stored(member_caller, now, project=store, scope="personal")
+    changes = {"scope": "project", "content": memories.CARTS}
+    revise(caller=member_caller, memory_id=note.id, changes=changes, if_version=None, now=now)
+
+    (told,) = exported(caller, now)
+    (mine,) = exported(member_caller, now)
+
+    assert told[cairn.VERSIONS] == []
+    assert len(mine[cairn.VERSIONS]) == 1
+
+
+def test_what_looks_like_a_secret_by_now_is_not_exported(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    kept = memories.stored(caller, now, project=store)
+    with tenancy.unit():
+        content = "The password of staging is `hunter2Xq9!zLm4`, said the old note."
+        Memory.objects.filter(pk=kept.id).update(content=content)
+
+    for format in ExportFormat:
+        request = ExportRequest(project=store, format=format)
+        assert b"hunter2" not in export(caller=caller, request=request, now=now).file.read()
+
+
+def test_an_export_is_told_once(caller: Caller, store: str, now: datetime) -> None:
+    memories.stored(caller, now, project=store)
+
+    exported(caller, now)
+
+    with tenancy.unit():
+        (entry,) = AuditEntry.objects.filter(act="memory.exported")
+        assert entry.details == {"memories": 1, "format": "json"}
+
+
+def test_words_are_no_filter(caller: Caller, store: str, now: datetime) -> None:
+    with pytest.raises(InvalidInput):
+        exported(caller, now, query="redis tokens")
+
+
+def test_only_managers_in_person_bring_back_what_was(
+    caller: Caller, member_caller: Caller, empty: str, now: datetime
+) -> None:
+    agent = memories.as_agent(replace(caller, role=Role.OWNER))
+
+    with pytest.raises(RoleNotSufficient):
+        brought_back(member_caller, [], now)
+    with pytest.raises(Forbidden):
+        brought_back(agent, [], now)
+
+
+def test_broken_and_secret_records_are_refused_one_by_one(
+    caller: Caller, store: str, empty: str, now: datetime
+) -> None:
+    records.fill(caller=caller, project=store, count=6, seed=3)
+    told = exported(caller, now)
+    told[0]["content"] = "The password of staging is `hunter2Xq9!zLm4`, said the note."
+    told[1]["status"] = "deleted"
+    told[2]["confidence"] = 7
+    told[3]["versions"] = [{"number": 1, "content": "password = hunter2Xq9!zLm4"}]
+    del told[4]["created_at"]
+
+    done = brought_back(caller, told, now)
+
+    assert (done.added, len(done.refused)) == (1, 5)
+    assert "hunter2" not in repr(done)
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+14:00"])
+@pytest.mark.parametrize("name", [*cairn.MOMENTS, "versions"])
+def test_moment_that_no_row_holds_is_refused_and_all_others_stay_readable(
+    caller: Caller, store: str, empty: str, now: datetime, name: str, moment: str
+) -> None:
+    records.fill(caller=caller, project=store, count=2, seed=3)
+    fine, odd = exported(caller, now)
+    version = {
+        "number": 1, "content": "It was so.", "fields": {}, "reason": "", "changed_by": None,
+        "changed_agent": "", "changed_at": moment,
+    }  # fmt: skip
+    odd[name] = [version] if name == cairn.VERSIONS else moment
+
+    done = brought_back(caller, [fine, odd], now)
+
+    assert (done.added, [id for id, _ in done.refused]) == (1, [odd["id"]])
+    assert [one["content"] for one in exported(caller, now, project=empty)] == [fine["content"]]

@@ -1,0 +1,368 @@
+"""Names that a statistical reader finds at night, in memories whose patterns found few (2.6)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.models import Job
+from memory.entities.accurate import ENOUGH, Reader, ReadSpan
+from memory.entities.actions import enrich_entities, read_names
+from memory.entities.actions.entities import about, known
+from memory.entities.actions.forget_enriched import forget_enriched
+from memory.entities.models import Mention
+from memory.intake.actions.remember_all import remember_all
+from memory.providers import registry
+from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
+from memory.providers.name_reader import NUMBER
+from memory.providers.settings import ProviderSettings
+from memory.records.actions.revise import revise
+from memory.records.models import Memory
+from memory.search.actions.filter_values import Narrowing
+from tests.support.marking import marking, not_there
+from tests.support.memories import new, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+MOVED = "Priya Raman decided that reports are sent on the first day of a month."
+NAMED = "AuthService asks Kafka; Marco wrote it."
+
+
+def enrich(reader: Reader, *, left: int = 1_000) -> Mapping[str, Any]:
+    return enrich_entities.enrich_part(left=left, tell=lambda *_: None, open_reader=lambda: reader)
+
+
+def mentions() -> set[tuple[str, int]]:
+    with tenancy.unit():
+        return set(Mention.objects.values_list("key", "read_by"))
+
+
+def marks() -> list[int]:
+    with tenancy.unit():
+        return sorted(Memory.objects.values_list("enriched_by", flat=True))
+
+
+def queued() -> list[dict[str, Any]]:
+    rows = Job.objects.filter(name=enrich_entities.JOB, state="queued")
+    return list(rows.values_list("payload", flat=True))
+
+
+def person(caller: Caller, name: str, now: datetime) -> int:
+    """Say how many memories name a person, as the caller sees it."""
+    found = about(caller=caller, name=name, type="person", narrowing=Narrowing(limit=9), now=now)
+    return 0 if found.thing is None else found.thing.memories
+
+
+def test_a_person_in_a_memory_is_found_at_night(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, MOVED, project=store)
+    before = person(caller, "Priya Raman", now)
+
+    done = enrich(marking())
+
+    assert (before, person(caller, "priya-raman", now)) == (0, 1)
+    assert done == {"read": 1, "named": 1}
+    assert mentions() == {("priya raman", NUMBER)}
+
+
+def test_a_memory_with_two_names_is_not_read(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, NAMED, project=store)
+    heard: list[str] = []
+
+    enrich(marking(heard=heard))
+
+    assert (heard, marks()) == ([], [ENOUGH])
+
+
+def test_one_stored_before_marks_were_kept_is_passed_over_once(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, NAMED, project=store)
+    with tenancy.unit():
+        Memory.objects.update(enriched_by=0)
+    heard: list[str] = []
+
+    first, second = enrich(marking(heard=heard)), enrich(marking(heard=heard))
+
+    assert (first["read"], second["read"], heard, marks()) == (1, 0, [], [ENOUGH])
+
+
+def test_each_is_read_once_and_nothing_a_person_sees_of_it_changes(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+    with tenancy.unit():
+        before = Memory.objects.values("version", "updated_at").get(pk=memory.id)
+    heard: list[str] = []
+
+    enrich(marking(heard=heard))
+    again = enrich(marking(heard=heard))
+
+    assert (again["read"], heard, marks()) == (0, [MOVED], [NUMBER])
+    with tenancy.unit():
+        assert Memory.objects.values("version", "updated_at").get(pk=memory.id) == before
+
+
+def test_a_changed_text_is_read_anew(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+    enrich(marking())
+
+    changes = {"content": MOVED.replace("Priya Raman", "Marco")}
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+    between = mentions()
+    enrich(marking())
+
+    assert between == set()
+    assert mentions() == {("marco", NUMBER)}
+
+
+def test_what_was_changed_while_it_was_read_is_read_the_next_time(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+
+    def change() -> None:
+        changes = {"content": MOVED.replace("Priya Raman", "Marco")}
+        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    enrich(marking(meanwhile=change))
+    between = (mentions(), marks())
+    enrich(marking())
+
+    assert between == (set(), [0])
+    assert mentions() == {("marco", NUMBER)}
+
+
+def test_one_that_cannot_be_read_stops_nobody_and_is_counted(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, MOVED, project=store)
+    stored(caller, now, "Globex wants long reports.", project=store)
+    plain = marking()
+
+    def stumbling(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
+        if MOVED in texts:
+            raise ProviderInvalidAnswer(detail="It stumbled.")
+        return plain(texts)
+
+    first, second = enrich(stumbling), enrich(stumbling)
+
+    assert first == {"read": 2, "named": 1, "failed": 1}
+    assert (second["read"], mentions(), marks()) == (0, {("globex", NUMBER)}, [NUMBER, NUMBER])
+
+
+def test_a_batch_is_of_few_characters(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(enrich_entities, "CHARACTERS", len(MOVED))
+    stored(caller, now, MOVED, project=store)
+    stored(caller, now, "Globex wants long reports.", project=store)
+    sizes: list[int] = []
+    plain = marking()
+
+    def measured(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
+        sizes.append(len(texts))
+        return plain(texts)
+
+    done = enrich(measured)
+
+    assert (done["read"], sizes) == (2, [1, 1])
+
+
+def test_two_parts_at_once_store_each_name_once(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, MOVED, project=store)
+
+    enrich(marking(meanwhile=lambda: enrich(marking())))
+
+    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
+
+
+def test_a_part_that_is_killed_is_done_again(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, MOVED, project=store)
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        enrich(marking(meanwhile=die))
+    enrich(marking())
+
+    assert mentions() == {("priya raman", NUMBER)}
+
+
+def test_a_night_has_an_end_and_is_done_in_parts(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = tuple(new(f"Marco asks for rule {n} to stay as it is.", project=store) for n in range(7))
+    remember_all(caller=caller, new=many, now=now)
+    monkeypatch.setattr(enrich_entities, "BATCH", 2)
+    monkeypatch.setattr(enrich_entities, "BATCHES", 1)
+    told: list[tuple[int, int]] = []
+
+    after: list[list[dict[str, Any]]] = []
+
+    for left in (5, 3, 1):
+        enrich_entities.enrich_part(
+            left=left, tell=lambda *so_far: told.append(so_far), open_reader=marking
+        )
+        after.append(queued())
+        Job.objects.all().delete()
+
+    assert told == [(2, 2), (2, 2), (1, 1)]
+    assert (marks(), after) == ([0, 0, *[NUMBER] * 5], [[{"left": 3}], [{"left": 1}], []])
+
+
+def test_the_job_is_queued_where_something_waits_and_once(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    nothing = enrich_entities.queue()
+    stored(caller, now, MOVED, project=store)
+
+    assert not nothing
+    assert enrich_entities.queue()
+    assert not enrich_entities.queue()
+    assert queued() == [{"left": enrich_entities.A_NIGHT}]
+
+
+def test_without_the_extra_the_result_says_so(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, MOVED, project=store)
+
+    done = enrich_entities.enrich_part(left=9, tell=lambda *_: None, open_reader=not_there)
+
+    assert done == {"read": 0, "named": 0, "not_installed": "It is not installed. Run: make ner"}
+    assert (marks(), queued()) == ([0], [])
+
+
+def test_an_altered_model_ends_the_job_for_good() -> None:
+    def altered() -> Reader:
+        raise ProviderRefused(detail="It is altered.", hint="Run: make ner")
+
+    with pytest.raises(jobs.PermanentFailure, match=r"It is altered\. Run: make ner"):
+        enrich_entities.enrich_part(left=9, tell=lambda *_: None, open_reader=altered)
+
+
+def test_a_grown_reader_of_patterns_leaves_it_to_the_night(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, MOVED, project=store)
+    enrich(marking())
+    with tenancy.unit():
+        Memory.objects.update(names_version=0)
+
+    read_names.read_part(tell=lambda *_: None)
+    between = marks()
+    enrich(marking())
+
+    assert (between, mentions()) == ([0], {("priya raman", NUMBER)})
+
+
+def test_what_is_archived_is_not_read(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(status="archived")
+
+    assert (enrich(marking())["read"], enrich_entities.queue()) == (0, False)
+
+
+def test_a_name_stays_with_those_who_may_read_its_memory(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, MOVED, project=store, scope="personal")
+    stored(caller, now, "Marco wants short names.", project=store)
+
+    enrich(marking())
+
+    assert (person(caller, "Priya Raman", now), person(caller, "Marco", now)) == (1, 1)
+    assert (person(member_caller, "Priya Raman", now), person(member_caller, "Marco", now)) == (
+        0,
+        1,
+    )
+    listed = known(
+        caller=member_caller, begins="", type=None, narrowing=Narrowing(), after=None, limit=9
+    )
+    assert [(one.name, one.memories) for one in listed.items] == [("Marco", 1)]
+
+
+def test_a_mention_has_the_place_of_its_memory(caller: Caller, store: str, now: datetime) -> None:
+    ids: list[UUID] = [
+        stored(caller, now, MOVED, project=store, scope="personal").id,
+        stored(caller, now, "Marco wants short names.", project=store).id,
+        stored(caller, now, "Globex wants long ones.", scope="organization").id,
+    ]
+
+    enrich(marking())
+
+    with tenancy.unit():
+        rows = Memory.objects.in_bulk(ids)
+        places = {one.memory_id: (one.audience, one.project_id) for one in Mention.objects.all()}
+    assert places == {id: (row.audience, row.project_id) for id, row in rows.items()}
+
+
+def test_what_was_read_is_taken_back_and_not_read_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, "AuthService: Marco wants short names.", project=store)
+    enrich(marking())
+    before = mentions()
+
+    gone = forget_enriched()
+
+    assert before == {("auth service", 0), ("marco", NUMBER)}
+    assert (gone, mentions(), enrich_entities.queue()) == (1, {("auth service", 0)}, False)
+
+
+def test_the_command_says_what_is_not_installed_and_takes_back(
+    caller: Caller, store: str, now: datetime, tmp_path: Path
+) -> None:
+    stored(caller, now, MOVED, project=store)
+    enrich(marking())
+    told = StringIO()
+
+    call_command("enrich_entities", tenant="acme", take_back=True, stdout=told)
+
+    assert told.getvalue() == "acme: 1 names forgotten\n"
+    registry.configure(settings=ProviderSettings(models_dir=tmp_path))
+    try:
+        with pytest.raises(CommandError, match="Run: make ner"):
+            call_command("enrich_entities", tenant="acme")
+        with pytest.raises(CommandError, match="There is no organization 'nobody'"):
+            call_command("enrich_entities", tenant="nobody")
+    finally:
+        registry.reset()
+
+
+def test_another_tag_or_place_of_the_same_text_keeps_what_was_read(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, MOVED, project=store)
+    enrich(marking())
+    before = person(member_caller, "Priya Raman", now)
+
+    for changes in ({"tags": ["reports"]}, {"scope": "personal"}):
+        revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    assert (mentions(), marks()) == ({("priya raman", NUMBER)}, [NUMBER])
+    assert (before, person(member_caller, "Priya Raman", now)) == (1, 0)
+    assert person(caller, "Priya Raman", now) == 1
+
+
+def test_who_found_a_name_is_told_by_what_one_may_see(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, "Marco wants short names.", project=store)
+    stored(caller, now, "Ask @Marco about the reports of a month.", project=store, scope="personal")
+    enrich(marking())
+
+    told = [
+        about(caller=one, name="Marco", type=None, narrowing=Narrowing(limit=9), now=now)
+        for one in (caller, member_caller)
+    ]
+
+    assert [one.is_only_read for one in told] == [False, True]
+    assert [one.thing and one.thing.memories for one in told] == [2, 1]

@@ -1,0 +1,226 @@
+"""Large organizations: when their indexes are made, by whom, and that searches find the same."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.models import Job, Organization
+from memory.index.actions import embedding, indexing
+from memory.index.models import Lexeme
+from memory.records.models import Memory
+from memory.search.sql import candidates
+from teams import visibility
+from tests.support import crowds
+from tests.support.crowds import Member
+
+SIZE = 400
+ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
+TOLD = [(1, 2), (2, 2)]
+WHOLE_SCAN = """
+    SELECT k.memory_id FROM memory_memorykeyword AS k, asking_of(%s, %s::uuid[], NULL) AS a
+    WHERE (k.weights <#> a.weights) < 0 ORDER BY k.weights <#> a.weights, k.memory_id LIMIT 7
+"""
+
+
+def unheard(made: int, missing: int) -> None:
+    """Take no notice."""
+
+
+@pytest.fixture
+def members(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[Member, ...]:
+    """A stored crowd, its words counted."""
+    with tenancy.unit():
+        made = crowds.crowd(size=SIZE, projects=crowds.make_projects("red"), now=now)
+        crowds.settle(members=made, caller=caller, now=now)
+        candidates.refresh_lexicon()
+        with (
+            connection.cursor() as cursor
+        ):  # what is checked at commit keeps indexes from being made
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    return made
+
+
+@pytest.fixture
+def large(members: tuple[Member, ...], caller: Caller) -> tuple[Member, ...]:
+    """The same with indexes, and said to be part of very many."""
+    assert indexing.make_indexes(tell=unheard) == 2
+    with tenancy.unit():
+        Lexeme.objects.create(word="", audience=caller.organization_id, documents=10**6,
+                              project_id=UUID(int=0))  # fmt: skip
+    return members
+
+
+def found(caller: Caller, **wanted: Any) -> set[UUID]:
+    with tenancy.unit():
+        return {one.memory_id for one in crowds.ask(caller=caller, **wanted)}
+
+
+def test_below_the_size_nothing_is_queued(members: tuple[Member, ...]) -> None:
+    with tenancy.unit():
+        assert not indexing.queue_when_large(live=indexing.LARGE)
+
+    assert not Job.objects.filter(name=indexing.JOB).exists()
+
+
+def test_above_it_one_job_is_queued_until_the_indexes_stand(members: tuple[Member, ...]) -> None:
+    with tenancy.unit():
+        assert indexing.queue_when_large(live=indexing.LARGE + 1)
+        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+
+    indexing.make_indexes(tell=unheard)
+
+    with tenancy.unit():
+        assert not indexing.queue_when_large(live=indexing.LARGE + 1)
+
+
+def test_indexes_are_made_once(members: tuple[Member, ...]) -> None:
+    told: list[tuple[int, int]] = []
+
+    assert indexing.make_indexes(tell=lambda made, missing: told.append((made, missing))) == 2
+    assert told == TOLD
+    assert indexing.make_indexes(tell=unheard) == 0
+
+
+def test_what_would_keep_writers_waiting_is_left_to_an_operator(
+    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "MOST_WAITED_FOR", SIZE - 1)
+
+    with pytest.raises(jobs.PermanentFailure, match="index_search"):
+        indexing.make_indexes(tell=unheard)
+
+
+def test_an_organization_makes_no_index_of_another(
+    members: tuple[Member, ...], other_organization: Organization
+) -> None:
+    with (
+        pytest.raises(Exception, match="not the organization of the unit"),
+        tenancy.unit(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute("SELECT cairn.index_search(%s, 9)", [other_organization.id])
+
+
+def test_the_nearest_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+    exactly = sorted(large, key=lambda one: -float(ASKED @ one.vector))[:20]
+
+    near = found(caller, vector=ASKED, dense_limit=20)
+
+    assert len(near) == 20
+    assert len(near & {one.id for one in exactly}) >= 19
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("lantern",), ("rare", "lantern"), ("rare", *crowds.WORDS[:4]), ("unheard", *crowds.WORDS)],
+    ids=len,
+)
+def test_the_best_by_words_are_those_of_a_whole_scan(
+    members: tuple[Member, ...], caller: Caller, words: tuple[str, ...]
+) -> None:
+    rare = ((one.id, embedding.code_of(one.type), f"{one.text} rare") for one in members[:12])
+    with tenancy.unit(), connection.cursor() as cursor:
+        candidates.write_keywords(rows=tuple(rare))
+        candidates.refresh_lexicon()
+        audiences = list(visibility.sight_of(caller=caller).audiences)
+        cursor.execute(WHOLE_SCAN, [" ".join(words), audiences])
+        best = {row[0] for row in cursor.fetchall()}
+
+        found = crowds.ask(caller=caller, words=" ".join(words), keyword_limit=7)
+
+    assert {one.memory_id for one in found} == best
+    assert len(best) == 7
+
+
+def test_words_are_found_over_the_index(large: tuple[Member, ...], caller: Caller) -> None:
+    both = {one.id for one in large if {"lantern", "violin"} <= set(one.text.split())}
+
+    best = found(caller, words="lantern violin", keyword_limit=len(both))
+
+    assert best == both
+
+
+@pytest.mark.parametrize(
+    "wanted", [{"tags": ("auth", "cache")}, {"files": (".env",)}, {"author": "codex"}], ids=str
+)
+def test_a_filter_behind_the_index_returns_as_many_as_there_are(
+    large: tuple[Member, ...], caller: Caller, wanted: dict[str, Any]
+) -> None:
+    passing = {
+        one.id
+        for one in large
+        if set(wanted.get("tags", ())) <= set(one.tags)
+        and set(wanted.get("files", ())) <= set(one.files)
+        and wanted.get("author", one.agent.lower()) == one.agent.lower()
+    }
+
+    assert found(caller, vector=ASKED, **wanted) == passing
+    assert found(caller, words=" ".join(crowds.WORDS), **wanted) == passing
+
+
+def test_a_small_part_is_read_alone_and_exactly(
+    members: tuple[Member, ...], caller: Caller
+) -> None:
+    red = next(one.project for one in members if one.project)
+    asked: dict[str, Any] = {"vector": ASKED, "projects": (red,), "dense_limit": 25}
+    with tenancy.unit():
+        before = crowds.ask(caller=caller, **asked)
+        Lexeme.objects.create(word="", audience=UUID(int=8), documents=10**4, project_id=None)
+        after = crowds.ask(caller=caller, **asked)
+        words = crowds.ask(caller=caller, words="lantern", projects=(red,))
+
+    assert {one.memory_id for one in after} == {one.memory_id for one in before}
+    assert {one.memory_id for one in words} == {one.id for one in members if "lantern" in one.text}
+
+
+@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
+def test_who_may_not_see_finds_nothing_over_an_index(
+    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+) -> None:
+    bound = replace(member_caller, bound_projects=(UUID(int=9),))
+
+    assert found(caller, **path)
+    assert found(bound, **path) == set()
+
+
+@pytest.mark.parametrize("path", [{"vector": ASKED}, {"words": "lantern"}], ids=["dense", "words"])
+def test_what_is_personal_is_not_found_by_others_over_an_index(
+    large: tuple[Member, ...], caller: Caller, member_caller: Caller, path: dict[str, Any]
+) -> None:
+    own = next(iter(found(caller, **path)))
+    with tenancy.unit():
+        Memory.objects.filter(pk=own).update(audience=caller.user_id)
+        candidates.sync_filters(memory_ids=(own,))
+
+    assert own in found(caller, **path)
+    assert own not in found(member_caller, **path)
+
+
+def test_the_past_is_still_scanned(
+    large: tuple[Member, ...], caller: Caller, now: datetime
+) -> None:
+    known = {one.id for one in large if one.known_from <= now}
+
+    assert found(caller, vector=ASKED, moment=now) == known
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_operator_makes_them_beside_the_work(
+    members: tuple[Member, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(indexing, "LARGE", 10)
+
+    call_command("index_search", memory="64MB")
+    call_command("index_search", organization="acme")
+
+    said, progress = capsys.readouterr()
+    assert "… acme: making memory_vector_near_" in progress
+    assert "acme: memory_kw_time, memory_vector_near_" in said
+    assert "acme: nothing to make" in said

@@ -1,0 +1,296 @@
+"""Searching real rows: ranking, silence, visibility, and what happens without vectors."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound
+from accounts.models import Organization
+from memory.index.actions import embedding
+from memory.index.models import EmbeddingModel
+from memory.intake.actions.remember import NewMemory, remember
+from memory.providers import registry
+from memory.providers.settings import ProviderSettings
+from memory.records.actions.archive import archive
+from memory.review.actions.correct import correct
+from memory.search.actions.search import PROFILES, STAGES, SearchRequest, search
+from teams.actions.projects import create_project
+from teams.models import Project
+from tests.support import people
+
+REDIS = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
+CARTS = "We chose Postgres advisory locks for merging carts instead of optimistic retries."
+PARSER = "parse_invoice_lines in billing/parser.py drops lines without a tax code."
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def project(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> str:
+    """A project with three memories."""
+    slug = create_project(caller=caller, slug="store", name="Store", now=now).slug
+    for content in (REDIS, CARTS, PARSER):
+        new = NewMemory(content=content, source="user_taught", project=slug)
+        assert remember(caller=caller, new=new, now=now).outcome == "added"
+    return slug
+
+
+def _found(caller: Caller, now: datetime, query: str, **options: object) -> list[str]:
+    request = SearchRequest(query=query, **{"threshold": 0.0, **options})  # type: ignore[arg-type]
+    return [hit.memory.content for hit in search(caller=caller, request=request, now=now).hits]
+
+
+def test_words_of_a_memory_rank_it_first(caller: Caller, project: str, now: datetime) -> None:
+    assert _found(caller, now, "redis unreachable token refresh")[0] == REDIS
+
+
+@pytest.mark.parametrize("query", ["parse_invoice_lines", "billing/parser.py", "invoice lines"])
+def test_an_identifier_whole_or_in_parts_is_found(
+    caller: Caller, project: str, now: datetime, query: str
+) -> None:
+    assert _found(caller, now, query)[0] == PARSER
+
+
+def test_what_fits_nothing_is_answered_with_silence(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    request = SearchRequest(query="zebra migration across the savannah")
+
+    answer = search(caller=caller, request=request, now=now)
+
+    assert answer.nothing_relevant
+    assert answer.hits == ()
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_explanation_sums_to_the_score(
+    caller: Caller, project: str, now: datetime, profile: str
+) -> None:
+    request = SearchRequest(query="redis token", threshold=0.0, profile=profile)
+
+    hits = search(caller=caller, request=request, now=now).hits
+
+    for hit in hits:
+        assert sum(hit.explain["parts"].values()) == pytest.approx(hit.explain["score"])
+        paths = sum(path["value"] for path in hit.explain["paths"].values())
+        assert paths == pytest.approx(hit.explain["fusion"])
+
+
+def test_a_project_sets_how_relevant_a_hit_must_be(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    request = SearchRequest(query="redis token refresh", project=project)
+    usual = search(caller=caller, request=request, now=now)
+    with tenancy.unit():
+        Project.objects.filter(slug=project).update(settings={"relevance_threshold": 1.0})
+
+    strict = search(caller=caller, request=request, now=now)
+    asked = search(caller=caller, request=replace(request, threshold=0.0), now=now)
+
+    assert (usual.nothing_relevant, strict.nothing_relevant) == (False, True)
+    assert asked.hits[0].memory.content == REDIS
+
+
+def test_without_an_embedder_words_still_find_and_the_answer_says_so(
+    caller: Caller, project: str, now: datetime, no_embedder: str
+) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.update(key=no_embedder)
+    request = SearchRequest(query="advisory locks carts")
+
+    answer = search(caller=caller, request=request, now=now)
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def test_the_organizations_model_answers_while_the_installations_is_away(
+    caller: Caller,
+    project: str,
+    now: datetime,
+    no_embedder: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(embedding, "_last_seen", {})
+
+    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
+
+    assert answer.degraded == ()
+    assert answer.hits[0].explain["paths"]["dense"]["score"] > 0
+
+
+def test_vectors_of_another_model_are_not_compared_while_it_is_away(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.update(key="gone/model")
+
+    answer = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def test_archived_memories_are_out_and_still_answer_as_of_then(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    known = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now)
+    later = now + timedelta(days=2)
+    archive(
+        caller=caller,
+        memory_id=known.hits[0].memory.id,
+        reason="obsolete",
+        if_version=None,
+        now=later,
+    )
+
+    assert CARTS not in _found(caller, later, "advisory locks carts")
+    assert CARTS in _found(caller, later, "advisory locks carts", as_of=now + timedelta(days=1))
+
+
+def test_a_corrected_memory_is_replaced_in_results(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    hit = search(caller=caller, request=SearchRequest(query="advisory locks carts"), now=now).hits
+    fixed = "We chose Postgres row locks for merging carts after advisory locks leaked."
+    correct(
+        caller=caller,
+        memory_id=hit[0].memory.id,
+        content=fixed,
+        kind="outdated",
+        reason="",
+        now=now,
+    )
+
+    found = _found(caller, now, "locks carts")
+
+    assert fixed in found
+    assert CARTS not in found
+
+
+def test_types_and_projects_narrow_the_answer(caller: Caller, project: str, now: datetime) -> None:
+    create_project(caller=caller, slug="other", name="Other", now=now)
+
+    assert _found(caller, now, "redis token refresh", project="other") == []
+    assert _found(caller, now, "redis token refresh", types=("decision",)) in ([], [CARTS])
+
+
+def test_personal_memories_are_found_by_their_author_only(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    mine = "My personal note about the staging password rotation schedule."
+    remember(
+        caller=member_caller,
+        new=NewMemory(content=mine, source="user_taught", scope="personal"),
+        now=now,
+    )
+
+    assert _found(member_caller, now, "staging rotation schedule") == [mine]
+    assert _found(caller, now, "staging rotation schedule") == []
+
+
+def test_a_closed_project_is_silent_to_those_outside(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    create_project(caller=caller, slug="closed", name="Closed", open_to_all=False, now=now)
+    remember(
+        caller=caller,
+        new=NewMemory(content=REDIS, source="user_taught", project="closed"),
+        now=now,
+    )
+
+    assert _found(caller, now, "redis token refresh") == [REDIS]
+    assert _found(member_caller, now, "redis token refresh") == []
+    with pytest.raises(NotFound):
+        _found(member_caller, now, "redis", project="closed")
+
+
+def test_a_token_bound_to_a_project_sees_nothing_else(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    bound = replace(caller, bound_projects=(uuid4(),))
+
+    assert _found(bound, now, "redis token refresh") == []
+
+
+def test_another_organization_finds_nothing(
+    caller: Caller, project: str, other_organization: Organization, now: datetime
+) -> None:
+    stranger = people.make_person(
+        organization=other_organization, email="s@globex.test", role=caller.role
+    )
+    theirs = people.as_caller(organization=other_organization, user=stranger, role=caller.role)
+    with people.outside(), people.entered(organization=other_organization):
+        assert _found(theirs, now, "redis token refresh") == []
+
+
+@pytest.mark.parametrize(
+    ("options", "pointer"),
+    [
+        ({"query": "  "}, "/query"),
+        ({"query": "x" * 20_001}, "/query"),
+        ({"query": "a \x00"}, "/query"),
+        ({"query": "a \ud800"}, "/query"),
+        ({"query": "x", "limit": 0}, "/limit"),
+        ({"query": "x", "limit": 10**20}, "/limit"),
+        ({"query": "x", "types": ("nonsense",)}, "/types"),
+        ({"query": "x", "profile": "nonsense"}, "/profile"),
+        ({"query": "x", "threshold": 1.5}, "/threshold"),
+        ({"query": "x", "rerank": "perhaps"}, "/rerank"),
+        ({"query": "x", "phase": "lunch"}, "/phase"),
+        ({"query": "x", "tags": (" ",)}, "/tags"),
+        ({"query": "x", "files": ("a",) * 10_001}, "/files"),
+        ({"query": "x", "projects": ("a\x00",)}, "/projects"),
+        ({"query": "x", "author": ""}, "/author"),
+        ({"query": "x", "since": NOON, "until": NOON}, "/until"),
+    ],
+)
+def test_a_wrong_question_names_its_field(
+    caller: Caller, now: datetime, options: dict[str, object], pointer: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        search(caller=caller, request=SearchRequest(**options), now=now)  # type: ignore[arg-type]
+
+    assert refused.value.errors[0].pointer == pointer
+
+
+def test_the_answer_says_how_long_each_stage_took(
+    caller: Caller, project: str, now: datetime
+) -> None:
+    answer = search(caller=caller, request=SearchRequest(query="redis token"), now=now)
+
+    assert set(STAGES) - set(answer.stages) == {"hyde", "rerank"}
+    assert sum(answer.stages.values()) <= answer.took_ms + 0.01
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["🙂🙂🙂", "'; TRUNCATE x; --", "a & b | !c <-> d", "x" * 20_000, "\u200b", "%_%", "the of"],
+    ids=["emoji", "sql", "tsquery", "long", "invisible", "patterns", "stop words"],
+)
+def test_odd_questions_get_a_sensible_answer(
+    caller: Caller, project: str, now: datetime, query: str
+) -> None:
+    answer = search(caller=caller, request=SearchRequest(query=query), now=now)
+
+    assert answer.nothing_relevant
+
+
+@pytest.fixture
+def no_embedder() -> Iterator[str]:
+    """The key of the installation's embedder, which is not there."""
+    before = settings.CAIRN_PROVIDERS["embedder"]
+    registry.configure(
+        settings=ProviderSettings(
+            embedder="openai/none", openai_base_url="http://127.0.0.1:9/v1", openai_api_key="x"
+        )
+    )
+    yield registry.embedding_model().key
+    registry.configure(settings=ProviderSettings(embedder=before))

@@ -1,0 +1,393 @@
+"""Switching the embedding model: the old one answers until the other one knows everything (3.3)."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, RoleNotSufficient
+from accounts.models import Job
+from memory.errors import EmbedderUnavailable, NotSwitchable
+from memory.index import queries as index_queries
+from memory.index.actions import backfill, embedding, model_switch
+from memory.index.models import EmbeddingModel, MemoryVector
+from memory.index.queries import Part
+from memory.index.sql import vectors
+from memory.providers import registry
+from memory.records.actions.archive import archive
+from memory.records.actions.revise import revise
+from memory.search.actions.search import SearchRequest, search
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.switching import active_key, do_jobs, make_active, spaces_of, true_vectors
+
+OF_ITSELF = 0.7  # least cosine of a memory and its words; across two spaces it is near 0
+WORDS, TURNED = "hashing/words-384", "hashing/turned-384"
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def three(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[str, ...]:
+    """Three memories with vectors of the first model."""
+    contents = (REDIS, CARTS, PARSER)
+    for content in contents:
+        stored(caller, now, content)
+    return contents
+
+
+def dense(caller: Caller, now: datetime, query: str) -> float:
+    """The cosine of the best hit of a search."""
+    request = SearchRequest(query=query, threshold=0.0)
+    hit = search(caller=caller, request=request, now=now).hits[0]
+    score: float = hit.explain["paths"]["dense"]["score"]
+    return score
+
+
+def test_until_everything_is_embedded_the_old_model_answers(
+    caller: Caller, three: tuple[str, ...], now: datetime
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+
+    assert active_key() == WORDS
+    assert dense(caller, now, REDIS) > OF_ITSELF
+
+
+def test_when_everything_is_embedded_the_other_model_answers(
+    caller: Caller, three: tuple[str, ...], now: datetime
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert spaces_of(caller) == {WORDS: 3, TURNED: 3}
+    assert dense(caller, now, REDIS) > OF_ITSELF
+    assert true_vectors() == 6
+
+
+def test_a_search_that_began_before_the_cut_over_compares_nothing_across(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    inner = embedding.embed_query
+
+    def late(*, text: str, key: str = "") -> embedding.Embedded | None:
+        found = inner(text=text, key=key)
+        if not asked:
+            model_switch.switch(caller=caller, key=TURNED)
+            do_jobs()
+        asked.append(found.key if found else "")
+        return found
+
+    monkeypatch.setattr(embedding, "embed_query", late)
+
+    assert dense(caller, now, CARTS) > OF_ITSELF
+    assert asked == [WORDS, TURNED]
+
+
+def test_a_model_that_changes_twice_during_a_search_leaves_words(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, inner = iter((TURNED, WORDS)), embedding.embed_query
+
+    def late(*, text: str, key: str = "") -> embedding.Embedded | None:
+        found = inner(text=text, key=key)
+        make_active(next(keys))
+        return found
+
+    monkeypatch.setattr(embedding, "embed_query", late)
+
+    answer = search(caller=caller, request=SearchRequest(query=CARTS), now=now)
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def test_a_memory_embedded_before_the_cut_over_is_stored_under_its_model_and_embedded_again(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = embedding.store_vector
+
+    def late(**given: object) -> None:
+        make_active(TURNED)
+        inner(**given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(embedding, "store_vector", late)
+
+    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    do_jobs()
+
+    assert spaces_of(caller)[TURNED] == 1
+    assert true_vectors() == 5
+
+
+def test_what_is_written_meanwhile_is_embedded_before_the_cut_over(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backfill, "BATCHES", 1)
+    monkeypatch.setattr(embedding, "BATCH", 2)
+    model_switch.switch(caller=caller, key=TURNED)
+    do_jobs(1)
+    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert spaces_of(caller)[TURNED] == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cut_over_holds_off_writers_of_memories_and_vectors(in_organization: object) -> None:
+    with tenancy.unit(), connection.cursor() as cursor:
+        vectors.hold_memories()
+        cursor.execute(
+            "SELECT c.relname FROM pg_locks AS l JOIN pg_class AS c ON c.oid = l.relation"
+            " WHERE l.pid = pg_backend_pid() AND l.mode = 'ShareLock' ORDER BY 1"
+        )
+        held = [name for (name,) in cursor.fetchall()]
+
+    assert held == ["memory_memory", "memory_memoryvector"]
+
+
+def test_a_memory_that_lacks_a_vector_at_the_last_moment_stops_the_cut_over(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    late = iter((lambda: stored(caller, now, "A supplier's broken row stops the import."),))
+    inner = vectors.hold_memories
+
+    def hold() -> None:
+        next(late, lambda: None)()
+        inner()
+
+    monkeypatch.setattr(vectors, "hold_memories", hold)
+
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert spaces_of(caller)[TURNED] == 4
+
+
+def test_a_text_that_changes_during_a_switch_is_embedded_as_it_is_in_the_end(
+    caller: Caller, now: datetime
+) -> None:
+    memory = stored(caller, now)
+    model_switch.switch(caller=caller, key=TURNED)
+    embedding.embed_beside(key=_filling(TURNED), memory_ids=(memory.id,))
+    revise(caller=caller, memory_id=memory.id, changes={"content": CARTS}, if_version=None, now=now)
+
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert true_vectors() == 2
+
+
+def test_what_answers_for_the_past_is_embedded_too(caller: Caller, now: datetime) -> None:
+    memory = stored(caller, now)
+    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
+    model_switch.switch(caller=caller, key=TURNED)
+
+    do_jobs()
+
+    assert spaces_of(caller) == {WORDS: 1, TURNED: 1}
+
+
+def test_the_way_back_is_open_until_the_vectors_are_dropped(
+    caller: Caller, three: tuple[str, ...], now: datetime
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    do_jobs()
+
+    assert model_switch.roll_back(caller=caller) == WORDS
+    assert dense(caller, now, PARSER) > OF_ITSELF
+    model_switch.drop(caller=caller, key=TURNED)
+    do_jobs()
+
+    assert spaces_of(caller) == {WORDS: 3}
+    with pytest.raises(NotSwitchable, match="no earlier model"):
+        model_switch.roll_back(caller=caller)
+
+
+def test_after_going_back_what_came_since_is_embedded(
+    caller: Caller, three: tuple[str, ...], now: datetime
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    do_jobs()
+    stored(caller, now, "The nightly import stops at the first broken row of a supplier.")
+    do_jobs()
+
+    model_switch.roll_back(caller=caller)
+    do_jobs()
+
+    assert spaces_of(caller) == {WORDS: 4, TURNED: 4}
+
+
+def test_a_cancelled_switch_stops_and_is_not_begun_again_by_itself(
+    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    model_switch.cancel(caller=caller)
+
+    do_jobs()
+
+    monkeypatch.setattr(registry, "embedding_model", _instead(TURNED))
+    assert not model_switch.follow_installation()
+    assert spaces_of(caller) == {WORDS: 3, TURNED: 0}
+
+
+def test_the_installations_model_is_followed_where_nobody_chose_another(
+    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "embedding_model", _instead(TURNED))
+
+    assert model_switch.follow_installation()
+    assert not model_switch.follow_installation()
+    do_jobs()
+
+    assert active_key() == TURNED
+    assert not model_switch.follow_installation()
+
+
+def test_an_installation_that_names_no_known_model_searches_by_the_organizations_own(
+    caller: Caller, three: tuple[str, ...], now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "_last_seen", {})
+    monkeypatch.setattr(registry, "embedding_model", _instead("nobody/knows"))
+
+    assert dense(caller, now, CARTS) > OF_ITSELF
+    assert not model_switch.follow_installation()
+
+
+def test_a_switch_whose_job_was_lost_goes_on(caller: Caller, three: tuple[str, ...]) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    Job.objects.filter(name=model_switch.SWITCH).delete()
+
+    assert model_switch.resume()
+    assert not model_switch.resume()
+    do_jobs()
+
+    assert active_key() == TURNED
+
+
+@pytest.mark.parametrize(
+    ("key", "refusal"),
+    [
+        ("nobody/knows", InvalidInput),
+        ("openai/x" + "x" * 200, InvalidInput),
+        ("openai/small@20000", InvalidInput),
+        (WORDS, NotSwitchable),
+        ("cohere/away", NotSwitchable),
+    ],
+    ids=["unknown", "long", "dimensions", "active", "away"],
+)
+def test_a_model_that_cannot_take_over_is_refused_and_nothing_begins(
+    caller: Caller, three: tuple[str, ...], key: str, refusal: type[Exception]
+) -> None:
+    with pytest.raises(refusal):
+        model_switch.switch(caller=caller, key=key)
+
+    assert spaces_of(caller) == {WORDS: 3}
+    assert not Job.objects.filter(name=model_switch.SWITCH).exists()
+
+
+def test_only_one_switch_is_under_way_the_last_one_wanted(
+    caller: Caller, three: tuple[str, ...]
+) -> None:
+    with tenancy.unit():
+        EmbeddingModel.objects.create(
+            key="gone/model", dimensions=384, prefix_dimensions=384, filling=True
+        )
+
+    assert model_switch.switch(caller=caller, key=TURNED) is not None
+    assert model_switch.switch(caller=caller, key=TURNED) is None
+    parts = {view.key: view.part for view in index_queries.models(caller=caller).models}
+
+    assert parts == {WORDS: Part.ACTIVE, TURNED: Part.FILLING, "gone/model": Part.LEFT}
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda who: model_switch.switch(caller=who, key=TURNED),
+        lambda who: model_switch.cancel(caller=who),
+        lambda who: model_switch.roll_back(caller=who),
+        lambda who: model_switch.drop(caller=who, key=WORDS),
+        lambda who: index_queries.models(caller=who),
+    ],
+    ids=["switch", "cancel", "back", "drop", "look"],
+)
+def test_a_member_does_not_choose_the_model(
+    member_caller: Caller, act: Callable[[Caller], object]
+) -> None:
+    with pytest.raises(RoleNotSufficient):
+        act(member_caller)
+
+
+def test_what_is_in_use_is_not_dropped(caller: Caller, three: tuple[str, ...]) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+
+    for key in (WORDS, TURNED):
+        with pytest.raises(NotSwitchable, match="in use"):
+            model_switch.drop(caller=caller, key=key)
+
+
+def test_the_two_models_are_compared_on_what_they_find_near(
+    caller: Caller, three: tuple[str, ...]
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+    do_jobs()
+
+    views = {view.key: view for view in index_queries.models(caller=caller).models}
+
+    assert views[TURNED].overlap == 1.0  # of two others each finds both
+    assert (views[WORDS].part, views[TURNED].part) == (Part.KEPT, Part.ACTIVE)
+
+
+def test_an_unreachable_model_leaves_the_switch_waiting_with_its_reason(
+    caller: Caller, three: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_switch.switch(caller=caller, key=TURNED)
+
+    def away(**_: object) -> object:
+        raise EmbedderUnavailable(detail="It is away.", hint="Wait.")
+
+    monkeypatch.setattr(embedding, "embed_beside", away)
+    do_jobs(1)
+
+    assert index_queries.models(caller=caller).waits_for == "It is away. Wait."
+    assert active_key() == WORDS
+
+
+def test_vectors_of_other_dimensions_than_their_models_are_refused_by_the_database(
+    caller: Caller, now: datetime
+) -> None:
+    stored(caller, now)
+    row = MemoryVector.objects
+
+    for wrong in ({"prefix_dimensions": 256}, {"unit": [1.0] * 256}):
+        with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
+            row.update(**wrong)
+
+
+def test_there_is_one_active_model(caller: Caller, now: datetime) -> None:
+    stored(caller, now)
+
+    with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
+        EmbeddingModel.objects.create(
+            key=TURNED, dimensions=384, prefix_dimensions=384, active=True
+        )
+    with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
+        EmbeddingModel.objects.update(filling=True)
+
+
+def _filling(key: str) -> str:
+    with tenancy.unit():
+        return str(EmbeddingModel.objects.get(key=key, filling=True).key)
+
+
+def _instead(default: str) -> Callable[..., object]:
+    inner = registry.embedding_model
+    return lambda *, key="": inner(key=key or default)

@@ -1,0 +1,165 @@
+"""A remote embedder from end to end: long vectors, kept queries, and what is left when it fails."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import pytest
+from django.core.cache import cache
+
+from accounts import tenancy
+from accounts.backend import resting
+from accounts.backend.resting import Rest
+from accounts.caller import Caller
+from accounts.models import Organization
+from memory.index import queries as index_queries
+from memory.index import query_vectors
+from memory.index.actions import embedding
+from memory.index.models import MemoryVector
+from memory.index.queries import QueriesKept
+from memory.search.actions.search import SearchAnswer, SearchRequest, search
+from tests.support import people
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.vendor_server import Fault, Status, Vendor
+from tests.support.vendors import KEY, ONCE, installed_vendor
+
+pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest")
+
+
+@pytest.fixture
+def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rest from Redis that no other test has begun."""
+    monkeypatch.setattr(resting, "redis", Rest())
+
+
+@pytest.fixture
+def vendor() -> Iterator[Vendor]:
+    """The vendor whose long vectors the installation uses."""
+    with installed_vendor() as installed:
+        yield installed
+
+
+@pytest.fixture
+def three(vendor: Vendor, caller: Caller, now: datetime) -> Vendor:
+    """The vendor, after it has embedded three memories."""
+    for content in (REDIS, CARTS, PARSER):
+        stored(caller, now, content)
+    return vendor
+
+
+def asked(caller: Caller, now: datetime, query: str) -> SearchAnswer:
+    return search(caller=caller, request=SearchRequest(query=query, threshold=0.0), now=now)
+
+
+def cosines(answer: SearchAnswer) -> dict[str, float]:
+    return {
+        hit.memory.content: round(hit.explain["paths"]["dense"]["score"], 2) for hit in answer.hits
+    }
+
+
+def test_the_best_by_the_first_dimensions_are_scored_by_the_whole_vectors(
+    caller: Caller, three: Vendor, now: datetime
+) -> None:
+    with tenancy.unit():
+        units = [row.unit for row in MemoryVector.objects.order_by("id")]
+
+    found = cosines(asked(caller, now, CARTS))
+
+    assert units[0] == units[1] == units[2]  # the scan cannot tell them apart
+    assert max(found, key=lambda content: found[content]) == CARTS
+    assert found[CARTS] > 0.9 > found[REDIS]
+
+
+def test_the_vendor_is_asked_once_for_one_query(
+    caller: Caller, three: Vendor, now: datetime
+) -> None:
+    before = len(three.asked)
+
+    answers = [asked(caller, now, "advisory locks") for _ in range(3)]
+
+    assert len(three.asked) == before + 1
+    assert cosines(answers[0]) == cosines(answers[2])
+    assert {count.event for count in query_vectors.counts()} == {"kept", "not_kept"}
+
+
+def test_each_organization_is_told_how_many_of_its_own_queries_were_kept(
+    caller: Caller, three: Vendor, other_organization: Organization, now: datetime
+) -> None:
+    for query in ("advisory locks", "advisory locks", "carts"):
+        asked(caller, now, query)
+
+    with people.outside(), people.entered(organization=other_organization):
+        assert query_vectors.counts_here() == (0, 0)
+    assert index_queries.queries_kept(caller=caller) == QueriesKept(kept=1, asked=3)
+
+
+def test_nothing_of_a_query_can_be_read_where_it_is_kept(
+    caller: Caller, three: Vendor, now: datetime
+) -> None:
+    query = "advisory locks of carts"
+
+    asked(caller, now, query)
+
+    [key] = [name for name in _stored() if query_vectors.AREA.encode() in name]
+    vector = embedding.embed_query(text=query, key=KEY)
+    assert vector is not None
+    assert query.encode() not in key + _stored()[key]
+    assert vector.vector.tobytes()[:64] not in _stored()[key]
+
+
+def test_what_one_organization_asked_is_not_kept_for_another(
+    caller: Caller, three: Vendor, other_organization: Organization, now: datetime
+) -> None:
+    asked(caller, now, "advisory locks")
+    before = len(three.asked)
+
+    with people.outside(), people.entered(organization=other_organization):
+        assert embedding.embed_query(text="advisory locks", key=KEY) is not None
+
+    assert len(three.asked) == before + 1
+
+
+def test_a_kept_value_that_cannot_be_read_is_asked_for_again(
+    caller: Caller, three: Vendor, now: datetime
+) -> None:
+    asked(caller, now, "advisory locks")
+    before = len(three.asked)
+    for name in list(_stored()):
+        plain = name.decode().partition(":")[2].partition(":")[2]
+        cache.set(plain, (tenancy.current().organization_id.hex, b"damaged"), 60)
+
+    answer = asked(caller, now, "advisory locks")
+
+    assert answer.degraded == ()
+    assert len(three.asked) == before + 1
+
+
+@pytest.mark.parametrize("fault", [*(f for f in Fault if f.value in {"NaN", "disconnect"})])
+def test_a_vendor_that_fails_leaves_words_and_the_answer_says_so(
+    caller: Caller, three: Vendor, now: datetime, fault: Fault
+) -> None:
+    three.script = [fault] * 2
+
+    answer = asked(caller, now, "advisory locks carts")
+
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def test_an_open_circuit_leaves_words_and_the_vendor_in_peace(
+    caller: Caller, three: Vendor, now: datetime
+) -> None:
+    three.script = [Status(status=500)] * 20
+    for number in range(ONCE.failures_to_open):
+        asked(caller, now, f"advisory locks {number}")
+    before = len(three.asked)
+
+    answer = asked(caller, now, "advisory locks carts")
+
+    assert len(three.asked) == before
+    assert answer.degraded == ("no_vectors",)
+    assert answer.hits[0].memory.content == CARTS
+
+
+def _stored() -> dict[bytes, bytes]:
+    client = cache._cache.get_client(None)
+    return {key: client.get(key) for key in client.scan_iter(f"*{query_vectors.AREA}*")}

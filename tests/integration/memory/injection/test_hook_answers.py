@@ -1,0 +1,357 @@
+"""What an event of a program is answered with: warnings, what was left, the brief, or silence."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from typing import Any, Final
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.experiments.queries.session_figures import figures
+from memory.injection.actions.deliver import GivenBack
+from memory.injection.actions.hooks import follow_agent
+from memory.injection.harnesses import payloads
+from memory.injection.harnesses.adapters import ADAPTERS, Harness
+from memory.injection.queries import injections
+from memory.records.deadline import NEVER, Deadline
+from memory.search import packing_tokens
+from memory.sessions.actions.external_binding import Whereabouts
+from memory.sessions.models import GivenOut, Session, Turn
+from memory.sessions.points import POINTS, Point
+from teams.actions.switch_hooks import switch_hooks
+from teams.queries.hooks import Hook
+from tests.support import memories
+
+FILE: Final = "src/cart/prices.py"
+WARNING: Final = "Rounding in prices.py is half to even, so totals differ from invoices by a cent."
+VAT: Final = "VAT is rounded for each line of an invoice, never for its total, as the law asks."
+ASKED: Final = "Fix how VAT is rounded for each line of an invoice."
+BRIEF: Final = POINTS[Point.SYSTEM_PROMPT].tokens
+
+
+@pytest.fixture
+def program(caller: Caller) -> Caller:
+    """An agent's program with the owner's token."""
+    return memories.as_agent(caller)
+
+
+def heard(
+    caller: Caller,
+    now: datetime,
+    *,
+    harness: Harness = Harness.CLAUDE_CODE,
+    deadline: Deadline = NEVER,
+    **payload: Any,
+) -> GivenBack:
+    """Tell what a program does; return what it is given."""
+    fields = {"session_id": "run-1", "cwd": "/home/ana/store", **payload}
+    said = payloads.hear(adapter=ADAPTERS[harness], payload=fields)
+    return follow_agent(
+        caller=caller, hearing=said, whereabouts=Whereabouts(), now=now, deadline=deadline
+    ).back
+
+
+def prompted(caller: Caller, now: datetime, text: str = ASKED, **more: Any) -> GivenBack:
+    """Say something to the agent."""
+    return heard(caller, now, hook_event_name="UserPromptSubmit", prompt=text, **more)
+
+
+def used(caller: Caller, now: datetime, tool: str = "Read", **more: Any) -> GivenBack:
+    """Let a tool be used on the file, or with the arguments given."""
+    fields = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_response": "x", **more}
+    return heard(caller, now, **{"tool_input": {"file_path": FILE}, **fields})
+
+
+def warned(caller: Caller, now: datetime, content: str = WARNING, **given: Any) -> Any:
+    """Store a warning of the file."""
+    fields = {"project": "store", "type": "gotcha", "related_files": (FILE,), "confidence": 0.95}
+    return memories.stored(caller, now, content, **{**fields, **given})
+
+
+def known(caller: Caller, now: datetime, content: str = VAT) -> Any:
+    """Store what the question is about."""
+    return memories.stored(caller, now, content, project="store", confidence=0.95)
+
+
+def row() -> Session:
+    """Return the only session."""
+    with tenancy.unit():
+        return Session.objects.get()
+
+
+def ledger() -> list[tuple[str, str]]:
+    """Return points and agents of what was given, in its order."""
+    with tenancy.unit():
+        rows = GivenOut.objects.filter(session_id__isnull=False).order_by("id")
+        return list(rows.values_list("point", "agent"))
+
+
+def tokens_of_the_ledger() -> int:
+    """Return the tokens that the ledger knows of: of memories, and beside them."""
+    with tenancy.unit():
+        rows = GivenOut.objects.filter(session_id__isnull=False)
+        beside = sum(Session.objects.values_list("heading_tokens", flat=True))
+        return beside + sum(rows.values_list("tokens", flat=True))
+
+
+def figures_of(caller: Caller, external_id: str) -> int:
+    """Return the tokens that a list of sessions shows for one."""
+    with tenancy.unit():
+        session_id = Session.objects.get(external_id=external_id).id
+    return figures(caller=caller, session_ids=(session_id,))[session_id].given_tokens
+
+
+def by_then(checks: int) -> Deadline:
+    """Return a deadline that the clock reaches when it was looked at so often."""
+    steps = count()
+    return Deadline(ends_at=checks, clock=lambda: float(next(steps)))
+
+
+pytestmark = pytest.mark.usefixtures("store")
+
+
+@pytest.mark.parametrize("harness", [Harness.CURSOR, Harness.COPILOT])
+def test_the_first_file_is_warned_of_where_the_brief_comes_with_the_first_tool(
+    caller: Caller, program: Caller, now: datetime, harness: Harness
+) -> None:
+    warned(caller, now)
+    known(caller, now)
+    names: dict[str, Any] = {"sessionId": "run-1", "conversation_id": "run-1", "toolName": "view"}
+    tool: dict[str, Any] = {
+        **names,
+        "tool_name": "Read",
+        "toolArgs": {"path": FILE},
+        "tool_input": {"path": FILE},
+    }
+    prompt = "userPromptSubmitted" if harness is Harness.COPILOT else "beforeSubmitPrompt"
+    heard(program, now, harness=harness, hook_event_name=prompt, prompt=ASKED, **names)
+
+    back = heard(program, now, harness=harness, hook_event_name="postToolUse", **tool)
+
+    assert back.text.index(WARNING) < back.text.index(VAT)
+    assert ledger() == [("tool_result", ""), ("system_prompt", "")]
+    assert packing_tokens.count(text=back.text) == back.tokens == tokens_of_the_ledger()
+
+
+@pytest.mark.parametrize("checks", range(12))
+def test_what_nobody_waits_for_any_more_is_not_given_and_not_written_down(
+    caller: Caller, program: Caller, now: datetime, checks: int
+) -> None:
+    warned(caller, now)
+    known(caller, now)
+
+    back = prompted(program, now, deadline=by_then(checks))
+    file = used(program, now, deadline=by_then(0))
+
+    told = [one for one in (back, file) if one.text]
+    assert file.is_late
+    assert back.is_late is not bool(back.text)
+    assert len(ledger()) == sum(len(one.given) for one in told)
+    assert (row().briefed_at is not None) is bool(back.text)
+    assert row().brief_tries <= int(back.is_late)  # it may have been looked for too long
+    assert WARNING in back.text + used(program, now).text  # it is given when there is time
+
+
+def late_search(caller: Caller, now: datetime) -> GivenBack:
+    """Use a tool with so little time that the warnings are ready, and the brief is not."""
+    for checks in range(1, 12):
+        back = used(caller, now, deadline=by_then(checks))
+        if back.text or row().brief_tries:
+            return back
+    raise AssertionError("No search was begun in any time.")
+
+
+def test_a_brief_that_comes_too_late_leaves_the_warnings_and_is_not_looked_for_again(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    prompted(program, now, deadline=by_then(0))
+    warned(caller, now)
+    known(caller, now)
+
+    back = late_search(program, now)
+    again = used(program, now)
+
+    assert (WARNING in back.text, back.is_late, again.text) == (True, False, "")
+    assert (row().briefed_at, row().brief_tries) == (None, 1)
+    assert VAT in prompted(program, now + timedelta(minutes=1)).text
+    assert [point for point, _ in ledger()] == ["tool_result", "system_prompt"]
+
+
+def test_nothing_is_given_to_a_program_that_does_not_wait(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    warned(caller, now)
+    fields = {"session_id": "run-1", "cwd": "/home/ana/store", "tool_name": "Read"}
+    event = {**fields, "hook_event_name": "PostToolUse", "tool_input": {"file_path": FILE}}
+    said = payloads.hear(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=event)
+
+    back = follow_agent(
+        caller=program,
+        hearing=replace(said, waits=False),
+        whereabouts=Whereabouts(),
+        now=now,
+    ).back
+
+    assert (back.text, ledger()) == ("", [])
+
+
+@pytest.mark.parametrize("before", [("hi",), ("hi", "thanks", VAT)])
+def test_a_prompt_that_nothing_is_known_about_leaves_the_brief_to_a_later_one(
+    caller: Caller, program: Caller, now: datetime, before: tuple[str, ...]
+) -> None:
+    known(caller, now)
+
+    said = [prompted(program, now, text).text for text in before]
+    again = prompted(program, now)
+
+    assert "".join(said[:2]) == ""
+    assert sum(VAT in text for text in (*said, again.text)) == 1
+    assert row().briefed_at is not None
+
+
+def test_three_prompts_that_nothing_is_known_about_are_the_last(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    known(caller, now)
+    for text in ("hi", "hello there", "good morning"):
+        assert prompted(program, now, text).text == ""
+
+    assert prompted(program, now).text == ""
+    assert row().briefed_at is None
+
+
+def test_one_prompt_is_looked_for_once(caller: Caller, program: Caller, now: datetime) -> None:
+    prompted(program, now)
+    known(caller, now)
+
+    assert used(program, now).text == ""
+    assert row().brief_tries == 1
+
+
+def edited(caller: Caller, now: datetime, session: str = "run-0") -> None:
+    """Run a session that changes a file, and ends before that is done."""
+    prompted(caller, now, "Round the prices.", session_id=session)
+    used(caller, now, "Edit", session_id=session)
+    heard(caller, now, hook_event_name="SessionEnd", session_id=session)
+
+
+def test_unfinished_work_stands_before_the_brief_and_within_its_tokens(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    edited(program, now)
+    known(caller, now)
+
+    back = prompted(program, now + timedelta(minutes=1))
+
+    assert "Work left unfinished" in back.text
+    assert back.text.index(FILE) < back.text.index(VAT)
+    assert packing_tokens.count(text=back.text) == back.tokens <= BRIEF
+    assert 0 < back.heading_tokens < back.tokens == tokens_of_the_ledger()
+    assert figures_of(caller, "claude-code/run-1") == back.tokens
+    assert injections.in_project(caller=caller, project="store").tokens == back.tokens
+    assert "Work left" not in prompted(program, now + timedelta(minutes=2)).text
+
+
+@pytest.mark.parametrize("off", [Hook.PREFETCH, Hook.BRIEF])
+def test_unfinished_work_and_the_brief_have_switches_of_their_own(
+    caller: Caller, program: Caller, now: datetime, off: Hook
+) -> None:
+    known(caller, now)
+    edited(program, now)
+    switch_hooks(caller=caller, ref="store", switched={off: False})
+
+    back = prompted(program, now + timedelta(minutes=1))
+
+    assert ("Work left" in back.text, VAT in back.text) == (off is Hook.BRIEF, off is Hook.PREFETCH)
+    assert prompted(program, now + timedelta(minutes=2)).text == ""
+
+
+def test_somebody_elses_unfinished_work_is_not_told(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    edited(memories.as_agent(member_caller), now)
+
+    back = prompted(memories.as_agent(caller), now + timedelta(minutes=1))
+
+    assert (back.text, back.tokens) == ("", 0)
+
+
+def searched(caller: Caller, now: datetime) -> GivenBack:
+    """Search for the same thing again and again; return what the last search is given."""
+    backs = [
+        used(caller, now, "Grep", tool_input={"pattern": "VAT rounded line invoice"})
+        for _ in range(6)
+    ]
+    assert [one.text for one in backs[:4]] == [""] * 4
+    return next((one for one in backs if one.text), backs[-1])
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_searches_are_answered_from_the_fifth_step_where_a_project_asks_for_it(
+    caller: Caller, program: Caller, now: datetime, is_on: bool
+) -> None:
+    known(caller, now)
+    switch_hooks(caller=caller, ref="store", switched={Hook.STEP_SEARCHED: is_on})
+
+    back = searched(program, now + timedelta(minutes=1))
+
+    assert (VAT in back.text) is is_on
+    assert ledger() == ([("step", "")] if is_on else [])
+
+
+def test_each_agent_of_a_session_is_warned_for_itself(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    warned(caller, now)
+
+    told = [
+        WARNING in used(program, now, **of).text
+        for of in ({"agent_id": "a"}, {}, {"agent_id": "b"}, {"agent_id": "a"}, {})
+    ]
+
+    assert told == [True, True, True, False, False]
+    assert ledger() == [("tool_result", "a"), ("tool_result", ""), ("tool_result", "b")]
+    assert len(injections.entries(caller=caller, session_id=row().id)) == 3
+
+
+def test_a_subagent_is_not_briefed(caller: Caller, program: Caller, now: datetime) -> None:
+    heard(program, now, hook_event_name="SessionStart")
+    with tenancy.unit():
+        Turn.objects.create(session=row(), sequence=1, role="user", text=ASKED, at=now)
+    known(caller, now)
+
+    assert used(program, now, agent_id="a").text == ""
+    assert VAT in used(program, now).text
+
+
+def test_what_was_forgotten_is_warned_of_once_more_and_briefed_no_more(
+    caller: Caller, program: Caller, now: datetime
+) -> None:
+    warned(caller, now)
+    known(caller, now)
+    first = (prompted(program, now).text, used(program, now).text)
+    heard(program, now, hook_event_name="SessionStart", source="compact")
+
+    later = now + timedelta(minutes=1)
+    again = (prompted(program, later).text, used(program, later).text, used(program, later).text)
+
+    assert VAT in first[0]
+    assert WARNING in "".join(first)
+    assert again[0] == ""
+    assert WARNING in again[1]
+    assert again[2] == ""
+    assert len([one for one in ledger() if one[0] == "tool_result"]) in {1, 2}
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear"])
+def test_a_session_that_starts_for_another_reason_has_forgotten_nothing(
+    caller: Caller, program: Caller, now: datetime, source: str
+) -> None:
+    warned(caller, now)
+    used(program, now)
+
+    heard(program, now, hook_event_name="SessionStart", source=source)
+
+    assert used(program, now).text == ""

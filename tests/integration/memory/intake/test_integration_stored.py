@@ -1,0 +1,229 @@
+"""What the background does with memories that a bulk call has stored, or somebody edited (2.4)."""
+
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict as Changed
+from accounts.models import Job
+from memory import tasks
+from memory.intake.actions.apply_decision import hold
+from memory.intake.actions.apply_later import integrate_stored, share_of
+from memory.intake.actions.remember import prepare
+from memory.intake.actions.remember_all import remember_all
+from memory.intake.actions.similar_memories import look_around
+from memory.intake.integrate import LEAST_SHARE, Decision, decide
+from memory.intake.models import ActionLog
+from memory.records.actions import candidate
+from memory.records.actions.revise import revise
+from memory.records.conflict_models import Conflict
+from memory.records.models import Memory
+from memory.review.queries import conflicts
+from memory.review.queries.conflicts import State
+from teams.models import AuditEntry
+from tests.support.memories import PARSER, new, stored
+from tests.support.work import taken
+
+OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
+NEW = "The checkout worker in `shop/checkout.py` now retries a payment 5 times before it gives up."
+OTHER = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+def _row(memory_id: UUID) -> Memory:
+    with tenancy.unit():
+        return Memory.objects.get(pk=memory_id)
+
+
+def _open(caller: Caller, now: datetime, project: str | None = None) -> int:
+    return len(
+        conflicts.page(
+            caller=caller, project=project, state=State.OPEN, after=None, limit=50, now=now
+        ).items
+    )
+
+
+def _agents(agent: Caller, now: datetime, content: str, store: str, **given: object) -> Memory:
+    view = stored(agent, now, content, project=store, source="agent_explicit", **given)
+    return _row(view.id)
+
+
+def _bulk(agent: Caller, now: datetime, store: str, *contents: str) -> None:
+    """Store memories at once, and run the job that embeds them."""
+    items = tuple(new(text, project=store, source="agent_explicit") for text in contents)
+    outcomes = remember_all(caller=agent, new=items, now=now)
+    (job_id,) = {one.job_id for one in outcomes if one.job_id}
+    tasks.embed(taken(job_id))
+
+
+def _service(number: int, times: int, now: str = "") -> str:
+    name = f"Worker_{chr(97 + number)}_pool"
+    return f"In `shop/{name}.py` the {name} {now} retries a payment {times} times."
+
+
+def test_a_bulk_call_is_integrated_when_it_is_embedded(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+
+    _bulk(agent, now + timedelta(hours=1), store, NEW, PARSER)
+
+    assert _row(old.id).status == "superseded"
+    with tenancy.unit():
+        assert AuditEntry.objects.filter(act="memory.bulk_integrated").count() == 1
+        assert ActionLog.objects.filter(outcome="superseded", other_id=old.id).count() == 1
+
+
+def test_a_run_replaces_at_most_its_share_and_the_rest_are_conflicts(
+    agent: Caller, caller: Caller, store: str, now: datetime
+) -> None:
+    _bulk(agent, now, store, *(_service(number, 3) for number in range(6)))
+
+    later = tuple(_service(number, 9, "now") for number in range(6))
+    _bulk(agent, now + timedelta(hours=1), store, *later)
+
+    with tenancy.unit():
+        assert Memory.objects.filter(status="superseded").count() == LEAST_SHARE
+        assert Conflict.objects.filter(cause="share").count() == 6 - LEAST_SHARE
+    assert _open(caller, now, store) == 6 - LEAST_SHARE
+
+
+def test_what_says_the_same_is_confirmed_and_its_copy_names_it(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+
+    _bulk(agent, now, store, OLD.replace("a payment", "the payment"))
+
+    was = _row(old.id)
+    with tenancy.unit():
+        copy = Memory.objects.get(superseded_by_id=old.id)
+    assert (was.status, was.confirmations) == ("active", 1)
+    assert (copy.status, copy.archived_reason) == (
+        "superseded",
+        "It says the same as an earlier one.",
+    )
+
+
+def test_a_second_run_changes_nothing(agent: Caller, store: str, now: datetime) -> None:
+    _agents(agent, now, OLD, store)
+    _bulk(agent, now, store, OTHER, PARSER)
+    with tenancy.unit():
+        ids = tuple(Memory.objects.values_list("id", flat=True))
+
+    changed = integrate_stored(memory_ids=ids, share=share_of(memory_ids=ids), now=now)
+
+    assert changed == 0
+    with tenancy.unit():
+        assert Conflict.objects.count() == 1
+
+
+def test_nearly_the_same_twice_in_one_call_is_one_memory(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    items = tuple(
+        new(text, project=store, source="agent_explicit")
+        for text in (OLD, OLD.replace("before it", "before that it"), OTHER)
+    )
+
+    found = remember_all(caller=agent, new=items, now=now)
+
+    assert [one.outcome for one in found] == ["added", "confirmed", "added"]
+    assert found[1].gate == "near_duplicate"
+
+
+@pytest.mark.parametrize("by_agent", [True, False])
+def test_an_agent_that_edits_a_persons_memory_replaces_no_others_by_it(
+    caller: Caller, agent: Caller, store: str, now: datetime, by_agent: bool
+) -> None:
+    target = stored(caller, now, OLD, project=store)
+    edited = stored(caller, now + timedelta(hours=1), PARSER, project=store)
+
+    revise(
+        caller=agent if by_agent else caller,
+        memory_id=edited.id,
+        changes={"content": NEW},
+        if_version=None,
+        now=now + timedelta(hours=2),
+    )
+    _embed_again(edited.id)
+
+    assert _row(target.id).status == ("active" if by_agent else "superseded")
+    with tenancy.unit():
+        assert Conflict.objects.filter(cause="outranked").count() == int(by_agent)
+
+
+def _embed_again(memory_id: UUID) -> None:
+    tasks.embed(taken(Job.objects.get(key=memory_id.hex, state=Job.State.QUEUED).id))
+
+
+def _compared(agent: Caller, store: str, now: datetime) -> Decision:
+    """Decide about a candidate that replaces what is known, and write nothing yet."""
+    given = new(NEW, project=store, source="agent_explicit", event_at=now)
+    prepared = prepare(caller=agent, new=given)
+    with tenancy.unit():
+        around = look_around(
+            caller=agent,
+            drafted=prepared.drafted,
+            where=candidate.place(caller=agent, new=prepared.drafted.new),
+            embedded=prepared.embedded,
+            now=now,
+        )
+    return decide(candidate=around.statement, known=around.known)
+
+
+def test_what_was_reworded_since_it_was_compared_is_not_replaced(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    old = _agents(agent, now, OLD, store)
+    decision = _compared(agent, store, now)
+    with tenancy.unit():
+        assert hold(decision=decision) is not None
+
+    revise(caller=agent, memory_id=old.id, changes={"content": PARSER}, if_version=None, now=now)
+
+    with pytest.raises(Changed), tenancy.unit():
+        hold(decision=decision)
+
+
+@pytest.mark.parametrize(
+    "doubtful", [{"needs_review": True}, {"taint_reason": "web"}, {"stale_at": True}]
+)
+def test_a_sound_memory_does_not_vanish_into_a_doubtful_one(
+    agent: Caller, store: str, now: datetime, doubtful: dict[str, object]
+) -> None:
+    old = _agents(agent, now, OLD, store)
+    with tenancy.unit():
+        changed = {name: now if name == "stale_at" else value for name, value in doubtful.items()}
+        Memory.objects.filter(pk=old.id).update(**changed)
+
+    _bulk(agent, now, store, OLD.replace("a payment", "the payment"))
+
+    with tenancy.unit():
+        assert Memory.objects.filter(status="active").count() == 2
+        assert Memory.objects.get(pk=old.id).confirmations == 0
+
+
+def test_a_repeated_memory_leaves_its_sessions_and_some_weight_to_its_twin(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    first, later = uuid4(), uuid4()
+    old = _agents(agent, now, OLD, store, session_id=first)
+
+    again = new(
+        OLD.replace("a payment", "the payment"),
+        project=store,
+        source="agent_explicit",
+        session_id=later,
+    )
+    (outcome,) = remember_all(caller=agent, new=(again,), now=now)
+    assert outcome.job_id is not None
+    tasks.embed(taken(outcome.job_id))
+
+    kept = _row(old.id)
+    assert kept.provenance_sessions == [first, later]
+    assert kept.importance > old.importance

@@ -1,0 +1,291 @@
+"""The one door: what becomes of a candidate, and that nothing else is left behind (spec 2)."""
+
+import logging
+from datetime import datetime
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import NotFound, RoleNotSufficient
+from accounts.models import Job
+from memory.errors import GovernanceDenied, ProtectedMemory
+from memory.index.models import MemoryKeyword, MemoryUsage, MemoryVector
+from memory.intake.actions.remember import remember
+from memory.intake.actions.remember_all import remember_all
+from memory.records.actions.archive import archive
+from memory.records.gates import Gate
+from memory.records.models import Memory
+from teams.models import AuditEntry, Change
+from tests.support import memories
+from tests.support.memories import CARTS, REDIS, sent, stored
+
+SECRET = "The deploy uses AKIAQ3EGRXVZ7TPLMBWD with ghp_16C7e42F292c6912E7710c838347Ae178B4a."
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+def test_a_new_statement_is_added_with_everything_that_belongs_to_it(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+
+    with tenancy.unit():
+        assert MemoryKeyword.objects.filter(memory_id=memory.id, live=True).exists()
+        assert MemoryVector.objects.filter(memory_id=memory.id, live=True).exists()
+        assert not MemoryUsage.objects.filter(memory_id=memory.id).exists()  # until it is used
+        assert Change.objects.filter(kind="memory.created", object_id=memory.id).count() == 1
+        assert AuditEntry.objects.filter(object_id=str(memory.id)).count() == 1
+
+
+def test_the_view_says_where_it_came_from(agent: Caller, store: str, now: datetime) -> None:
+    memory = stored(agent, now, project=store, source="agent_explicit", commit_sha="ab12")
+
+    assert (memory.source, memory.source_interface) == ("agent_explicit", "claude-code")
+    assert (memory.author_user, memory.author_agent) == (agent.user_id, "claude-code")
+    assert (memory.scope, memory.version, memory.status) == ("project", 1, "active")
+    assert memory.embedded
+
+
+@pytest.mark.parametrize(
+    ("content", "gate"),
+    [
+        ("too short", Gate.LENGTH),
+        ("  a         b  \u200b\u200b\u200b\u200b\u200b\u200b\u200b", Gate.LENGTH),
+        ("long " * 5_000, Gate.LENGTH),
+        (SECRET, Gate.SECRETS),
+    ],
+    ids=["short", "short when seen", "long", "secret"],
+)
+def test_a_gate_refuses_with_reason_and_way_out_and_stores_nothing(
+    caller: Caller, store: str, now: datetime, content: str, gate: Gate
+) -> None:
+    outcome = sent(caller, now, content, project=store)
+
+    assert (outcome.outcome, outcome.gate, outcome.memory) == ("refused", gate.value, None)
+    assert outcome.reason
+    assert outcome.hint
+    with tenancy.unit():
+        assert not Memory.objects.exists()
+        assert not Change.objects.filter(kind__startswith="memory").exists()
+
+
+@pytest.mark.parametrize("again", [REDIS, f"  {REDIS}\n", REDIS.replace("Redis", "Re\u200bdis")])
+def test_an_exact_duplicate_confirms_what_is_there(
+    caller: Caller, agent: Caller, store: str, now: datetime, again: str
+) -> None:
+    first = stored(caller, now, project=store)
+
+    outcome = sent(agent, now, again, project=store)
+
+    assert (outcome.outcome, outcome.gate) == ("confirmed", "exact_duplicate")
+    assert outcome.memory is not None
+    assert (outcome.memory.id, outcome.memory.confirmations) == (first.id, 1)
+
+
+def test_a_near_duplicate_confirms_what_is_there(caller: Caller, store: str, now: datetime) -> None:
+    words = " ".join(f"word{n}" for n in range(60))
+    first = stored(caller, now, words, project=store)
+
+    outcome = sent(caller, now, f"{words} indeed", project=store)
+
+    assert (outcome.outcome, outcome.gate) == ("confirmed", "near_duplicate")
+    assert outcome.memory is not None
+    assert outcome.memory.id == first.id
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_session_that_confirms_a_memory_stands_in_its_provenance_once(
+    caller: Caller, store: str, now: datetime, at_once: bool
+) -> None:
+    session = uuid4()
+    known = memories.stored(caller, now, project=store)
+    again = memories.new(project=store, source="qa_auto", session_id=session)
+
+    for _ in range(2):
+        if at_once:
+            remember_all(caller=caller, new=(again,), now=now)
+        else:
+            remember(caller=caller, new=again, now=now)
+
+    with tenancy.unit():
+        row = Memory.objects.get(pk=known.id)
+    assert (row.confirmations, row.provenance_sessions) == (2, [session])
+
+
+def test_a_near_duplicate_that_says_the_opposite_is_added(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    words = " ".join(f"word{n}" for n in range(60))
+    stored(caller, now, f"{words} is enabled", project=store)
+
+    outcome = sent(caller, now, f"{words} is not enabled", project=store)
+
+    assert outcome.outcome == "added"
+
+
+def test_the_same_text_in_another_place_is_another_memory(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    first = stored(caller, now, project=store)
+
+    second = stored(caller, now, scope="personal")
+
+    assert second.id != first.id
+
+
+def test_what_was_archived_may_be_remembered_again(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    first = stored(caller, now, project=store)
+    archive(caller=caller, memory_id=first.id, reason="", if_version=None, now=now)
+
+    outcome = sent(caller, now, project=store)
+
+    assert outcome.outcome == "added"
+
+
+def test_episodes_are_kept_verbatim_however_often(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    outcomes = [sent(caller, now, "ok", type="episode", project=store).outcome for _ in range(2)]
+
+    assert outcomes == ["added", "added"]
+
+
+def test_an_external_id_is_brought_up_to_date(caller: Caller, store: str, now: datetime) -> None:
+    first = stored(caller, now, project=store, external_id="ticket-7")
+
+    outcome = sent(caller, now, CARTS, project=store, external_id="ticket-7")
+
+    assert outcome.outcome == "updated"
+    assert outcome.memory is not None
+    assert (outcome.memory.id, outcome.memory.content) == (first.id, CARTS)
+    assert outcome.memory.version == 2
+
+
+def test_an_external_id_sent_again_unchanged_changes_nothing(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    first = stored(caller, now, project=store, external_id="ticket-7")
+
+    outcome = sent(caller, now, project=store, external_id="ticket-7")
+
+    assert outcome.outcome == "confirmed"
+    assert outcome.memory is not None
+    assert (outcome.memory.id, outcome.memory.version) == (first.id, 1)
+
+
+def test_an_external_id_never_makes_two_memories_say_the_same(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    other = stored(caller, now, CARTS, project=store)
+    stored(caller, now, project=store, external_id="ticket-7")
+
+    outcome = sent(caller, now, CARTS, project=store, external_id="ticket-7")
+
+    assert (outcome.outcome, outcome.gate) == ("refused", "exact_duplicate")
+    assert str(other.id) in outcome.reason
+
+
+def test_two_people_use_the_same_external_id_for_themselves(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    mine = stored(caller, now, scope="personal", external_id="note-1")
+
+    theirs = stored(member_caller, now, scope="personal", external_id="note-1")
+
+    assert theirs.id != mine.id
+
+
+def test_a_secret_reaches_neither_rows_nor_logs(
+    caller: Caller, store: str, now: datetime, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+
+    outcome = sent(caller, now, SECRET, project=store)
+
+    told = f"{outcome!r} {caplog.text}"
+    assert "AKIAQ3EGRXVZ7TPLMBWD" not in told
+    assert "16C7e42F292c6912E7710c838347Ae178B4a" not in told
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_half_stored_when_a_later_step_fails(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    with connection.as_owner(), tenancy.unit(), connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE teams_change ADD CHECK (kind <> 'memory.created')")
+
+    with pytest.raises(Exception, match="check constraint"):
+        sent(caller, now, project=store)
+
+    with tenancy.unit():
+        assert not Memory.objects.exists()
+        assert not MemoryKeyword.objects.exists()
+        assert not AuditEntry.objects.filter(object_type="memory").exists()
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("given", [{"type": "identity"}, {"tags": ("chain_of_command",)}])
+def test_an_agent_founds_no_constitution(
+    caller: Caller, store: str, now: datetime, given: dict[str, object]
+) -> None:
+    agent = memories.as_agent(caller)
+
+    with pytest.raises(GovernanceDenied):
+        sent(agent, now, project=store, **given)
+
+    assert stored(caller, now, project=store, **given).governance == 1
+
+
+def test_a_member_in_person_founds_no_constitution(
+    member_caller: Caller, store: str, now: datetime
+) -> None:
+    with pytest.raises(GovernanceDenied):
+        sent(member_caller, now, type="identity", project=store)
+
+
+def test_what_only_sounds_like_an_identity_is_stored_as_a_fact(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(agent, now, "The assistant is called Robin in this team.", project=store)
+
+    assert (memory.type, memory.governance) == ("fact", 3)
+
+
+def test_an_agent_does_not_overwrite_a_protected_memory_by_its_external_id(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, type="decision", project=store, external_id="adr-1")
+
+    with pytest.raises(ProtectedMemory):
+        sent(agent, now, CARTS, type="decision", project=store, external_id="adr-1")
+
+
+def test_a_viewer_writes_nothing(caller: Caller, store: str, now: datetime) -> None:
+    viewer = memories.as_role(caller, Role.VIEWER)
+
+    with pytest.raises(RoleNotSufficient):
+        sent(viewer, now, project=store)
+
+
+def test_a_project_that_does_not_exist_is_not_found(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    with pytest.raises(NotFound):
+        sent(caller, now, project="nothing")
+
+
+def test_long_names_in_a_text_do_not_keep_it_from_being_stored(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    path = "/".join(["deep"] * 200) + "/file.py"
+    many = " ".join(f"src/pkg{n}/file{n}.py" for n in range(100))
+
+    memory = stored(caller, now, f"These files matter: {path} and {many}", project=store)
+
+    assert len(memory.related_files) <= 64
+    assert all(len(file) <= 400 for file in memory.related_files)

@@ -1,0 +1,191 @@
+"""What a methodology does when a unit of work ends: nothing unless it says so, once a session."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.customization.queries import methodologies
+from memory.injection.actions.methodologies import Course, define
+from memory.observer.actions import unit_completion
+from memory.observer.unit_completion_rules import OnComplete
+from memory.records.actions.archive import archive
+from memory.records.models import Memory
+from memory.review.actions.reject import reject
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.models import Session
+from tests.integration.memory.sessions.test_finalize import ended, opened
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+DONE = (
+    {"sequence": 1, "kind": "tool_call", "name": "Edit", "call": "a", "step": 1,
+     "args": {"file_path": "/home/ana/shop/auth/form.py", "old_string": "a",
+                   "new_string": "b"}},
+    {"sequence": 2, "kind": "tool_result", "call": "a", "text": "ok", "step": 1},
+)  # fmt: skip
+FETCHED = {"sequence": 5, "kind": "tool_call", "name": "WebFetch", "call": "b", "step": 2,
+           "args": {"url": "https://example.com/"}}  # fmt: skip
+UNIT = {"methodology": "kanban", "label": "Login form"}
+PLAN = ("Read the form", "Change the form")
+
+
+@pytest.fixture
+def kanban(caller: Caller, store: str, now: datetime) -> str:
+    """A project of an organization whose methodology remembers how units of work end."""
+    course = Course(on_complete=tuple(OnComplete))
+    define(caller=caller, name="kanban", phases={"doing": "implement"}, course=course, now=now)
+    return store
+
+
+def worked(
+    caller: Caller, store: str, now: datetime, outcome: str = "success", **given: Any
+) -> Session:
+    """Open a session with a unit of work, do it, and end it."""
+    new = {"project": store, "type": "build", "work_unit": UNIT, "plan": PLAN, **given}
+    session = opened(caller, now, **new)
+    end = {"sequence": 3, "kind": "session_complete", "outcome": outcome, "steps": 3}
+    append_events(caller=caller, session_id=session.id, events=(*DONE, end), now=now)
+    return ended(caller, session, now)
+
+
+def again(
+    caller: Caller, session: Session, now: datetime, *first: dict[str, Any], **end: Any
+) -> None:
+    """Let a session that has ended go on, and end again."""
+    more = {"sequence": 4, "kind": "reasoning", "text": "One thing more."}
+    last = {"sequence": 7, "kind": "session_complete", **end}
+    append_events(caller=caller, session_id=session.id, events=(more, *first, last), now=now)
+    with tenancy.unit():
+        view = Session.objects.get(pk=session.id)
+    ended(caller, view, now)  # type: ignore[arg-type]
+
+
+def remembered() -> dict[str, Memory]:
+    """Return what was remembered of units of work, by the act."""
+    with tenancy.unit():
+        rows = Memory.objects.exclude(external_id="").filter(status="active")
+        return {row.external_id.partition(":")[0]: row for row in rows.order_by("id")}
+
+
+def test_outcome_and_calibration_are_remembered_and_wait(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+
+    found = remembered()
+
+    assert set(found) == {"record_outcome", "calibrate"}
+    outcome, calibration = found["record_outcome"], found["calibrate"]
+    assert outcome.content.startswith("Login form ended well: steps 3 of 2 planned, files edited 1")
+    assert (outcome.type, outcome.needs_review) == ("work_unit_outcome", True)
+    assert (outcome.session_id, outcome.audience) == (session.id, session.audience)
+    assert {one.methodology for one in found.values()} == {"kanban"}
+    assert (calibration.type, calibration.attributes["ratio"]) == ("task_calibration", 1.5)
+
+
+def test_it_is_said_once_however_often_a_session_ends(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+
+    again(agent, session, now, outcome="failure", steps=4)
+
+    found = remembered()
+    assert set(found) == {"record_outcome", "calibrate"}
+    assert found["record_outcome"].content.startswith("Login form failed: steps 4 of 2 planned")
+
+
+def test_all_that_was_said_is_that_of_the_last_end(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+    with tenancy.unit():
+        Memory.objects.filter(session_id=session.id).update(
+            needs_review=False, user_verified=True, verification="verified"
+        )
+
+    again(agent, session, now, FETCHED, outcome="failure", steps=4)
+
+    found = remembered()
+    outcome, calibration = found["record_outcome"], found["calibrate"]
+    assert outcome.attributes == {"succeeded": False, "steps": 4}
+    assert (calibration.attributes["actual"], calibration.attributes["ratio"]) == (4, 2.0)
+    assert outcome.related_files == ["auth/form.py"]
+    for one in (outcome, calibration):
+        assert (one.taint_reason != "", one.needs_review, one.user_verified) == (True, True, False)
+        with tenancy.unit():
+            assert one.versions.count() == 1
+
+
+def test_an_end_without_an_outcome_takes_the_own_one_back(
+    agent: Caller, kanban: str, now: datetime
+) -> None:
+    session = worked(agent, kanban, now)
+
+    again(agent, session, now, outcome="abandoned", steps=4)
+
+    assert remembered() == {}
+    with tenancy.unit():
+        gone = Memory.objects.filter(session_id=session.id).values_list("status", "archived_reason")
+        assert set(gone) == {("archived", unit_completion.NO_MORE)}
+
+
+@pytest.mark.parametrize("by", ["rejected", "archived"])
+def test_what_somebody_has_put_away_does_not_come_back(
+    caller: Caller, agent: Caller, kanban: str, now: datetime, by: str
+) -> None:
+    session = worked(agent, kanban, now, shared=True)
+    for one in remembered().values():
+        if by == "rejected":
+            reject(caller=caller, memory_id=one.id, reason="", now=now)
+        else:
+            archive(caller=caller, memory_id=one.id, reason="", if_version=None, now=now)
+
+    again(agent, session, now, outcome="failure", steps=4)
+
+    assert remembered() == {}
+    with tenancy.unit():
+        assert Memory.objects.filter(session_id=session.id).count() == 2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"outcome": "abandoned"},
+        {"work_unit": {"methodology": "kanban"}},
+        {"work_unit": {"label": "Login form"}},
+        {"work_unit": {"methodology": "native", "label": "Login form"}},
+    ],
+    ids=("abandoned", "nameless", "no methodology", "one of ours"),
+)
+def test_nothing_is_remembered_of_other_work(
+    agent: Caller, kanban: str, now: datetime, given: dict[str, Any]
+) -> None:
+    worked(agent, kanban, now, **given)
+
+    assert remembered() == {}
+
+
+def test_a_methodology_does_nothing_unless_it_says_so(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    define(caller=caller, name="kanban", phases={"doing": "implement"}, now=now)
+
+    worked(agent, store, now)
+
+    assert remembered() == {}
+    assert [one.on_complete for one in methodologies.known(caller=caller) if one.is_own] == [()]
+
+
+def test_what_another_organization_does_is_its_own(
+    agent: Caller, kanban: str, now: datetime, other_caller: Caller
+) -> None:
+    with tenancy.unit():
+        seen = methodologies.on_complete(caller=other_caller, name="kanban")
+    worked(agent, kanban, now, work_unit={**UNIT, "methodology": "somebody-elses"})
+
+    assert seen == ()
+    assert remembered() == {}

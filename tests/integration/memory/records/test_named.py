@@ -1,0 +1,155 @@
+"""What a memory names, from its text to the searches that find it by that (spec 2.6, 3.1)."""
+
+import math
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.entities.models import Mention
+from memory.intake.actions.remember_all import remember_all
+from memory.records.actions.archive import archive
+from memory.records.actions.revise import revise
+from memory.review.actions.correct import correct
+from memory.search.actions.search import SearchRequest, search
+from memory.search.query import understand
+from tests.support import crowds
+from tests.support.memories import new, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+TOKENS = "AuthService keeps its tokens for an hour and asks k8s for new ones."
+OTHER = "The auth-service is restarted by hand after every change of its keys."
+PLAIN = "Nightly exports wait for the warehouse and give up after ten minutes."
+
+
+def named(caller: Caller, question: str, **wanted: Any) -> dict[UUID, float]:
+    """Return the score of each memory that names what a question names."""
+    with tenancy.unit():
+        found = crowds.ask(caller=caller, named=understand(text=question).named, **wanted)
+    return {one.memory_id: round(one.entities, 4) for one in found if one.entities > 0}
+
+
+def mentions(memory_id: UUID) -> set[tuple[str, str]]:
+    """Return what a memory names: key, and how it is written."""
+    with tenancy.unit():
+        return set(Mention.objects.filter(memory_id=memory_id).values_list("key", "name"))
+
+
+def test_a_memory_names_what_its_text_names(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+
+    assert mentions(memory.id) == {("auth service", "AuthService"), ("kubernetes", "k8s")}
+
+
+def test_many_at_once_name_theirs(caller: Caller, store: str, now: datetime) -> None:
+    both = tuple(new(text, project=store) for text in (TOKENS, OTHER))
+
+    views = [one.memory for one in remember_all(caller=caller, new=both, now=now)]
+
+    assert [{key for key, _ in mentions(view.id)} for view in views if view] == [
+        {"auth service", "kubernetes"}, {"auth service"},
+    ]  # fmt: skip
+
+
+def test_a_changed_memory_names_what_it_says_now(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+
+    changes = {"content": PLAIN.replace("warehouse", "Kafka")}
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    assert mentions(memory.id) == {("kafka", "Kafka")}
+
+
+def test_a_moved_memory_is_named_to_its_new_readers(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, TOKENS, project=store, scope="personal")
+    before = named(member_caller, "AuthService")
+
+    changes = {"scope": "project"}
+    revise(caller=caller, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+    assert before == {}
+    assert set(named(member_caller, "AuthService")) == {memory.id}
+
+
+def test_a_correction_names_its_own(caller: Caller, store: str, now: datetime) -> None:
+    old = stored(caller, now, TOKENS, project=store)
+    text = TOKENS.replace("AuthService", "TokenStore")
+
+    outcome = correct(
+        caller=caller, memory_id=old.id, content=text, kind="wrong", reason="", now=now
+    )
+
+    assert outcome.memory is not None
+    assert set(named(caller, "TokenStore")) == {outcome.memory.id}
+    assert named(caller, "AuthService") == {}
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["AuthService", "what does the auth service do", "auth_services", "restart auth-service now"],
+)
+def test_every_spelling_finds_every_spelling(
+    caller: Caller, store: str, now: datetime, question: str
+) -> None:
+    both = {stored(caller, now, text, project=store).id for text in (TOKENS, OTHER)}
+    stored(caller, now, PLAIN, project=store)
+
+    assert set(named(caller, question)) == both
+
+
+def test_a_rare_thing_counts_more_than_a_common_one(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    rare, common = (stored(caller, now, text, project=store).id for text in (TOKENS, OTHER))
+
+    found = named(caller, "auth service on kubernetes")
+
+    once, twice = 1.0, 1 / (1 + math.log(2))
+    assert found == {rare: round(once + twice, 4), common: round(twice, 4)}
+
+
+def test_what_is_archived_is_not_found_by_its_names(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+
+    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
+
+    assert named(caller, "AuthService") == {}
+
+
+def test_a_name_that_very_many_give_says_nothing(caller: Caller, store: str, now: datetime) -> None:
+    many = tuple(
+        new(f"Rule {number}: ask AuthService twice.", project=store) for number in range(200)
+    )
+    remember_all(caller=caller, new=many, now=now)
+
+    assert named(caller, "AuthService") == {}
+
+
+def test_a_question_that_names_nothing_asks_nobody(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    stored(caller, now, TOKENS, project=store)
+
+    assert named(caller, "why is it so?") == {}
+
+
+def test_a_search_says_what_it_found_by_name(
+    caller: Caller, store: str, clean_cache: None, now: datetime
+) -> None:
+    memory = stored(caller, now, TOKENS, project=store)
+    stored(caller, now, PLAIN, project=store)
+
+    hits = search(
+        caller=caller, request=SearchRequest(query="kubernetes", threshold=0.0), now=now
+    ).hits
+
+    assert hits[0].memory.id == memory.id
+    assert hits[0].explain["paths"]["entities"]["score"] == 1.0

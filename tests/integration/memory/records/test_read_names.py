@@ -1,0 +1,127 @@
+"""Names that an older reader has read are read again, in parts, once (spec 2.6)."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts import jobs, tenancy
+from accounts.caller import Caller
+from accounts.models import Job
+from memory.entities import names
+from memory.entities.actions import read_names
+from memory.entities.models import Mention
+from memory.intake.actions.remember_all import remember_all
+from memory.records.actions.revise import revise
+from memory.records.models import Memory
+from memory.records.queries.views import MemoryView
+from tests.support.memories import new, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+TOKENS = "AuthService keeps its tokens for an hour and asks k8s for new ones."
+
+
+def forget_names() -> None:
+    """Make every memory one that was stored before names were read."""
+    with tenancy.unit():
+        Mention.objects.all().delete()
+        Memory.objects.update(names_version=0)
+
+
+@pytest.fixture
+def old(caller: Caller, store: str, now: datetime) -> MemoryView:
+    """A memory whose names nobody has read."""
+    memory = stored(caller, now, TOKENS, project=store)
+    forget_names()
+    return memory
+
+
+def mentions() -> set[tuple[UUID, str, str]]:
+    with tenancy.unit():
+        return set(Mention.objects.values_list("memory_id", "key", "name"))
+
+
+def queued() -> int:
+    return Job.objects.filter(name=read_names.JOB, state="queued").count()
+
+
+def work() -> dict[str, Any]:
+    """Run the job that waits, as a worker would."""
+    held = jobs.claim(queue="maintenance", worker="w")
+    assert held is not None
+    result = dict(jobs.run_handler(held))
+    told = Job.objects.get(pk=held.id)
+    return {**result, "told": (told.progress_done, told.progress_total)}
+
+
+def test_what_is_stored_now_waits_for_nobody(caller: Caller, store: str, now: datetime) -> None:
+    stored(caller, now, TOKENS, project=store)
+
+    assert not read_names.queue_when_old()
+
+
+def test_an_old_memory_is_queued_once_and_read_with_progress(old: MemoryView) -> None:
+    assert read_names.queue_when_old()
+    assert not read_names.queue_when_old()
+    assert queued() == 1
+
+    assert work() == {"read": 1, "told": (1, 1)}
+
+    assert mentions() == {
+        (old.id, "auth service", "AuthService"),
+        (old.id, "kubernetes", "k8s"),
+    }
+    assert not read_names.queue_when_old()
+
+
+def test_reading_again_changes_nothing_a_person_sees(old: MemoryView) -> None:
+    with tenancy.unit():
+        before = Memory.objects.values("version", "updated_at").get(pk=old.id)
+
+    read_names.read_part(tell=lambda *_: None)
+    read_names.read_part(tell=lambda *_: None)
+
+    with tenancy.unit():
+        assert Memory.objects.values("version", "updated_at").get(pk=old.id) == before
+        assert Mention.objects.count() == 2
+
+
+def test_a_grown_reader_reads_all_again(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(caller, now, TOKENS, project=store)
+    monkeypatch.setattr(names, "VERSION", names.VERSION + 1)
+
+    assert read_names.queue_when_old()
+    assert work()["read"] == 1
+    assert not read_names.queue_when_old()
+
+
+def test_many_are_read_in_parts(
+    caller: Caller, store: str, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = tuple(new(f"Rule {n}: ask Handler{n}Service twice.", project=store) for n in range(5))
+    remember_all(caller=caller, new=many, now=now)
+    forget_names()
+    monkeypatch.setattr(read_names, "BATCH", 2)
+    monkeypatch.setattr(read_names, "BATCHES", 1)
+    read_names.queue_when_old()
+
+    parts = [work() for _ in range(3)]
+
+    assert parts == [
+        {"read": 2, "told": (2, 5)},
+        {"read": 2, "told": (4, 5)},
+        {"read": 1, "told": (5, 5)},
+    ]
+    assert (queued(), len(mentions())) == (0, 5)
+
+
+def test_a_changed_text_has_its_names_read(old: MemoryView, caller: Caller, now: datetime) -> None:
+    changes = {"content": TOKENS.replace("k8s", "Kafka")}
+    revise(caller=caller, memory_id=old.id, changes=changes, if_version=None, now=now)
+
+    assert {key for _, key, _ in mentions()} == {"auth service", "kafka"}
+    assert not read_names.queue_when_old()

@@ -1,0 +1,190 @@
+"""Pages, filters, history and links of memories."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound
+from memory.records.actions.archive import archive
+from memory.records.actions.confirm import confirm
+from memory.records.actions.pin import pin
+from memory.records.actions.revise import revise
+from memory.records.filters import Filters
+from memory.records.models import Memory
+from memory.records.queries import memories as queries
+from memory.review.actions.correct import correct
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture(params=[queries.FEW, 0], ids=["few", "many"])
+def many(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a rare filter leaves is few, or never is."""
+    monkeypatch.setattr(queries, "FEW", request.param)
+
+
+@pytest.fixture
+def three(caller: Caller, agent: Caller, store: str, now: datetime) -> tuple[str, ...]:
+    """Three memories: a gotcha with tags, a pinned decision, a fact of an agent in no file."""
+    stored(caller, now, REDIS, project=store, type="gotcha", tags=("auth", "redis"), confidence=0.5)
+    decision = stored(caller, now + timedelta(days=1), CARTS, project=store, type="decision")
+    pin(caller=caller, memory_id=decision.id, pinned=True, now=now)
+    stored(
+        agent,
+        now + timedelta(days=2),
+        PARSER,
+        project=store,
+        type="fact",
+        source="agent_explicit",
+        related_modules=("billing",),
+    )
+    return (REDIS, CARTS, PARSER)
+
+
+def listed(caller: Caller, now: datetime, **given: Any) -> list[str]:
+    page = queries.page(caller=caller, filters=Filters(**given), cursor=None, limit=200, now=now)
+    assert len(page.items) == queries.count(caller=caller, filters=Filters(**given))
+    return [item.content for item in page.items]
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, [PARSER, CARTS, REDIS]),
+        ({"project": "store"}, [PARSER, CARTS, REDIS]),
+        ({"types": ("gotcha", "decision")}, [CARTS, REDIS]),
+        ({"tags": ("auth",)}, [REDIS]),
+        ({"tags": ("auth", "other")}, []),
+        ({"files": ("billing/parser.py",)}, [PARSER]),
+        ({"files": ("billing/*",)}, [PARSER]),
+        ({"modules": ("billing",)}, [PARSER]),
+        ({"author": "claude-code"}, [PARSER]),
+        ({"minimum_confidence": 0.7}, [PARSER, CARTS]),
+        ({"maximum_confidence": 0.7}, [REDIS]),
+        ({"pinned": True}, [CARTS]),
+        ({"pinned": False}, [PARSER, REDIS]),
+        ({"needs_review": True}, []),
+        ({"stale": True}, []),
+        ({"status": ("archived",)}, []),
+        ({"tags": ("\x00",)}, []),
+        ({"files": ("%",)}, []),
+        ({"files": ("_",)}, []),
+        ({"author": "\x00"}, []),
+    ],
+    ids=str,
+)
+def test_a_filter_lets_through_what_fits(
+    caller: Caller,
+    three: tuple[str, ...],
+    now: datetime,
+    given: dict[str, Any],
+    expected: list[str],
+) -> None:
+    assert listed(caller, now, **given) == expected
+
+
+@pytest.mark.parametrize("project", ["nothing", "\x00", "'", "x" * 5_000])
+def test_a_project_that_is_not_there_is_not_found(
+    caller: Caller, now: datetime, project: str
+) -> None:
+    with pytest.raises(NotFound):
+        listed(caller, now, project=project)
+
+
+def test_pages_follow_one_another_without_gaps(caller: Caller, store: str, now: datetime) -> None:
+    for number in range(7):
+        moment = now + timedelta(seconds=number // 3)
+        stored(caller, moment, f"Fact number {number} about paging.", project=store)
+
+    seen, cursor = [], None
+    while True:
+        page = queries.page(caller=caller, filters=Filters(), cursor=cursor, limit=2, now=now)
+        seen += [item.id for item in page.items]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    everything = queries.page(caller=caller, filters=Filters(), cursor=None, limit=99, now=now)
+    assert seen == [item.id for item in everything.items]
+    assert len(set(seen)) == 7
+
+
+def test_history_names_who_made_each_version_and_why(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+    later = now + timedelta(days=1)
+    for who, text in ((agent, CARTS), (caller, PARSER)):
+        changes = {"content": text, "reason": f"now {len(text)}"}
+        revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=later)
+
+    third, second, first = queries.history(caller=caller, memory_id=memory.id)
+
+    assert (third.number, third.content, third.changed_by) == (3, PARSER, caller.user_id)
+    assert (second.content, second.changed_agent) == (CARTS, "claude-code")
+    assert second.reason == f"now {len(CARTS)}"
+    assert (first.content, first.changed_by, first.changed_at) == (REDIS, caller.user_id, now)
+    assert (second.changed_at, third.changed_at) == (later, later)
+
+
+def test_verbs_without_a_new_text_make_no_version(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+
+    confirm(caller=caller, memory_id=memory.id, now=now)
+
+    [only] = queries.history(caller=caller, memory_id=memory.id)
+    assert (only.number, only.content) == (2, REDIS)
+
+
+def test_a_link_to_what_cannot_be_seen_is_not_shown(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    old = stored(member_caller, now, project=store)
+    outcome = correct(
+        caller=member_caller, memory_id=old.id, content=CARTS, kind="wrong", reason="", now=now
+    )
+    assert outcome.memory is not None
+    changes = {"scope": "personal"}
+    revise(
+        caller=member_caller, memory_id=outcome.memory.id, changes=changes, if_version=None, now=now
+    )
+
+    assert queries.links(caller=caller, memory_id=old.id) == ()
+    assert len(queries.links(caller=member_caller, memory_id=old.id)) == 1
+
+
+def test_a_deleted_memory_is_gone(caller: Caller, store: str, now: datetime) -> None:
+    memory = stored(caller, now, project=store)
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(status="deleted")
+
+    with pytest.raises(NotFound):
+        queries.get(caller=caller, memory_id=memory.id, now=now)
+    assert listed(caller, now, status=("deleted",)) == []
+
+
+def test_only_the_visible_ones_of_some_ids_are_returned(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    mine = stored(caller, now, project=store)
+    theirs = stored(member_caller, now, CARTS, scope="personal")
+    ids = (mine.id, theirs.id)
+
+    assert set(queries.by_ids(caller=caller, memory_ids=ids, now=now)) == {mine.id}
+
+
+def test_an_archived_memory_is_listed_when_asked_for(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    memory = stored(caller, now, project=store)
+    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
+
+    assert listed(caller, now) == []
+    assert listed(caller, now, status=("archived",)) == [REDIS]

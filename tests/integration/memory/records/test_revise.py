@@ -1,0 +1,185 @@
+"""Changing a memory keeps what it said, and refuses what must not happen (spec 1.2, 2.4)."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import (
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    PreconditionFailed,
+    RoleNotSufficient,
+)
+from accounts.models import Job
+from memory.errors import GovernanceDenied, NotActive, ProtectedMemory, RefusedByGate
+from memory.records.actions.archive import archive
+from memory.records.actions.revise import revise
+from memory.records.models import MemoryVersion
+from memory.records.queries import memories as queries
+from memory.records.queries.views import MemoryView
+from memory.search.actions.search import SearchRequest, search
+from tests.support import memories
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def memory(caller: Caller, store: str, now: datetime) -> MemoryView:
+    return stored(caller, now, project=store)
+
+
+def changed(
+    caller: Caller,
+    memory: MemoryView,
+    now: datetime,
+    *,
+    if_version: int | None = None,
+    **fields: Any,
+) -> MemoryView:
+    return revise(
+        caller=caller, memory_id=memory.id, changes=fields, if_version=if_version, now=now
+    )
+
+
+def test_a_change_makes_a_version_and_keeps_the_one_before(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    after = changed(caller, memory, now, content=CARTS, tags=["cart"], reason="moved on")
+
+    first, second = queries.history(caller=caller, memory_id=memory.id)
+    assert (after.content, after.tags, after.version) == (CARTS, ("cart",), 2)
+    assert (first.number, first.content, first.reason) == (2, CARTS, "moved on")
+    assert (second.number, second.content, second.reason) == (1, REDIS, "")
+
+
+def test_a_changed_text_is_found_by_its_new_words_at_once_and_embedded_again(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    changed(caller, memory, now, content=CARTS)
+
+    request = SearchRequest(query="advisory locks carts", threshold=0.0)
+    hits = search(caller=caller, request=request, now=now).hits
+    assert [hit.memory.id for hit in hits] == [memory.id]
+    assert Job.objects.filter(name="memory.embed", payload__ids=[str(memory.id)]).exists()
+
+
+def test_the_version_that_was_read_must_still_be_the_newest(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    changed(caller, memory, now, if_version=1, content=CARTS)
+
+    with pytest.raises(PreconditionFailed) as refused:
+        changed(caller, memory, now, if_version=1, content=PARSER)
+
+    assert "version 2, not 1" in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"content": "short"}, RefusedByGate),
+        ({"content": f"the token is {TOKEN}, keep it"}, RefusedByGate),
+        ({"tags": [TOKEN]}, InvalidInput),
+        ({"reason": f"rotated {TOKEN}"}, InvalidInput),
+        ({"reason": "x" * 201}, InvalidInput),
+        ({"reason": "\x00"}, InvalidInput),
+        ({"type": "nonsense"}, InvalidInput),
+        ({"author_user": uuid4()}, InvalidInput),
+        ({"scope": "galaxy"}, InvalidInput),
+    ],
+)
+def test_a_wrong_change_is_refused_and_leaves_no_version(
+    caller: Caller, memory: MemoryView, now: datetime, fields: dict[str, Any], error: type
+) -> None:
+    with pytest.raises(error):
+        changed(caller, memory, now, **fields)
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now).version == 1
+    with tenancy.unit():
+        assert not MemoryVersion.objects.exists()
+
+
+@pytest.mark.parametrize("fields", [{"content": CARTS}, {"external_id": "x"}])
+def test_two_memories_never_become_the_same(
+    caller: Caller, memory: MemoryView, store: str, now: datetime, fields: dict[str, Any]
+) -> None:
+    stored(caller, now, CARTS, project=store, external_id="x")
+
+    with pytest.raises(Conflict):
+        changed(caller, memory, now, **fields)
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now) == memory
+
+
+def test_an_archived_memory_does_not_change(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    archive(caller=caller, memory_id=memory.id, reason="", if_version=None, now=now)
+
+    with pytest.raises(NotActive):
+        changed(caller, memory, now, content=CARTS)
+
+
+def test_an_agent_changes_facts_and_no_decisions(
+    caller: Caller, agent: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    decision = stored(caller, now, CARTS, project=store, type="decision")
+
+    assert changed(agent, memory, now, tags=["a"]).tags == ("a",)
+    with pytest.raises(ProtectedMemory):
+        changed(agent, decision, now, tags=["a"])
+
+
+def test_an_agent_raises_nothing_into_the_constitution(
+    agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with pytest.raises(GovernanceDenied):
+        changed(agent, memory, now, tags=["identity"])
+
+
+def test_a_viewer_changes_nothing(caller: Caller, memory: MemoryView, now: datetime) -> None:
+    with pytest.raises(RoleNotSufficient):
+        changed(memories.as_role(caller, Role.VIEWER), memory, now, content=CARTS)
+
+
+def test_nobody_takes_a_shared_memory_away_from_the_others(
+    member_caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with pytest.raises(Forbidden):
+        changed(member_caller, memory, now, scope="personal")
+
+
+def test_an_author_shares_what_was_personal(caller: Caller, store: str, now: datetime) -> None:
+    mine = stored(caller, now, project=store, scope="personal")
+
+    assert changed(caller, mine, now, scope="project").scope == "project"
+
+
+def test_an_agent_does_not_share_what_is_personal(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    mine = stored(caller, now, project=store, scope="personal")
+
+    with pytest.raises(Forbidden):
+        changed(memories.as_agent(caller), mine, now, scope="project")
+
+
+def test_what_cannot_be_seen_cannot_be_changed(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    theirs = stored(member_caller, now, scope="personal")
+
+    for unknown in (theirs, replace(theirs, id=uuid4())):
+        with pytest.raises(NotFound) as refused:
+            changed(caller, unknown, now, content=CARTS)
+        assert refused.value.detail == "There is no such memory."

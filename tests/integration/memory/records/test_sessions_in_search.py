@@ -1,0 +1,77 @@
+"""An answer given in a session is found by its question, and only by those who may see it."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.records.actions.archive import archive
+from memory.records.models import Memory
+from memory.search.actions.search import SearchRequest, search
+from teams.actions.projects import create_project
+from tests.support.memories import stored
+
+TURNS = (
+    "Ada: Good morning, shall we begin with the weather and the coffee machine?",
+    "Ada: Which database lock keeps two carts of one customer apart?",
+    "Ben: The advisory one, taken by hash, as Grace proposed back in spring.",
+    "Ada: Thanks a lot, see you on Thursday then, same place as usual.",
+)
+REQUEST = SearchRequest(query="which database lock keeps carts apart", threshold=0.0)
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def turns(caller: Caller, in_organization: tenancy.Tenant, now: datetime) -> tuple[UUID, ...]:
+    """Four turns of one session, among memories of the same words."""
+    create_project(caller=caller, slug="store", name="Store", now=now)
+    for number in range(30):
+        stored(caller, now, f"Note {number}: the database of carts has {number} locks.")
+    ids = tuple(
+        stored(caller, now, said, type="episode", project="store", tags=tags).id
+        for said, tags in zip(TURNS, ((), ("question",), (), ()), strict=True)
+    )
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=ids).update(session_id=uuid4())
+    return ids
+
+
+def _found(caller: Caller, now: datetime, **options: object) -> list[UUID]:
+    request = replace(REQUEST, **options)
+    return [hit.memory.id for hit in search(caller=caller, request=request, now=now).hits]
+
+
+def test_the_turn_after_the_question_is_found_with_it(
+    caller: Caller, turns: tuple[UUID, ...], now: datetime
+) -> None:
+    found = _found(caller, now)
+
+    assert found[0] == turns[1]
+    assert turns[2] in found[:5]
+
+
+def test_filters_keep_what_is_beside_a_hit_out(
+    caller: Caller, turns: tuple[UUID, ...], now: datetime
+) -> None:
+    assert _found(caller, now, tags=("question",)) == [turns[1]]
+
+
+def test_what_is_archived_is_not_found_by_its_neighbor(
+    caller: Caller, turns: tuple[UUID, ...], now: datetime
+) -> None:
+    archive(caller=caller, memory_id=turns[2], reason="obsolete", if_version=None, now=now)
+
+    assert turns[2] not in _found(caller, now)
+
+
+def test_what_others_may_not_see_is_not_found_by_its_neighbor(
+    caller: Caller, turns: tuple[UUID, ...], now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=turns[2]).update(audience=UUID(int=7))
+
+    assert turns[2] not in _found(caller, now)

@@ -1,0 +1,236 @@
+"""Memories are sorted into topics at night, and join them between two nights (spec 5.3, 6.2)."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.records.actions.archive import archive
+from memory.records.actions.restore import restore
+from memory.records.actions.revise import revise
+from memory.topics.actions import Sorted, sort_topics
+from memory.topics.clustering import Member
+from memory.topics.clustering import Topic as Sortable
+from memory.topics.models import Topic, TopicMember
+from memory.topics.sql.topics import places, write
+from tests.support.memories import stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+CARTS = (
+    "Carts are merged under an advisory lock of Postgres in shop/carts.py.",
+    "The merge of two carts in shop/carts.py keeps the older coupon.",
+    "A cart without lines is dropped by the merge job in shop/carts.py.",
+    "Totals of a cart are rounded after the merge in shop/carts.py.",
+)
+DEPLOYS = (
+    "Deploys restart the proxy and drain connections, see deploy/run.sh.",
+    "The deploy of Friday left the proxy stopped, see deploy/run.sh.",
+    "The proxy certificate is renewed before deploys by deploy/run.sh.",
+    "Roll a deploy back by deploy/run.sh when the proxy answers 502.",
+)
+LATER = "Merging carts again in shop/carts.py keeps the newest line of each cart."
+
+
+@pytest.fixture
+def told(caller: Caller, store: str, now: datetime) -> dict[str, UUID]:
+    """Memories about carts and deploys in a project, sorted."""
+    ids = {text: stored(caller, now, text, project=store).id for text in (*CARTS, *DEPLOYS)}
+    sort(now)
+    return ids
+
+
+def sort(now: datetime) -> Sorted:
+    return sort_topics(now=now, tell=lambda done, total: None)
+
+
+def groups() -> list[set[UUID]]:
+    """Return the memories of each topic."""
+    with tenancy.unit():
+        found: dict[UUID, set[UUID]] = {}
+        for topic, memory in TopicMember.objects.values_list("topic_id", "memory_id"):
+            found.setdefault(topic, set()).add(memory)
+    return sorted(found.values(), key=sorted)
+
+
+def topics() -> dict[UUID, Any]:
+    with tenancy.unit():
+        return {row.id: row for row in Topic.objects.all()}
+
+
+def topic_of(memory_id: UUID) -> UUID | None:
+    with tenancy.unit():
+        found = TopicMember.objects.filter(memory_id=memory_id)
+        topic: UUID | None = found.values_list("topic_id", flat=True).first()
+    return topic
+
+
+def held(memory_id: UUID) -> set[str]:
+    """Return which words of its topic a memory has."""
+    with tenancy.unit():
+        found = TopicMember.objects.select_related("topic").get(memory_id=memory_id)
+    return {word for bit, word in enumerate(found.topic.words) if found.holds >> bit & 1}
+
+
+def test_memories_of_one_place_are_sorted_by_what_they_share(told: dict[str, UUID]) -> None:
+    expected = [{told[text] for text in texts} for texts in (CARTS, DEPLOYS)]
+
+    assert groups() == sorted(expected, key=sorted)
+    assert {word for row in topics().values() for word in row.words} >= {"merge", "proxy"}
+
+
+def test_sorting_again_changes_nothing(told: dict[str, UUID], now: datetime) -> None:
+    before = {id: tuple(row.words) for id, row in topics().items()}
+    members = groups()
+
+    sort(now)
+
+    assert {id: tuple(row.words) for id, row in topics().items()} == before
+    assert groups() == members
+
+
+def test_progress_is_told_place_by_place(
+    told: dict[str, UUID], caller: Caller, now: datetime
+) -> None:
+    stored(caller, now, "A note of mine that nobody else sees at all.", scope="personal")
+    steps: list[tuple[int, int]] = []
+
+    found = sort_topics(now=now, tell=lambda done, total: steps.append((done, total)))
+
+    assert found == Sorted(places=2, topics=2, memories=8)
+    assert steps[-1] == (9, 9)
+    assert len(steps) == 2
+
+
+def test_what_different_people_may_see_is_sorted_apart(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    own = {
+        stored(caller, now, f"{text} Mine.", project=store, scope="personal").id for text in CARTS
+    }
+    sort(now)
+
+    shared = set(told.values())
+    assert own in groups()
+    assert all(group <= own or group <= shared for group in groups())
+
+
+def test_a_memory_written_since_joins_the_nearest_topic(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    new = stored(caller, now, LATER, project=store)
+
+    assert topic_of(new.id) == topic_of(told[CARTS[0]])
+
+
+def test_only_whole_words_of_a_topic_are_held(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    submerged = LATER.replace("Merging", "Submerged")
+    merges = "Two merges of one cart in shop/carts.py wait for the same advisory lock."
+    part, whole = (stored(caller, now, text, project=store).id for text in (submerged, merges))
+
+    assert "merge" not in held(part)
+    assert "merge" in held(whole)
+
+
+def test_what_came_and_what_changed_while_topics_were_sorted_joins_by_itself(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    since, changed = stored(caller, now, LATER, project=store).id, told[CARTS[1]]
+    joined, rows = topic_of(since), topics()
+    with tenancy.unit():
+        (place,) = places()
+        sorted_before = dict.fromkeys(told.values(), 1) | {changed: 0}
+        write(
+            place=place,
+            topics=tuple((id, _as_sorted(row, set(told.values()))) for id, row in rows.items()),
+            versions=sorted_before,
+            model_id=next(iter(rows.values())).model_id,
+            now=now,
+        )
+
+    assert topic_of(since) == joined
+
+
+def _as_sorted(row: Any, memories: set[UUID]) -> Sortable:
+    members = TopicMember.objects.filter(topic=row, memory_id__in=memories)
+    return Sortable(
+        id=row.id,
+        words=tuple(row.words),
+        center=np.asarray(row.center, dtype=np.float32),
+        reach=row.reach,
+        members=tuple(
+            Member(memory_id=one.memory_id, holds=0, closeness=one.closeness) for one in members
+        ),
+    )
+
+
+def test_a_memory_of_another_place_joins_none(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    own = stored(caller, now, LATER, project=store, scope="personal")
+    everywhere = stored(caller, now, LATER)
+
+    assert (topic_of(own.id), topic_of(everywhere.id)) == (None, None)
+
+
+def test_a_memory_about_something_else_joins_none(
+    told: dict[str, UUID], caller: Caller, store: str, now: datetime
+) -> None:
+    other = stored(caller, now, "Whales sing at night below the frozen harbor.", project=store)
+
+    assert topic_of(other.id) is None
+
+
+def test_what_is_archived_leaves_and_what_is_restored_comes_back(
+    told: dict[str, UUID], caller: Caller, now: datetime
+) -> None:
+    id = told[CARTS[1]]
+    topic = topic_of(told[CARTS[0]])
+
+    archive(caller=caller, memory_id=id, reason="", if_version=None, now=now)
+    gone = topic_of(id)
+    restore(caller=caller, memory_id=id, now=now)
+
+    assert gone is None
+    assert topic_of(id) in {topic, None}  # where it reaches as far
+
+
+def test_what_becomes_personal_leaves(told: dict[str, UUID], caller: Caller, now: datetime) -> None:
+    id = told[CARTS[1]]
+
+    revise(caller=caller, memory_id=id, changes={"scope": "personal"}, if_version=None, now=now)
+
+    assert topic_of(id) is None
+
+
+def test_what_is_rewritten_leaves_until_it_is_embedded_anew(
+    told: dict[str, UUID], caller: Caller, now: datetime
+) -> None:
+    id = told[CARTS[1]]
+    new = "Whales sing at night below the frozen harbor."
+
+    revise(caller=caller, memory_id=id, changes={"content": new}, if_version=None, now=now)
+
+    assert topic_of(id) is None
+
+
+def test_a_topic_whose_memories_went_is_forgotten(
+    told: dict[str, UUID], caller: Caller, now: datetime
+) -> None:
+    for text in CARTS:
+        archive(caller=caller, memory_id=told[text], reason="", if_version=None, now=now)
+
+    sort(now)
+
+    assert groups() == [{told[text] for text in DEPLOYS}]
+    assert len(topics()) == 1
+
+
+def test_an_organization_without_memories_has_no_topics(now: datetime) -> None:
+    assert sort(now) == Sorted(places=0, topics=0, memories=0)

@@ -1,0 +1,268 @@
+"""Confirm, pin, archive, restore: what each changes, and what it refuses (spec 1.4, 2.4)."""
+
+from datetime import datetime, timedelta
+from uuid import uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import Conflict, InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
+from memory.errors import NotActive, ProtectedMemory, SelfApproval
+from memory.index.models import MemoryKeyword, MemoryVector
+from memory.records.actions.archive import archive
+from memory.records.actions.bulk import do_all
+from memory.records.actions.confirm import confirm
+from memory.records.actions.pin import pin
+from memory.records.actions.restore import restore
+from memory.records.models import Memory
+from memory.records.queries import memories as queries
+from memory.records.queries.views import MemoryView
+from memory.records.verdict_models import ReviewVerdict
+from tests.support import memories
+from tests.support.memories import CARTS, stored
+
+VERBS = {
+    "confirm": lambda caller, memory_id, now: confirm(caller=caller, memory_id=memory_id, now=now),
+    "pin": lambda caller, memory_id, now: pin(
+        caller=caller, memory_id=memory_id, pinned=True, now=now
+    ),
+    "archive": lambda caller, memory_id, now: archive(
+        caller=caller, memory_id=memory_id, reason="", if_version=None, now=now
+    ),
+    "restore": lambda caller, memory_id, now: restore(caller=caller, memory_id=memory_id, now=now),
+}
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def memory(caller: Caller, store: str, now: datetime) -> MemoryView:
+    return stored(caller, now, project=store)
+
+
+def archived(caller: Caller, memory: MemoryView, now: datetime, **given: object) -> MemoryView:
+    wanted = {"reason": "old", "if_version": None, **given}
+    return archive(caller=caller, memory_id=memory.id, now=now, **wanted)
+
+
+def test_a_person_who_confirms_verifies(caller: Caller, memory: MemoryView, now: datetime) -> None:
+    after = confirm(caller=caller, memory_id=memory.id, now=now + timedelta(days=1))
+
+    assert (after.confirmations, after.verification, after.user_verified) == (1, "verified", True)
+    assert after.last_confirmed_at == now + timedelta(days=1)
+    assert after.importance == pytest.approx(memory.importance + 0.02)
+
+
+def test_an_agent_that_confirms_verifies_nothing(
+    agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    after = confirm(caller=agent, memory_id=memory.id, now=now)
+
+    assert (after.confirmations, after.verification) == (1, "unverified")
+    assert not after.user_verified
+
+
+def test_importance_never_exceeds_one(caller: Caller, memory: MemoryView, now: datetime) -> None:
+    for _ in range(30):
+        after = confirm(caller=caller, memory_id=memory.id, now=now)
+
+    assert after.importance == 1.0
+
+
+def test_a_pin_lifts_a_memory_and_lets_go_again(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    pinned = pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
+    let_go = pin(caller=caller, memory_id=memory.id, pinned=False, now=now)
+
+    assert (pinned.pinned, pinned.governance) == (True, 2)
+    assert (let_go.pinned, let_go.governance) == (False, 3)
+
+
+def test_an_archived_memory_leaves_what_searches_read(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    after = archived(caller, memory, now)
+
+    assert (after.status, after.archived_reason, after.valid_until) == ("archived", "old", now)
+    with tenancy.unit():
+        assert not MemoryKeyword.objects.filter(live=True).exists()
+        assert not MemoryVector.objects.filter(live=True).exists()
+
+
+def test_a_restored_memory_is_as_before(caller: Caller, memory: MemoryView, now: datetime) -> None:
+    archived(caller, memory, now)
+
+    after = restore(caller=caller, memory_id=memory.id, now=now)
+
+    assert (after.status, after.archived_reason, after.valid_until) == ("active", "", None)
+    with tenancy.unit():
+        assert MemoryKeyword.objects.filter(live=True, memory_id=memory.id).exists()
+        assert MemoryVector.objects.filter(live=True, memory_id=memory.id).exists()
+
+
+def test_a_memory_is_not_restored_beside_its_newer_twin(
+    caller: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    archived(caller, memory, now)
+    stored(caller, now, project=store)
+
+    with pytest.raises(Conflict):
+        restore(caller=caller, memory_id=memory.id, now=now)
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now).status == "archived"
+
+
+@pytest.mark.parametrize("verb", ["confirm", "pin", "archive"])
+def test_what_is_archived_rests(
+    caller: Caller, memory: MemoryView, now: datetime, verb: str
+) -> None:
+    archived(caller, memory, now)
+
+    with pytest.raises(NotActive):
+        VERBS[verb](caller, memory.id, now)
+
+
+def test_only_archived_memories_are_restored(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with pytest.raises(NotActive):
+        restore(caller=caller, memory_id=memory.id, now=now)
+
+
+def test_archiving_names_the_version_that_was_read(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    confirm(caller=caller, memory_id=memory.id, now=now)
+
+    with pytest.raises(PreconditionFailed):
+        archived(caller, memory, now, if_version=1)
+
+    assert archived(caller, memory, now, if_version=2).status == "archived"
+
+
+def test_a_reason_holds_no_secret(caller: Caller, memory: MemoryView, now: datetime) -> None:
+    with pytest.raises(InvalidInput):
+        archived(caller, memory, now, reason="password = hunter2Xq9!zLm4")
+
+
+def test_an_agent_forgets_facts_and_no_decisions(
+    caller: Caller, agent: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    decision = stored(caller, now, CARTS, project=store, type="decision")
+
+    assert archived(agent, memory, now).status == "archived"
+    with pytest.raises(ProtectedMemory):
+        archived(agent, decision, now)
+
+
+def test_an_agent_takes_away_no_pin_that_protects(
+    caller: Caller, agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    pin(caller=caller, memory_id=memory.id, pinned=True, now=now)
+
+    with pytest.raises(ProtectedMemory):
+        pin(caller=agent, memory_id=memory.id, pinned=False, now=now)
+
+    assert queries.get(caller=caller, memory_id=memory.id, now=now).pinned
+
+
+def test_only_stewards_restore_what_others_wrote(
+    caller: Caller, member_caller: Caller, memory: MemoryView, store: str, now: datetime
+) -> None:
+    own = stored(member_caller, now, CARTS, project=store)
+    archived(caller, memory, now)
+    archived(caller, own, now)
+
+    with pytest.raises(RoleNotSufficient):
+        restore(caller=member_caller, memory_id=memory.id, now=now)
+
+    assert restore(caller=member_caller, memory_id=own.id, now=now).status == "active"
+    steward = memories.as_role(member_caller, Role.STEWARD)
+    assert restore(caller=steward, memory_id=memory.id, now=now).status == "active"
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_viewer_does_none_of_it(
+    caller: Caller, memory: MemoryView, now: datetime, verb: str
+) -> None:
+    with pytest.raises(RoleNotSufficient):
+        VERBS[verb](memories.as_role(caller, Role.VIEWER), memory.id, now)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_cannot_be_seen_is_as_if_it_did_not_exist(
+    caller: Caller, member_caller: Caller, now: datetime, verb: str
+) -> None:
+    theirs = stored(member_caller, now, scope="personal")
+
+    told = []
+    for memory_id in (theirs.id, uuid4()):
+        with pytest.raises(NotFound) as refused:
+            VERBS[verb](caller, memory_id, now)
+        told.append((refused.value.detail, refused.value.hint))
+
+    assert told[0] == told[1]
+
+
+def test_a_person_who_confirms_what_waits_keeps_it(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(stale_at=now, author_agent="claude-code")
+
+    after = confirm(caller=caller, memory_id=memory.id, now=now)
+
+    with tenancy.unit():
+        (verdict,) = ReviewVerdict.objects.filter(memory_id=memory.id)
+    assert (after.stale_at, after.verification, verdict.verdict) == (None, "verified", "keep")
+
+
+def test_who_taught_others_what_waits_cannot_confirm_it(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(needs_review=True, source="user_taught")
+
+    with pytest.raises(SelfApproval):
+        confirm(caller=caller, memory_id=memory.id, now=now)
+
+
+def test_who_taught_others_what_is_stale_by_now_says_that_it_still_holds(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(
+            stale_at=now, verification="stale", source="user_taught"
+        )
+
+    done = do_all(caller=caller, verb="confirm", memory_ids=(memory.id,), now=now)
+
+    with tenancy.unit():
+        row = Memory.objects.get(pk=memory.id)
+        assert not ReviewVerdict.objects.filter(memory_id=memory.id).exists()
+    assert (done, row.stale_at, row.verification) == (1, None, "verified")
+
+
+def test_who_taught_others_what_waits_cannot_confirm_it_by_its_being_stale(
+    caller: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(
+            stale_at=now, needs_review=True, source="user_taught"
+        )
+
+    with pytest.raises(SelfApproval):
+        confirm(caller=caller, memory_id=memory.id, now=now)
+
+
+def test_an_agent_that_confirms_what_waits_does_not_end_the_wait(
+    agent: Caller, memory: MemoryView, now: datetime
+) -> None:
+    with tenancy.unit():
+        Memory.objects.filter(pk=memory.id).update(needs_review=True)
+
+    after = confirm(caller=agent, memory_id=memory.id, now=now)
+
+    assert (after.confirmations, after.needs_review) == (1, True)

@@ -1,0 +1,134 @@
+"""Commits that were posted to a session: what of them is kept, whence, and for whom (spec 2.7)."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.records.models import Memory
+from memory.review.queries import trust
+from tests.integration.memory.sessions.test_finalize import ran
+from tests.integration.memory.sessions.test_heard import recalled
+from tests.support import memories
+
+SHA = "3f2a9c14b7d0"
+WHY = "Pin lxml to 5.2 because 5.3 segfaults on our feeds"
+PARAPHRASED = "Pin lxml at 5.2, because 5.3 segfaults on parked webhooks"
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+def posted(*messages: str, outcome: str = "success", first: int = 1) -> tuple[dict[str, Any], ...]:
+    """Return the events of a session that posted these commits."""
+    commits = (
+        {
+            "sequence": number,
+            "kind": "commit",
+            "text": text,
+            "files": ["/home/ana/shop/feeds.py"],
+            "commit": SHA,
+        }
+        for number, text in enumerate(messages, first)
+    )
+    last = first + len(messages)
+    end = {"sequence": last, "kind": "session_complete", "outcome": outcome, "steps": 1}
+    return (*commits, end)
+
+
+def kept() -> list[Memory]:
+    """Return what was kept of commits."""
+    with tenancy.unit():
+        return list(Memory.objects.filter(source="commit_auto").order_by("id"))
+
+
+def test_a_commit_with_a_reason_is_kept_with_its_hash_and_files(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    row = ran(agent, now, posted(WHY, "Add a button"), project=store)
+
+    (found,) = kept()
+    assert (found.content, found.type) == (f"{WHY}.", "decision")
+    assert (found.commit_sha, found.related_files) == (SHA, ["feeds.py"])
+    assert (found.session_id, found.audience, found.scope) == (row.id, row.audience, "personal")
+    assert found.needs_review
+    assert found.source_uri.startswith(f"session:{row.id}#commit-")
+
+
+def test_the_cap_of_the_session_holds_for_commits(agent: Caller, store: str, now: datetime) -> None:
+    things = ("the cache of pages", "the mail relay", "old invoices", "the till's printer")
+    texts = [f"Stop using {one} because customers of ours complained loudly" for one in things]
+
+    row = ran(agent, now, posted(*texts), project=store)
+
+    assert len(kept()) <= 3
+    assert row.observed is not None
+    assert row.observed["dropped"].get("over_bound", 0) + row.observed["dropped"].get("known", 0)
+
+
+def test_the_same_commit_in_two_sessions_is_one_memory(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    for name in ("one", "two"):
+        ran(agent, now, posted(WHY), project=store, external_id=name)
+
+    assert len(kept()) == 1
+
+
+@pytest.mark.parametrize(("is_told", "count"), [(True, 0), (False, 1)])
+def test_a_commit_that_says_again_what_its_agent_was_told_is_neither_kept_nor_confirms(
+    caller: Caller, agent: Caller, store: str, now: datetime, is_told: bool, count: int
+) -> None:
+    told = "We pin lxml to 5.2 because 5.3 segfaults on webhooks, which we then park."
+    known = memories.stored(caller, now, told, project=store)
+    if is_told:
+        assert recalled(agent, now) == (told,)
+
+    ran(agent, now, posted(PARAPHRASED), project=store)
+
+    assert len(kept()) == count
+    with tenancy.unit():
+        assert Memory.objects.get(pk=known.id).confirmations == 0
+
+
+def test_a_commit_after_outside_content_is_tainted(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    args = {"url": "https://evil.example/page"}
+    fetch = {"sequence": 1, "kind": "tool_call", "name": "WebFetch", "args": args}
+
+    ran(agent, now, (fetch, *posted(WHY, first=2)), project=store)
+
+    (found,) = kept()
+    assert found.taint_reason == "web: evil.example"
+    assert found.needs_review
+
+
+@pytest.mark.parametrize(
+    ("given", "events"),
+    [
+        ({}, posted(WHY, outcome="failure")),
+        ({"type": "changelog"}, posted(WHY)),
+        ({"type": "build"}, posted(WHY)),
+        ({"memory_eligible": False}, posted(WHY)),
+    ],
+)
+def test_nothing_is_kept_of_failed_work_behind_a_shut_gate_or_unasked(
+    agent: Caller, store: str, now: datetime, given: dict[str, Any], events: tuple[Any, ...]
+) -> None:
+    ran(agent, now, events, project=store, **given)
+
+    assert kept() == []
+
+
+def test_what_was_kept_of_commits_counts_for_trust_in_their_session(
+    agent: Caller, store: str, now: datetime
+) -> None:
+    row = ran(agent, now, posted(WHY), project=store)
+    assert row.project_id is not None
+
+    with tenancy.unit():
+        found = trust.of_session(row=row, since=None)
+
+    assert found.shown == 1

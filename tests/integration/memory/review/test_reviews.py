@@ -1,0 +1,314 @@
+"""The review inbox: what waits for whom, what each verdict does, and that undoing restores all."""
+
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import Conflict, InvalidInput
+from memory.errors import ProtectedMemory, SelfApproval
+from memory.records import verdicts
+from memory.records.actions.bulk import MOST
+from memory.records.actions.confirm import MOST_SESSIONS
+from memory.records.models import Memory
+from memory.records.queries import memories
+from memory.records.queries.views import MemoryView
+from memory.records.verdicts import Group, Verdict, Why
+from memory.review.actions.decide_all import Whole, Words, decide_all
+from memory.review.actions.keep import keep
+from memory.review.actions.merge import merge
+from memory.review.actions.reject import reject
+from memory.review.actions.snooze import snooze
+from memory.review.actions.undo import undo
+from memory.review.queries import reviews
+from teams.actions.projects import create_project
+from teams.errors import RoleNotSufficient
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, sent, stored
+from tests.support.waiting import many_waiting, waiting
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+AGAIN = "Token refresh silently fails when Redis is unreachable for a while; catch ECONNREFUSED."
+
+
+@pytest.fixture
+def shop(caller: Caller, now: datetime) -> str:
+    """The slug of a project."""
+    return create_project(caller=caller, slug="shop", name="Shop", now=now).slug
+
+
+@pytest.fixture
+def due(caller: Caller, now: datetime, shop: str) -> MemoryView:
+    """What an agent of the caller proposed."""
+    return waiting(caller, now, project=shop, tags=("auth",))
+
+
+def listed(caller: Caller, now: datetime, group: Group | None = None) -> list[str]:
+    page = reviews.page(caller=caller, project="shop", group=group, after=None, limit=50, now=now)
+    return [one.memory.content for one in page.items]
+
+
+def test_each_waits_in_its_most_pressing_group(caller: Caller, now: datetime, shop: str) -> None:
+    waiting(caller, now, REDIS, project=shop)
+    waiting(caller, now, CARTS, project=shop, set={"taint_reason": "web", "stale_at": now})
+    waiting(caller, now, PARSER, project=shop, set={"needs_review": False, "stale_at": now})
+
+    counts = reviews.counts(caller=caller, project="shop", now=now)
+
+    assert counts.by_group == {
+        Group.TAINTED: 1, Group.CONFLICTS: 0, Group.STALE: 1, Group.IMPORTS: 0, Group.NEW: 1
+    }  # fmt: skip
+    assert (counts.total, counts.minutes_left) == (3, 1)
+    assert listed(caller, now, Group.TAINTED) == [CARTS]
+
+
+def test_pages_follow_each_other(caller: Caller, now: datetime, shop: str) -> None:
+    for hours, text in enumerate((REDIS, CARTS, PARSER)):
+        waiting(caller, now + timedelta(hours=hours), text, project=shop)
+
+    first = reviews.page(caller=caller, project="shop", group=None, after=None, limit=2, now=now)
+    rest = reviews.page(
+        caller=caller, project="shop", group=None, after=first.next_place, limit=2, now=now
+    )
+
+    told = [one.memory.content for one in (*first.items, *rest.items)]
+    assert told == [REDIS, CARTS, PARSER]
+    assert rest.next_place is None
+
+
+def test_pages_of_memories_and_conflicts_follow_each_other_by_how_long_they_wait(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    old = "The checkout worker in `shop/checkout.py` retries a payment 3 times and gives up."
+    waiting(caller, now, REDIS, project=shop)
+    stored(caller, now, old, project=shop)
+    clash = sent(caller, now, old.replace("3", "5"), project=shop).conflict_id
+    waiting(caller, now, CARTS, project=shop)
+
+    found, after = [], None
+    for _ in range(3):
+        page = reviews.page(caller=caller, project=shop, group=None, after=after, limit=1, now=now)
+        found += [one.conflict.id if one.conflict else one.group for one in page.items]
+        after = page.next_place
+
+    assert sorted(map(str, found)) == sorted(map(str, (Group.NEW, clash, Group.NEW)))
+    assert after is None
+
+
+def test_keeping_in_person_verifies_and_ends_the_wait(
+    caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    decided = keep(caller=caller, memory_id=due.id, now=now)
+
+    kept = decided.memory
+    assert (kept.verification, kept.needs_review, kept.confirmations) == ("verified", False, 1)
+    assert listed(caller, now) == []
+
+
+def test_keeping_lifts_a_taint_and_ends_staleness(caller: Caller, now: datetime, shop: str) -> None:
+    memory = waiting(caller, now, project=shop, set={"taint_reason": "web", "stale_at": now})
+
+    kept = keep(caller=caller, memory_id=memory.id, now=now).memory
+
+    assert (kept.taint_reason, kept.stale_at) == ("", None)
+
+
+def test_an_agent_cannot_approve_what_it_or_its_person_proposed(
+    caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    with pytest.raises(SelfApproval):
+        keep(caller=as_agent(caller, agent="cursor"), memory_id=due.id, now=now)
+
+
+def test_a_token_of_somebody_else_ends_the_wait_and_verifies_nothing(
+    member_caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    kept = keep(caller=as_agent(member_caller), memory_id=due.id, now=now).memory
+
+    assert (kept.needs_review, kept.verification, kept.user_verified) == (
+        False, "unverified", False
+    )  # fmt: skip
+
+
+def test_what_somebody_decided_is_not_decided_again(
+    caller: Caller, member_caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    keep(caller=caller, memory_id=due.id, now=now)
+
+    with pytest.raises(Conflict, match="not waiting"):
+        reject(caller=member_caller, memory_id=due.id, reason="", now=now)
+
+
+def test_rejecting_archives_with_the_reason(caller: Caller, now: datetime, due: MemoryView) -> None:
+    gone = reject(caller=caller, memory_id=due.id, reason="only there", now=now).memory
+
+    assert (gone.status, gone.archived_reason) == ("archived", "only there")
+
+
+def test_a_snooze_rests_for_one_person_until_its_moment(
+    caller: Caller, member_caller: Caller, now: datetime, due: MemoryView
+) -> None:
+    snooze(caller=caller, memory_id=due.id, until=now + timedelta(days=1), now=now)
+
+    assert listed(caller, now) == []
+    assert listed(member_caller, now) == [REDIS]
+    assert listed(caller, now + timedelta(days=1, seconds=1)) == [REDIS]
+
+
+@pytest.mark.parametrize("days", [0, -1, 366])
+def test_a_snooze_ends_ahead_and_in_a_year(
+    caller: Caller, now: datetime, due: MemoryView, days: int
+) -> None:
+    with pytest.raises(InvalidInput):
+        snooze(caller=caller, memory_id=due.id, until=now + timedelta(days=days), now=now)
+
+
+def test_merging_unites_what_both_know(
+    caller: Caller, now: datetime, due: MemoryView, shop: str
+) -> None:
+    old = stored(caller, now, CARTS, project=shop, tags=("carts",))
+
+    into = merge(caller=caller, memory_id=due.id, into=old.id, now=now).memory
+
+    gone = memories.get(caller=caller, memory_id=due.id, now=now)
+    links = memories.links(caller=caller, memory_id=old.id)
+    versions = memories.history(caller=caller, memory_id=old.id)
+    assert (into.content, into.tags, into.confirmations) == (CARTS, ("carts", "auth"), 1)
+    assert (gone.status, gone.superseded_by) == ("superseded", old.id)
+    assert [(one.kind, one.other_id) for one in links] == [("supersedes", due.id)]
+    assert [one.reason for one in versions] == ["merged in review", ""]
+
+
+def test_merging_tells_no_more_sessions_than_a_confirmation_does(
+    caller: Caller, now: datetime, due: MemoryView, shop: str
+) -> None:
+    old = stored(caller, now, CARTS, project=shop)
+    ids = [uuid4() for _ in range(MOST_SESSIONS + 2)]
+    with tenancy.unit():
+        Memory.objects.filter(pk=old.id).update(provenance_sessions=ids[:MOST_SESSIONS])
+        Memory.objects.filter(pk=due.id).update(provenance_sessions=ids[MOST_SESSIONS:])
+
+    merge(caller=caller, memory_id=due.id, into=old.id, now=now)
+
+    with tenancy.unit():
+        assert Memory.objects.get(pk=old.id).provenance_sessions == ids[2:]
+
+
+def test_merging_carries_a_taint_along(caller: Caller, now: datetime, shop: str) -> None:
+    tainted = waiting(caller, now, project=shop, set={"taint_reason": "web"})
+    old = stored(caller, now, CARTS, project=shop)
+
+    into = merge(caller=caller, memory_id=tainted.id, into=old.id, now=now).memory
+
+    assert into.taint_reason == "web"
+
+
+def test_a_personal_memory_is_not_merged_into_a_shared_one(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    own = waiting(caller, now, project=shop, scope="personal")
+    shared = stored(caller, now, CARTS, project=shop)
+
+    with pytest.raises(InvalidInput, match="same project and scope"):
+        merge(caller=caller, memory_id=own.id, into=shared.id, now=now)
+
+
+def test_members_do_not_merge_what_others_see(
+    caller: Caller, member_caller: Caller, now: datetime, due: MemoryView, shop: str
+) -> None:
+    old = stored(caller, now, CARTS, project=shop)
+
+    with pytest.raises(RoleNotSufficient):
+        merge(caller=member_caller, memory_id=due.id, into=old.id, now=now)
+
+
+def test_an_item_shows_what_is_like_it_and_suggests_to_merge(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    old = stored(caller, now, REDIS, project=shop, type="gotcha")
+    near = waiting(caller, now, AGAIN, project=shop)
+
+    item = reviews.item(caller=caller, memory_id=near.id, now=now)
+
+    assert [(one.memory.id, one.mergeable) for one in item.alike] == [(old.id, True)]
+    assert item.alike[0].similarity > verdicts.SAME_COSINE
+    assert (item.waits, item.may_keep, item.suggestion.why) == (True, True, Why.ALIKE)
+
+
+def test_all_of_a_selection_or_none(caller: Caller, now: datetime, shop: str) -> None:
+    first = waiting(caller, now, REDIS, project=shop)
+    second = stored(caller, now, CARTS, project=shop)
+
+    with pytest.raises(Conflict):
+        decide_all(caller=caller, verb="keep", chosen=(first.id, second.id), words=Words(), now=now)
+
+    assert listed(caller, now) == [REDIS]
+
+
+def test_a_whole_group_is_decided_when_its_count_is_right(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    for text in (REDIS, CARTS):
+        waiting(caller, now, text, project=shop)
+    whole = Whole(project="shop", group=Group.NEW, count=2)
+
+    done = decide_all(caller=caller, verb="reject", chosen=whole, words=Words(), now=now)
+
+    assert len(done) == 2
+    assert listed(caller, now) == []
+
+
+def test_a_wrong_count_decides_nothing(caller: Caller, now: datetime, due: MemoryView) -> None:
+    whole = Whole(project="shop", group=None, count=7)
+
+    with pytest.raises(Conflict, match="1 wait here now, not 7"):
+        decide_all(caller=caller, verb="keep", chosen=whole, words=Words(), now=now)
+
+
+def test_of_more_than_can_be_decided_at_once_the_longest_waiting_are(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    many_waiting(caller, now, MOST + 3, project=shop)
+    first = reviews.due_ids(caller=caller, project=shop, group=None, most=MOST, now=now)
+    words = Words(until=now + timedelta(days=1))
+
+    def snoozed(count: int) -> set[UUID]:
+        whole = Whole(project=shop, group=None, count=count)
+        done = decide_all(caller=caller, verb="snooze", chosen=whole, words=words, now=now)
+        return {one.memory.id for one in done}
+
+    with pytest.raises(Conflict):
+        snoozed(MOST + 3)
+    assert snoozed(MOST) == set(first)
+    assert reviews.counts(caller=caller, project=shop, now=now).total == 3
+
+
+def test_the_week_counts_what_was_decided_and_not_undone(
+    caller: Caller, now: datetime, shop: str
+) -> None:
+    kept = waiting(caller, now, REDIS, project=shop)
+    undone = waiting(caller, now, CARTS, project=shop)
+    keep(caller=caller, memory_id=kept.id, now=now)
+    made = reject(caller=caller, memory_id=undone.id, reason="", now=now)
+    undo(caller=caller, review_id=made.review_id, now=now)
+
+    decided = reviews.decided(caller=caller, project="shop", now=now)
+
+    assert decided.by_verdict == {Verdict.KEEP: 1}
+
+
+def test_viewers_decide_nothing(caller: Caller, now: datetime, due: MemoryView) -> None:
+    with pytest.raises(RoleNotSufficient):
+        keep(caller=as_role(caller, Role.VIEWER), memory_id=due.id, now=now)
+
+
+def test_no_agent_retires_a_protected_memory_by_merging_it(
+    caller: Caller, member_caller: Caller, now: datetime, shop: str
+) -> None:
+    into = stored(caller, now, REDIS, project=shop, type="fact")
+    row = waiting(caller, now, AGAIN, project=shop, pinned=True, tags=("exact_value",))
+    agent = as_agent(as_role(member_caller, Role.STEWARD))
+
+    with pytest.raises(ProtectedMemory):
+        merge(caller=agent, memory_id=row.id, into=into.id, now=now)

@@ -1,0 +1,401 @@
+"""What a writer, a session, a time or an ancestor produced is taken back, and can be undone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import Conflict, InvalidInput, NotFound, RoleNotSufficient
+from memory.records.actions.confirm import confirm
+from memory.records.actions.revise import revise
+from memory.records.conflict_models import Conflict as Between
+from memory.records.models import Memory, MemoryLink
+from memory.records.queries.views import MemoryView
+from memory.records.verdict_models import ReviewVerdict
+from memory.review.actions.correct import correct
+from memory.review.rollback import queries as rollback_queries
+from memory.review.rollback.execute import RolledBack, roll_back
+from memory.review.rollback.permissions import Choice
+from memory.review.rollback.queries import Preview
+from memory.review.rollback.rules import Fate, Left
+from memory.review.rollback.undo import undo_rollback
+from memory.sessions.actions.open_session import NewSession, open_session
+from teams.queries import audit as log
+from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
+from tests.support.taking_in import active
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+MILL = "The mill is fed by the northern weir, so its gate stays shut while it rains."
+LATER = timedelta(hours=1)
+Roll = Callable[..., RolledBack]
+Look = Callable[..., Preview]
+
+
+@pytest.fixture
+def roll(caller: Caller, store: str, now: datetime) -> Roll:
+    """Roll back in the project, an hour later; the owner unless somebody else."""
+
+    def by(who: Caller = caller, **chosen: Any) -> RolledBack:
+        return roll_back(caller=who, choice=Choice(project=store, **chosen), now=now + LATER)
+
+    return by
+
+
+@pytest.fixture
+def look(caller: Caller, store: str, now: datetime) -> Look:
+    """Preview a rollback; the owner unless somebody else."""
+
+    def by(who: Caller = caller, **chosen: Any) -> Preview:
+        choice = Choice(project=store, **chosen)
+        return rollback_queries.preview(
+            caller=who, choice=choice, after=None, limit=200, now=now + LATER
+        )
+
+    return by
+
+
+def session_of(caller: Caller, store: str, now: datetime, **given: Any) -> UUID:
+    """Open a session; return its id."""
+    new = NewSession(project=store, **given)
+    return open_session(caller=caller, new=new, now=now).session.id
+
+
+def say(who: Caller, memory: MemoryView, text: str, now: datetime, **more: Any) -> None:
+    """Change the text of a memory."""
+    changes = {"content": text, **more}
+    revise(caller=who, memory_id=memory.id, changes=changes, if_version=None, now=now)
+
+
+def put_right(who: Caller, memory_id: UUID, text: str, now: datetime) -> UUID:
+    """Put another memory in the place of one; return its id."""
+    given = {"content": text, "kind": "wrong", "reason": ""}
+    made = correct(caller=who, memory_id=memory_id, now=now, **given).memory
+    assert made is not None
+    return made.id
+
+
+def stand_for(who: Caller, memory: MemoryView, now: datetime) -> None:
+    """Keep a memory, as the review inbox does."""
+    assert who.user_id is not None
+    with tenancy.unit():
+        ReviewVerdict.objects.create(
+            memory_id=memory.id, verdict="keep", decided_by=who.user_id, decided_at=now
+        )
+
+
+def derived(child: MemoryView, parent: MemoryView, now: datetime) -> None:
+    """Let a memory derive from another, and contradict it."""
+    assert child.author_user is not None
+    with tenancy.unit():
+        MemoryLink.objects.create(source_id=child.id, target_id=parent.id, kind="derive")
+        Between.objects.create(
+            older_id=parent.id, newer_id=child.id, audience=child.author_user,
+            kind="contradict", cause="unsure", found_at=now,
+        )  # fmt: skip
+
+
+def row_of(memory: MemoryView) -> Memory:
+    with tenancy.unit():
+        return Memory.objects.get(pk=memory.id)
+
+
+def test_session_is_taken_back_and_nothing_else(
+    member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    agent = as_agent(member_caller)
+    session = session_of(agent, store, now)
+    stored(agent, now, REDIS, project=store, session_id=session)
+    stored(agent, now, CARTS, project=store)
+
+    seen = look(member_caller, session=session)
+    done = roll(member_caller, session=session)
+
+    assert (seen.counts.archived, [one.fate for one in seen.items]) == (1, [Fate.ARCHIVED])
+    assert (done.archived, done.left, done.job_id) == (1, 0, None)
+    assert active() == [CARTS]
+
+
+def test_done_twice_it_does_nothing_the_second_time(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    stored(member_caller, now, REDIS, project=store)
+    roll(person=member_caller.user_id)
+
+    again = roll(person=member_caller.user_id)
+
+    assert (again.archived, again.review_id) == (0, None)
+
+
+def test_all_of_it_is_undone_together(
+    member_caller: Caller, caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    before = [stored(member_caller, now, text, project=store) for text in (REDIS, CARTS)]
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+
+    undone = undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    assert undone == 2
+    assert active() == sorted([REDIS, CARTS])
+    for memory in before:
+        row = row_of(memory)
+        assert (row.archived_reason, row.valid_until) == ("", None)
+
+
+def test_nothing_is_undone_where_something_has_changed_since(
+    member_caller: Caller, caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    old = stored(caller, now, REDIS, project=store)
+    put_right(member_caller, old.id, CARTS, now)
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+    confirm(caller=caller, memory_id=old.id, now=now + LATER)
+
+    with pytest.raises(Conflict):
+        undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    assert active() == [REDIS]
+
+
+def test_what_was_replaced_stands_again(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    old = stored(caller, now, REDIS, project=store, external_id="redis")
+    first = put_right(member_caller, old.id, CARTS, now)
+    put_right(member_caller, first, MILL, now)  # which replaced the first
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert (seen.counts.archived, done.archived, done.reinstated) == (2, 2, 1)
+    assert active() == [REDIS]
+    row = row_of(old)
+    assert (row.confidence, row.superseded_by_id, row.valid_until) == (0.8, None, None)
+    with tenancy.unit():
+        assert not MemoryLink.objects.filter(target=row).exists()
+
+
+def test_undoing_puts_what_was_replaced_back_behind_its_successor(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    old = stored(caller, now, REDIS, project=store, external_id="redis")
+    new = put_right(member_caller, old.id, CARTS, now)
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+
+    undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    assert active() == [CARTS]
+    row = row_of(old)
+    assert (row.status, row.superseded_by_id) == ("superseded", new)
+    with tenancy.unit():
+        assert MemoryLink.objects.filter(source=new, target=row, kind="supersedes").exists()
+
+
+def test_changed_memory_says_again_what_it_said(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    memory = stored(caller, now, REDIS, project=store, tags=("cache",))
+    for text in (CARTS, MILL):
+        say(member_caller, memory, text, now, tags=["x"])
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert [(one.fate, one.why) for one in seen.items] == [(Fate.REWRITTEN, None)]
+    assert (done.rewritten, done.archived) == (1, 0)
+    row = row_of(memory)
+    assert (row.content, row.tags) == (REDIS, ["cache"])
+    assert roll(person=member_caller.user_id).rewritten == 0
+
+
+def test_undoing_gives_a_changed_memory_its_words_back(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    memory = stored(caller, now, REDIS, project=store)
+    say(member_caller, memory, CARTS, now)
+    done = roll(person=member_caller.user_id)
+    assert done.review_id is not None
+
+    undo_rollback(caller=caller, review_id=done.review_id, now=now + 2 * LATER)
+
+    row = row_of(memory)
+    assert row.content == CARTS
+    with tenancy.unit():
+        assert [one.content for one in row.versions.all()] == [REDIS]
+    assert roll(person=member_caller.user_id).rewritten == 1
+
+
+def test_what_somebody_else_has_changed_or_kept_since_is_left(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    steward = replace(caller, user_id=uuid4(), role=Role.STEWARD)
+    rewritten, kept = (stored(member_caller, now, one, project=store) for one in (REDIS, CARTS))
+    theirs = stored(caller, now, PARSER, project=store)
+    say(steward, rewritten, MILL, now)
+    say(member_caller, theirs, f"{PARSER} Twice.", now)
+    say(steward, theirs, f"{PARSER} Thrice.", now)
+    stand_for(steward, kept, now)
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    whys = {one.memory_id: one.why for one in seen.items}
+    assert whys == {rewritten.id: Left.CHANGED, kept.id: Left.KEPT, theirs.id: Left.CHANGED}
+    assert (seen.counts.left, seen.counts.archived) == (3, 0)
+    assert (done.archived, done.rewritten, done.left) == (0, 0, 3)
+
+
+def test_what_another_memory_says_by_now_stays_replaced(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    old = stored(caller, now, REDIS, project=store)
+    put_right(member_caller, old.id, CARTS, now)
+    stored(caller, now, REDIS, project=store)
+
+    done = roll(person=member_caller.user_id)
+
+    assert (done.archived, done.reinstated, done.left) == (1, 0, 1)
+    assert row_of(old).status == "superseded"
+
+
+def test_what_derives_from_a_memory_goes_and_it_stays(
+    caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    root, child, grandchild, other = (
+        stored(caller, now, text, project=store) for text in (REDIS, CARTS, PARSER, MILL)
+    )
+    with tenancy.unit():
+        for source, target, kind in (
+            (child, root, "derive"), (grandchild, child, "derive"), (root, grandchild, "derive"),
+            (other, root, "extend"),
+        ):  # fmt: skip
+            MemoryLink.objects.create(source_id=source.id, target_id=target.id, kind=kind)
+
+    seen = look(ancestor=root.id)
+    done = roll(ancestor=root.id)
+
+    assert {one.memory_id for one in seen.items} == {child.id, grandchild.id}
+    assert done.archived == 2
+    assert active() == sorted([REDIS, MILL])
+
+
+def test_a_time_takes_back_what_anybody_wrote_then(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    early = stored(caller, now, REDIS, project=store)
+    then = now + LATER / 2
+    stored(member_caller, then, CARTS, project=store)
+    stored(caller, then, PARSER, project=store)
+    say(member_caller, early, MILL, then)
+
+    done = roll(since=then, until=then + LATER / 4)
+
+    assert (done.archived, done.rewritten) == (2, 1)
+    assert active() == [REDIS]
+
+
+def test_a_token_takes_back_what_was_written_with_it(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    agent, another = as_agent(member_caller), as_agent(member_caller)
+    stored(agent, now, REDIS, project=store)
+    stored(another, now, CARTS, project=store)
+    opened = session_of(agent, store, now)
+    stored(caller, now, PARSER, project=store, session_id=opened)
+
+    done = roll(token=agent.token_id)
+
+    assert done.archived == 2
+    assert active() == [CARTS]
+
+
+def test_members_take_back_their_own_and_nobody_elses(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    mine = session_of(member_caller, store, now, shared=True)
+    theirs = session_of(caller, store, now, shared=True)
+    stored(member_caller, now, REDIS, project=store, session_id=mine)
+    stored(caller, now, CARTS, project=store, session_id=mine)
+
+    for chosen in ({"person": caller.user_id}, {"session": theirs}, {"since": now}):
+        with pytest.raises(RoleNotSufficient):
+            roll(member_caller, **chosen)
+        with pytest.raises(RoleNotSufficient):
+            look(member_caller, **chosen)
+    done = roll(member_caller, session=mine)
+
+    assert done.archived == 1
+    assert active() == [CARTS]
+
+
+def test_agents_take_nothing_back(
+    caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    stored(caller, now, REDIS, project=store)
+    agent = as_agent(replace(caller, scopes=frozenset({TokenScope.READ, TokenScope.WRITE})))
+
+    for who in (agent, as_role(caller, Role.VIEWER)):
+        with pytest.raises(RoleNotSufficient):
+            roll(who, person=caller.user_id)
+    with pytest.raises(RoleNotSufficient):
+        look(agent, person=caller.user_id)
+
+    assert active() == [REDIS]
+
+
+def test_what_is_personal_of_others_is_neither_counted_nor_touched(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll, look: Look
+) -> None:
+    session = session_of(member_caller, store, now)
+    shared = stored(member_caller, now, CARTS, project=store)
+    child = stored(member_caller, now, MILL, project=store, scope="personal")
+    derived(child, shared, now)
+
+    seen = look(person=member_caller.user_id)
+    done = roll(person=member_caller.user_id)
+
+    assert [one.memory_id for one in seen.items] == [shared.id]
+    assert (seen.counts.archived, seen.counts.links, seen.counts.conflicts) == (1, 0, 0)
+    assert done.archived == 1
+    assert look(ancestor=shared.id).items == ()
+    assert row_of(child).status == "active"
+    for chosen in ({"session": session}, {"ancestor": child.id}):
+        with pytest.raises(NotFound):
+            roll(**chosen)
+
+
+def test_choice_of_nothing_of_a_time_turned_round_or_of_another_place_is_refused(
+    caller: Caller, other_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    elsewhere = stored(caller, now, REDIS)
+
+    for chosen in ({}, {"since": now, "until": now}):
+        with pytest.raises(InvalidInput):
+            roll(**chosen)
+    for hidden in ({"ancestor": elsewhere.id}, {"session": uuid4()}):
+        with pytest.raises(NotFound):
+            roll(**hidden)
+    with pytest.raises(NotFound):
+        roll_back(caller=caller, choice=Choice(project="nowhere", since=now), now=now)
+
+    assert active() == [REDIS]
+
+
+def test_one_entry_tells_of_it(
+    caller: Caller, member_caller: Caller, store: str, now: datetime, roll: Roll
+) -> None:
+    stored(member_caller, now, REDIS, project=store)
+
+    roll(person=member_caller.user_id)
+
+    entries = log.page(caller=caller, filters=log.Filters(), cursor=None, limit=5).items
+    told = [one for one in entries if one.act == "memory.rolled_back"]
+    assert [one.details["archived"] for one in told] == [1]
+    assert told[0].details["person"] == str(member_caller.user_id)

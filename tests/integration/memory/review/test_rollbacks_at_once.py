@@ -1,0 +1,154 @@
+"""A job of a rollback is tried again, or cancelled, while what it did is undone, either first."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Event
+from uuid import UUID
+
+import pytest
+
+from accounts import jobs, tasks, tenancy
+from accounts.caller import Caller
+from accounts.errors import Conflict
+from accounts.models import Job, Organization
+from memory.records.verdict_models import ReviewVerdict
+from memory.review.rollback import execute, partial
+from memory.review.rollback.permissions import Choice
+from memory.review.rollback.undo import undo_rollback
+from tests.integration.memory.sessions.test_taken_at_once import LONGEST_WAIT, until_somebody_waits
+from tests.support import work
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+from tests.support.racing import race_inside
+from tests.support.taking_in import active
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_organization")]
+
+LATER = timedelta(hours=1)
+TEXTS = sorted((REDIS, CARTS, PARSER))
+Then = Callable[[], object]
+
+
+class Died(Exception):
+    """A worker that goes away after its first part."""
+
+
+def die(*_: object) -> None:
+    raise Died
+
+
+@pytest.fixture
+def half(
+    caller: Caller, member_caller: Caller, store: str, now: datetime,
+    monkeypatch: pytest.MonkeyPatch,
+) -> UUID:  # fmt: skip
+    """The job of a rollback that failed after the first of three memories."""
+    for text in TEXTS:
+        stored(member_caller, now, text, project=store)
+    monkeypatch.setattr(execute, "AT_ONCE", 0)
+    monkeypatch.setattr(partial, "AT_ONCE", 1)
+    choice = Choice(project=store, person=member_caller.user_id)
+    job_id = execute.roll_back(caller=caller, choice=choice, now=now + LATER).job_id
+    held = work.taken(job_id)
+    with pytest.raises(Died):
+        execute.run(caller=caller, choice=choice, asked_at=now + LATER, tell=die)
+    jobs.fail(held=held, reason="It died.", permanent=True)
+    return held.id
+
+
+@pytest.fixture
+def undo(caller: Caller, half: UUID, now: datetime) -> Callable[[], int]:
+    """Undo what the job has done."""
+    with tenancy.unit():
+        review_id = ReviewVerdict.objects.get(undone_at=None).id
+    return lambda: undo_rollback(caller=caller, review_id=review_id, now=now + 2 * LATER)
+
+
+def retry(job_id: UUID) -> bool:
+    with tenancy.unit():
+        return jobs.retry(job_id=job_id)
+
+
+def cancel(job_id: UUID) -> bool:
+    with tenancy.unit():
+        return jobs.cancel(job_id=job_id)
+
+
+def one_then_the_other(organization: Organization, one: Then, other: Then) -> list[object]:
+    """Do one thing and, before it is committed, begin another one that waits for it."""
+    is_done = Event()
+
+    def act(number: int) -> object:
+        if number:
+            assert is_done.wait(LONGEST_WAIT)
+            try:
+                return other()
+            except Conflict as error:
+                return error.detail
+        with tenancy.unit():
+            answer = one()
+            is_done.set()
+            until_somebody_waits()
+        return answer
+
+    return race_inside(organization, act, times=2, threads=2)
+
+
+def state_of(job_id: UUID) -> str:
+    return Job.objects.get(pk=job_id).state
+
+
+def test_a_retry_waits_for_the_undo_and_then_takes_all_of_it_back_anew(
+    organization: Organization, half: UUID, undo: Callable[[], int]
+) -> None:
+    done = one_then_the_other(organization, undo, lambda: retry(half))
+    between = active()
+    tasks.run(held=work.taken(half))
+
+    assert (done, between) == ([1, True], TEXTS)
+    assert active() == []
+    with tenancy.unit():
+        assert ReviewVerdict.objects.filter(undone_at=None).count() == len(TEXTS)
+
+
+def test_an_undo_waits_for_the_retry_and_is_refused(
+    organization: Organization, half: UUID, undo: Callable[[], int]
+) -> None:
+    said = one_then_the_other(organization, lambda: retry(half), undo)
+    tasks.run(held=work.taken(half))
+
+    assert said == [True, "A job still takes back what was chosen; nothing was undone."]
+    assert active() == []
+    assert undo() == len(TEXTS)
+    assert active() == TEXTS
+
+
+def test_nothing_is_undone_while_the_job_runs(half: UUID, undo: Callable[[], int]) -> None:
+    retry(half)
+    work.taken(half)
+
+    with pytest.raises(Conflict, match="still takes back"):
+        undo()
+
+    assert len(active()) == len(TEXTS) - 1
+
+
+def test_an_undo_waits_for_the_job_to_be_cancelled(
+    organization: Organization, half: UUID, undo: Callable[[], int]
+) -> None:
+    retry(half)
+
+    done = one_then_the_other(organization, lambda: cancel(half), undo)
+
+    assert done == [True, 1]
+    assert (state_of(half), active()) == ("cancelled", TEXTS)
+
+
+def test_what_has_failed_is_not_cancelled_while_it_is_undone(
+    half: UUID, undo: Callable[[], int]
+) -> None:
+    with tenancy.unit():
+        undone = undo()
+        is_cancelled = cancel(half)
+
+    assert (undone, is_cancelled) == (1, False)
+    assert (state_of(half), active()) == ("failed", TEXTS)

@@ -1,0 +1,101 @@
+"""A question that an agent did not ask aloud is answered by words alone, and mostly not at all."""
+
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.index.models import Lexeme
+from memory.records.actions.archive import archive
+from memory.search.actions.keyword_answer import answered
+from memory.search.sql import candidates, keyword_answer
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import Session
+from teams import visibility
+from teams.actions.projects import create_project
+from tests.support import memories
+
+KNOWN = "The price cache of the cart has to be cleared before each test of its totals."
+QUESTION = "price cache of the cart"
+
+pytestmark = pytest.mark.usefixtures("store")
+
+
+def found(caller: Caller, now: datetime, question: str) -> tuple[UUID, ...]:
+    """Return what answers a question in a session of the project."""
+    opened = open_session(caller=caller, new=NewSession(project="store"), now=now)
+    with tenancy.unit():
+        row = Session.objects.get(pk=opened.session.id)
+        return tuple(answered(caller=caller, row=row, question=question, now=now).views)
+
+
+def test_a_question_is_answered_by_its_rarest_words(caller: Caller, now: datetime) -> None:
+    known = memories.stored(caller, now, KNOWN, project="store")
+    memories.stored(
+        caller, now, "The queue drains in order once the worker is up.", project="store"
+    )
+
+    assert found(caller, now, QUESTION) == (known.id,)
+
+
+def test_what_hardly_matches_or_is_unknown_is_answered_with_silence(
+    caller: Caller, now: datetime
+) -> None:
+    memories.stored(caller, now, KNOWN, project="store")
+
+    for question in ("replication of postgres slots before failover", "zyxomma", "of the", "%_'\\"):
+        assert found(caller, now, question) == ()
+
+
+def test_words_that_more_memories_hold_than_are_looked_at_answer_nothing(
+    caller: Caller, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        memories.stored(caller, now, f"{KNOWN} Written down for part {number}.", project="store")
+
+    monkeypatch.setattr(keyword_answer, "FEW", 2)
+
+    assert found(caller, now, QUESTION) == ()
+
+
+def test_one_word_that_is_common_is_not_even_looked_up(caller: Caller, now: datetime) -> None:
+    memories.stored(caller, now, KNOWN, project="store")
+    with tenancy.unit():
+        candidates.refresh_lexicon()
+        Lexeme.objects.filter(word="price").update(documents=10**6)
+
+    assert found(caller, now, "price") == ()
+
+
+def test_what_is_somebody_elses_own_answers_nothing(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    mine = memories.stored(member_caller, now, KNOWN, scope="personal")
+
+    with tenancy.unit():
+        own, others = (
+            keyword_answer.answers(
+                question=QUESTION, projects=None, limit=20, sight=visibility.sight_of(caller=who)
+            )
+            for who in (member_caller, caller)
+        )
+
+    assert [one.memory_id for one in own] == [mine.id]
+    assert others == ()
+    assert found(caller, now, QUESTION) == ()
+
+
+def test_what_is_of_another_project_answers_nothing(caller: Caller, now: datetime) -> None:
+    create_project(caller=caller, slug="other", name="Other", now=now)
+    memories.stored(caller, now, KNOWN, project="other")
+
+    assert found(caller, now, QUESTION) == ()
+
+
+def test_what_ended_answers_nothing(caller: Caller, now: datetime) -> None:
+    ended = memories.stored(caller, now, KNOWN, project="store")
+    archive(caller=caller, memory_id=ended.id, reason="", if_version=None, now=now)
+
+    assert found(caller, now, QUESTION) == ()

@@ -1,0 +1,181 @@
+"""A context is packed of what was found: whole, cited, within the budget (spec 3.1, stage 9)."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput
+from memory.customization.phases import Phase
+from memory.records.models import MemoryLink
+from memory.records.queries.views import MemoryView
+from memory.search import packing_tokens as tokens
+from memory.search.actions.context import Context, ContextRequest, Reason, context
+from memory.search.actions.request import SearchRequest
+from memory.search.organize import Order
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+LOUD = "Token refresh fails loudly now when Redis is unreachable; nothing needs to catch it."
+
+
+def _pack(
+    caller: Caller, now: datetime, query: str = "token refresh redis", **given: Any
+) -> Context:
+    search = SearchRequest(query=query, project="store", threshold=given.pop("threshold", 0.0))
+    return context(caller=caller, request=ContextRequest(search=search, **given), now=now)
+
+
+def _link(source: MemoryView, target: MemoryView, kind: str) -> None:
+    with tenancy.unit():
+        MemoryLink.objects.create(source_id=source.id, target_id=target.id, kind=kind)
+
+
+@pytest.fixture
+def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
+    """Three memories, two of them about one file."""
+    given = ((REDIS, ["auth/token.py"]), (CARTS, []), (PARSER, ["billing/parser.py"]))
+    return tuple(
+        stored(caller, now, content, project=store, related_files=tuple(files), type="gotcha")
+        for content, files in given
+    )
+
+
+def test_the_text_holds_whole_memories_under_their_files(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    packed = _pack(caller, now, phase="implement")
+
+    assert {one.memory.id for one in packed.told} == {view.id for view in known}
+    assert f"## auth/token.py\n- gotcha: {REDIS} [^ Memory: {known[0].citation}]\n" in packed.text
+    assert all(view.content in packed.text for view in known)
+    assert (packed.phase, packed.budget_tokens) == (Phase.IMPLEMENT, 3000)
+    assert packed.tokens == tokens.count(text=packed.text)
+
+
+def test_a_phase_goes_by_its_own_name(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    packed = _pack(caller, now, methodology="tdd", phase="refactor")
+
+    assert (packed.phase, packed.budget_tokens) == (Phase.REFINE, 2000)
+
+
+def test_what_does_not_fit_is_named_with_the_reason(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    packed = _pack(caller, now, budget_tokens=90)
+
+    assert len(packed.told) < len(known)
+    assert {one.reason for one in packed.left_out} == {Reason.OVER_BUDGET}
+    assert len(packed.told) + len(packed.left_out) == len(known)
+
+
+def test_both_sides_of_a_contradiction_are_told(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    other = stored(caller, now, LOUD, project="store", type="decision")
+    _link(other, known[0], "contradicts")
+
+    packed = _pack(caller, now)
+
+    told = {one.memory.id: one for one in packed.told}
+    assert told[known[0].id].contradicts == (other.id,)
+    assert told[other.id].contradicts == (known[0].id,)
+    assert f"{known[0].citation}]\n- decision: {LOUD}" in packed.text or (
+        f"{other.citation}]\n- gotcha: {REDIS}" in packed.text
+    )
+    assert "contradict each other" in packed.hint
+
+
+def test_the_other_side_is_told_although_no_filter_found_it(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    other = stored(caller, now, LOUD, project="store", type="decision")
+    _link(known[0], other, "conflicts_with")
+    search = SearchRequest(query="token refresh redis", types=("gotcha",), threshold=0.0)
+
+    packed = context(caller=caller, request=ContextRequest(search=search), now=now)
+
+    assert {one.memory.id: one.relevance for one in packed.told}[other.id] is None
+
+
+def test_one_side_alone_is_never_told(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    other = stored(caller, now, LOUD, project="store", type="decision")
+    _link(other, known[0], "contradicts")
+
+    packed = _pack(caller, now, budget_tokens=100)
+
+    reasons = {one.memory.id: one.reason for one in packed.left_out}
+    assert reasons[other.id] is reasons[known[0].id] is Reason.CONTRADICTION_OVER_BUDGET
+
+
+def test_causes_are_told_first(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    _link(known[0], known[1], "caused_by")
+
+    packed = _pack(caller, now)
+
+    assert packed.order is Order.CAUSES
+    told = [one.memory.id for one in packed.told]
+    assert told.index(known[1].id) < told.index(known[0].id)
+
+
+def test_nothing_relevant_is_an_empty_text(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    packed = _pack(caller, now, query="how to bake sourdough bread", threshold=0.99)
+
+    assert packed.nothing_relevant
+    assert (packed.text, packed.tokens, packed.told) == ("", 0, ())
+    assert packed.hint == "Nothing relevant is known."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [
+        ({"budget_tokens": -5}, "/budget_tokens"),
+        ({"budget_tokens": 0}, "/budget_tokens"),
+        ({"phase": "lunch"}, "/phase"),
+        ({"methodology": "waterfall"}, "/methodology"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_field(
+    caller: Caller, store: str, now: datetime, wrong: dict[str, Any], pointer: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        _pack(caller, now, **wrong)
+
+    assert [fault.pointer for fault in refused.value.errors] == [pointer]
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(budget=st.integers(1, 400), phase=st.sampled_from([None, *Phase]))
+def test_the_budget_is_never_exceeded_and_nothing_gets_lost(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime, budget: int, phase: Phase | None
+) -> None:
+    packed = _pack(caller, now, budget_tokens=budget, phase=phase)
+
+    assert tokens.count(text=packed.text) == packed.tokens <= budget
+    named = [one.memory.id for one in (*packed.told, *packed.left_out)]
+    assert sorted(named) == sorted(view.id for view in known)
+
+
+@pytest.mark.parametrize(("place", "path"), [(0, "auth/token.py"), (2, "billing/parser.py")])
+def test_what_is_about_the_working_files_comes_first(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime, place: int, path: str
+) -> None:
+    usual = _pack(caller, now, "what was said about zebras")
+
+    packed = _pack(caller, now, "what was said about zebras", working_files=(path,))
+
+    assert packed.told[0].memory.id == known[place].id
+    assert {one.memory.id for one in packed.told} == {one.memory.id for one in usual.told}

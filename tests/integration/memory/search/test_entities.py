@@ -1,0 +1,154 @@
+"""What memories name, told as a list, and what is known about one such thing (spec 2.6, 3.2)."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound
+from memory.entities.actions.entities import Place, Profile, Things, about, known
+from memory.records.actions.archive import archive
+from memory.search.actions.filter_values import Narrowing
+from tests.support.memories import stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+FIRST = "AuthService keeps its tokens in Redis and asks @maria before it changes them."
+SECOND = "The auth-service is restarted by hand, says docs/restart.md, and Redis first."
+THIRD = "We chose Postgres for the carts, because Redis lost them twice in a month."
+
+
+@pytest.fixture
+def told(caller: Caller, store: str, now: datetime) -> dict[str, Any]:
+    """Three memories of a project, by their texts."""
+    return {text: stored(caller, now, text, project=store) for text in (FIRST, SECOND, THIRD)}
+
+
+def listed(caller: Caller, **given: Any) -> Things:
+    usual = {"begins": "", "type": None, "narrowing": Narrowing(), "after": None, "limit": 100}
+    return known(caller=caller, **{**usual, **given})
+
+
+def asked(caller: Caller, now: datetime, name: str, **given: Any) -> Profile:
+    return about(
+        caller=caller, name=name, now=now, **{"type": None, "narrowing": Narrowing(), **given}
+    )
+
+
+def names(things: Things) -> list[tuple[str, str, int]]:
+    return [(one.type.value, one.name, one.memories) for one in things.items]
+
+
+def test_things_are_told_by_how_many_memories_name_them(
+    caller: Caller, told: dict[str, Any]
+) -> None:
+    assert names(listed(caller)) == [
+        ("system", "Redis", 3),
+        ("system", "AuthService", 2),
+        ("system", "docs/restart.md", 1),
+        ("person", "maria", 1),
+        ("system", "Postgres", 1),
+    ]
+
+
+def test_a_list_is_told_page_by_page(caller: Caller, told: dict[str, Any]) -> None:
+    every = listed(caller).items
+    pages: list[Any] = []
+    after: Place | None = None
+    while len(pages) < 9:
+        page = listed(caller, limit=2, after=after)
+        pages, after = [*pages, *page.items], page.next_place
+        if after is None:
+            break
+
+    assert pages == list(every)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"begins": "auth"}, ["AuthService"]),
+        ({"begins": "AuthS"}, ["AuthService"]),
+        ({"begins": "docs/re"}, ["docs/restart.md"]),
+        ({"begins": "%"}, []),
+        ({"type": "person"}, ["maria"]),
+        ({"type": "url"}, []),
+    ],
+)
+def test_a_list_is_narrowed_by_beginning_and_kind(
+    caller: Caller, told: dict[str, Any], given: dict[str, Any], expected: list[str]
+) -> None:
+    assert [one.name for one in listed(caller, **given).items] == expected
+
+
+@pytest.mark.parametrize("name", ["AuthService", "auth service", "auth_services", "`AuthService`"])
+def test_a_thing_is_known_in_every_spelling(
+    caller: Caller, told: dict[str, Any], now: datetime, name: str
+) -> None:
+    found = asked(caller, now, name)
+
+    assert found.thing is not None
+    assert set(found.thing.spellings) == {"auth-service", "AuthService"}
+    assert {one.id for one in found.memories} == {told[FIRST].id, told[SECOND].id}
+    assert [(one.name, one.memories) for one in found.neighbors] == [
+        ("Redis", 2), ("docs/restart.md", 1), ("maria", 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["postgresql", "@maria", "docs/restart.md", "./docs/restart.md"])
+def test_a_name_is_read_as_memories_are(
+    caller: Caller, told: dict[str, Any], now: datetime, name: str
+) -> None:
+    assert len(asked(caller, now, name).memories) == 1
+
+
+def test_filters_narrow_what_is_known_about_a_thing(
+    caller: Caller, told: dict[str, Any], now: datetime
+) -> None:
+    found = asked(caller, now, "redis", narrowing=Narrowing(files=("docs/restart.md",)))
+
+    assert [one.id for one in found.memories] == [told[SECOND].id]
+
+
+def test_what_is_archived_names_nothing(
+    caller: Caller, told: dict[str, Any], now: datetime
+) -> None:
+    archive(caller=caller, memory_id=told[FIRST].id, reason="", if_version=None, now=now)
+
+    assert "maria" not in [one.name for one in listed(caller).items]
+    assert asked(caller, now, "maria") == Profile(thing=None, took_ms=pytest.approx(0, abs=1_000))
+
+
+def test_spellings_and_counts_are_of_what_one_may_see(
+    caller: Caller, member_caller: Caller, told: dict[str, Any], store: str, now: datetime
+) -> None:
+    before = listed(member_caller), asked(member_caller, now, "redis").neighbors
+
+    hidden = "REDIS and auth_service wait for OtherThing, which nobody else may know of."
+    stored(caller, now, hidden, project=store, scope="personal")
+
+    assert (listed(member_caller), asked(member_caller, now, "redis").neighbors) == before
+    assert asked(member_caller, now, "OtherThing").thing is None
+    assert asked(caller, now, "OtherThing").thing is not None
+
+
+@pytest.mark.parametrize("name", ["x" * 121, "a\x00b", "\ud800"])
+def test_what_is_no_name_is_refused(caller: Caller, now: datetime, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        asked(caller, now, name)
+    with pytest.raises(InvalidInput):
+        listed(caller, begins=name)
+
+
+@pytest.mark.parametrize("name", ["'; DROP TABLE x", "%", "_", "\\", "🦊", "((((", "a" * 120])
+def test_any_other_text_names_nothing(
+    caller: Caller, told: dict[str, Any], now: datetime, name: str
+) -> None:
+    assert asked(caller, now, name).thing is None
+    assert listed(caller, begins=name).items == ()
+
+
+def test_a_project_that_is_not_there_is_not_found(caller: Caller, now: datetime) -> None:
+    with pytest.raises(NotFound):
+        listed(caller, narrowing=Narrowing(project="nowhere"))

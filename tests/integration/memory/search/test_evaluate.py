@@ -1,0 +1,197 @@
+"""`manage.py evaluate`: a set goes in, figures come out, and the installation is as before."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Job, Organization, User
+from memory.search.actions.search import PROFILES
+
+MEMORIES = (
+    {
+        "id": "m-lock",
+        "content": "Carts are merged under a Postgres advisory lock, taken per customer.",
+        "type": "decision",
+        "event_at": "2026-01-05T00:00:00Z",
+    },
+    {
+        "id": "m-old",
+        "content": "The upload limit of receipts is 5 MB per file in the receipts service.",
+        "type": "fact",
+        "event_at": "2026-01-05T00:00:00Z",
+        "valid_until": "2026-03-01T00:00:00Z",
+        "superseded_by": "m-new",
+    },
+    {
+        "id": "m-new",
+        "content": "The upload limit of receipts is 20 MB per file in the receipts service.",
+        "type": "fact",
+        "event_at": "2026-03-01T00:00:00Z",
+    },
+)
+QUERIES = (
+    {
+        "id": "q-1",
+        "text": "advisory lock for merging carts",
+        "kind": "words",
+        "relevant": {"m-lock": 3},
+    },
+    {
+        "id": "q-2",
+        "text": "upload limit of receipts",
+        "kind": "time",
+        "relevant": {"m-old": 3},
+        "as_of": "2026-02-01T00:00:00Z",
+        "confusable": ["m-new"],
+    },
+    {"id": "q-3", "text": "zebra migration in Kenya", "kind": "nothing", "relevant": {}},
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def _write(folder: Path, name: str, rows: tuple[dict[str, object], ...]) -> None:
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A set of three memories and three queries."""
+    _write(tmp_path, "memories", MEMORIES)
+    _write(tmp_path, "queries", QUERIES)
+    return tmp_path
+
+
+def _run(folder: Path, *options: str) -> dict[str, object]:
+    out = folder / "report.json"
+    call_command(
+        "evaluate",
+        *options,
+        "--set",
+        str(folder),
+        "--out",
+        str(out),
+        stdout=StringIO(),
+        stderr=StringIO(),
+    )
+    found: dict[str, object] = json.loads(out.read_text(encoding="utf-8"))
+    return found
+
+
+def test_each_profile_answers_every_query(folder: Path) -> None:
+    found = _run(folder)
+
+    assert set(found["systems"]) == set(PROFILES)
+    asked = found["systems"]["plain"]["queries"]
+    assert asked["q-1"]["ranked"][0] == "m-lock"
+    assert asked["q-3"]["silent"] is True
+    assert found["systems"]["plain"]["kinds"]["all"]["MRR"]["mean"] == 1.0
+
+
+def test_a_question_about_a_time_gets_what_was_true_then(folder: Path) -> None:
+    found = _run(folder, "--profile", "plain")
+
+    ranked = found["systems"]["plain"]["queries"]["q-2"]["ranked"]
+    assert "m-old" in ranked
+    assert "m-new" not in ranked
+
+
+def test_nothing_of_it_remains(folder: Path) -> None:
+    _run(folder, "--profile", "plain")
+
+    assert not Organization.objects.exists()
+    assert not User.objects.exists()
+    assert not Job.objects.exists()
+
+
+def test_nothing_remains_of_a_run_that_fails(folder: Path) -> None:
+    _write(folder, "memories", ({**MEMORIES[0], "project": "Not A Slug"},))
+    _write(folder, "queries", QUERIES[:1])
+
+    with pytest.raises(CommandError, match=r"slug|short name"):
+        _run(folder)
+
+    assert not Organization.objects.exists()
+    assert not User.objects.exists()
+
+
+def test_a_wrong_file_is_refused_by_file_line_and_field(folder: Path) -> None:
+    _write(folder, "queries", ({**QUERIES[0], "relevant": {"m-none": 3}},))
+
+    with pytest.raises(CommandError, match=r"queries.jsonl, line 1, field 'relevant': .*m-none"):
+        _run(folder)
+
+
+def test_a_memory_that_a_gate_refuses_is_named(folder: Path) -> None:
+    _write(
+        folder, "memories", (*MEMORIES, {"id": "m-short", "content": "Too short", "type": "fact"})
+    )
+
+    found = _run(folder, "--profile", "plain")
+
+    assert list(found["refused"]) == ["m-short"]
+    assert found["embedded"] == 3
+
+
+def test_two_memories_that_say_the_same_count_as_one(folder: Path) -> None:
+    _write(folder, "memories", (*MEMORIES, {**MEMORIES[0], "id": "m-twin"}))
+    _write(folder, "queries", ({**QUERIES[0], "relevant": {"m-twin": 3}},))
+
+    found = _run(folder, "--profile", "plain")
+
+    assert found["systems"]["plain"]["kinds"]["all"]["recall@10"]["mean"] == 1.0
+
+
+def test_one_half_asks_only_its_queries(folder: Path) -> None:
+    train, held = (set(_asked(folder, half)) for half in ("train", "held"))
+
+    assert train.isdisjoint(held)
+    assert train | held == {"q-1", "q-2", "q-3"}
+
+
+def _asked(folder: Path, half: str) -> list[str]:
+    _write(folder, "queries", tuple({**row, "kind": "words"} for row in QUERIES))
+    found = _run(folder, "--profile", "plain", "--split", half)
+    return list(found["systems"]["plain"]["queries"])
+
+
+def test_tables_are_written_as_markdown(folder: Path) -> None:
+    target = folder / "report.md"
+
+    _run(folder, "--markdown", str(target))
+
+    text = target.read_text(encoding="utf-8")
+    assert "## Ranking" in text
+    assert "| all | 3 | rrf - plain |" in text
+
+
+def test_a_converted_public_set_can_be_evaluated(folder: Path) -> None:
+    (folder / "corpus.jsonl").write_text(
+        '{"_id": "d1", "title": "Locks", "text": "Advisory locks are released with the session."}\n'
+    )
+    (folder / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "when is an advisory lock freed"}\n'
+    )
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    target = folder / "out"
+
+    call_command(
+        "evaluate", "convert", "--from", "beir", str(folder), str(target), stdout=StringIO()
+    )
+
+    assert _run(target)["systems"]["rrf"]["kinds"]["all"]["recall@10"]["mean"] == 1.0
+
+
+def test_two_reports_are_paired_by_query(folder: Path) -> None:
+    _run(folder)
+    said = StringIO()
+
+    call_command("evaluate", "compare", *[str(folder / "report.json")] * 2, stdout=said)
+
+    assert "plain: report.json minus report.json, paired by query" in said.getvalue()
+    assert "| all | 3 | second - first | +0.000 [+0.000, +0.000] |" in said.getvalue()

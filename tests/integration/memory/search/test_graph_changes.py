@@ -1,0 +1,269 @@
+"""What the graph did to rankings: as two real searches show it, by day, and whom it is told."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from random import Random
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller, Role, TokenScope
+from memory.entities.sql import entities
+from memory.experiments.queries.experiments import LARGEST_DAYS, GraphChanges, report
+from memory.index.actions import maintenance
+from memory.index.actions.embedding import Embedded
+from memory.index.models import AccessLog
+from memory.injection.actions.trigger_points import AtPoint, give_at_point
+from memory.observer.actions.forget_counted import forget_counted
+from memory.search import graph_effect, query
+from memory.search.actions import gather_candidates
+from memory.search.actions import request as search_request
+from memory.search.actions.context import ContextRequest, context
+from memory.search.actions.gather_candidates import Pool
+from memory.search.actions.request import SearchRequest
+from memory.search.actions.search import search
+from memory.search.sql import candidates
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.points import Point
+from memory.statistics.models import Statistic
+from teams import visibility
+from teams.models import Project
+from tests.support import crowds, memories
+from tests.support.memories import CARTS, PARSER, REDIS
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+DAYS = 30
+QUESTIONS = (
+    "lantern harbor web/app.tsx",
+    "what breaks in src/billing/parser.py and Auth?",
+    "copper",
+    "why does web/parser.py depend on billing/parser.py",
+    "violin meadow engine",
+)
+
+
+@pytest.fixture
+def store(caller: Caller, now: datetime) -> str:
+    """A project of two hundred memories of five files."""
+    with tenancy.unit():
+        (project,) = crowds.make_projects("store")
+        members = crowds.crowd(size=200, projects=(project,), now=now)
+        crowds.settle(members=members, caller=caller, now=now)
+    return "store"
+
+
+def gathered(caller: Caller, request: SearchRequest, now: datetime, seed: int) -> tuple[Pool, Pool]:
+    """Gather a search twice: as it is, and really without what lies around its files."""
+    asked = query.understand(text=request.query)
+    vector = np.array([Random(seed + place).gauss() for place in range(8)], dtype=np.float32)
+    embedded = Embedded(key=crowds.MODEL, vector=vector / np.linalg.norm(vector))
+    with tenancy.unit():
+        pool = gather_candidates.gather(
+            caller=caller, request=request, asked=asked, embedded=embedded, now=now
+        )
+        place = search_request.place(caller=caller, request=request)
+        sight = visibility.sight_of(caller=caller)
+        question = entities.asked_together(
+            question=search_request.question(
+                request=request, place=place, asked=asked, embedded=embedded
+            ),
+            sight=sight,
+        )
+        bare = candidates.candidates(question=replace(question, graph_limit=0), sight=sight)
+    known = {id: replace(one, files=()) for id, one in pool.known.items()}
+    return pool, replace(pool, found=bare.found, known=known)
+
+
+@pytest.mark.parametrize("profile", ["plain", "coding", "rrf"])
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_what_changed_is_what_two_real_searches_show(
+    caller: Caller, store: str, now: datetime, text: str, profile: str
+) -> None:
+    request = SearchRequest(query=text, project=store, profile=profile)
+
+    for seed in range(6):
+        pool, bare = gathered(caller, request, now, seed)
+        standings = gather_candidates.ranked(pool=pool, request=request)
+        found = gather_candidates.graph_part(pool=pool, request=request, standings=standings)
+
+        without = gather_candidates.ranked(pool=bare, request=request)
+        assert found is not None
+        assert found.changed == (
+            graph_effect.first(standings=without) != graph_effect.first(standings=standings)
+        )
+        has_path = any(one.graph for one in pool.found)
+        assert found.took_part == (has_path or any(one.boost for one in standings))
+
+
+def test_the_graph_changes_some_of_these_questions_and_not_all(
+    caller: Caller, store: str, now: datetime
+) -> None:
+    found = set()
+    for text in QUESTIONS:
+        request = SearchRequest(query=text, project=store)
+        pool, _ = gathered(caller, request, now, 1)
+        standings = gather_candidates.ranked(pool=pool, request=request)
+        part = gather_candidates.graph_part(pool=pool, request=request, standings=standings)
+        assert part is not None
+        found.add(part.changed)
+
+    assert found == {True, False}
+
+
+@pytest.fixture
+def shop(caller: Caller, now: datetime) -> str:
+    """A project with three memories of two files."""
+    with tenancy.unit():
+        crowds.make_projects("shop", "other")
+    files = (("billing/parser.py",), ("src/cart.py",), ())
+    for text, own in zip((PARSER, CARTS, REDIS), files, strict=True):
+        memories.stored(
+            caller, now, text, project="shop", related_files=own, type="dead_end", confidence=0.9
+        )
+    return "shop"
+
+
+def asked(caller: Caller, now: datetime, text: str = "src/cart.py", **wanted: object) -> None:
+    """Search, so that something is given."""
+    given = {"project": "shop", "threshold": 0.0, **wanted}
+    request = SearchRequest(query=text, **given)  # type: ignore[arg-type]
+    assert search(caller=caller, request=request, now=now).hits
+
+
+def changes(caller: Caller, now: datetime, project: str = "shop") -> GraphChanges:
+    """Return what is told of the graph."""
+    maintenance.merge_access()
+    return report(caller=caller, project=project, days=DAYS, now=now).graph
+
+
+def counted(shop: str, owner: UUID, searches: int, changed: int, now: datetime) -> None:
+    """Store the sums of a person's searches."""
+    with tenancy.unit():
+        project = Project.objects.get(slug=shop).id
+        Statistic.objects.create(
+            kind="graph_part",
+            audience=owner,
+            project_id=project,
+            day=now.date(),
+            counts={"searches": searches, "took_part": searches, "changed": changed},
+            updated_at=now,
+        )
+
+
+def test_searches_and_contexts_of_a_project_are_counted_by_day(
+    caller: Caller, shop: str, now: datetime
+) -> None:
+    asked(caller, now)
+    asked(caller, now, "redis unreachable")
+    first = changes(caller, now)
+    wanted = SearchRequest(query="src/cart.py merging", project=shop, threshold=0.0)
+    context(caller=caller, request=ContextRequest(search=wanted), now=now)
+
+    found = changes(caller, now)
+
+    assert (first.searches, first.took_part) == (2, 1)
+    assert (found.searches, found.took_part, found.is_whole) == (3, 2, True)
+    assert found.share is not None
+    assert found.share.trials == 3
+    assert 0 <= found.share.low <= found.share.value <= found.share.high <= 1
+
+
+@pytest.mark.parametrize("point", [Point.SYSTEM_PROMPT, Point.PLANNER])
+def test_a_brief_and_a_plan_are_counted_once_where_they_give_something(
+    caller: Caller, shop: str, now: datetime, point: Point
+) -> None:
+    new = NewSession(project=shop)
+    for task in ("merging carts with advisory locks in src/cart.py", "zebra quagga"):
+        session = open_session(caller=caller, new=new, now=now).session.id
+        wanted = SearchRequest(query=task, project=shop)
+        give_at_point(
+            caller=caller, asked=AtPoint(point=point, session_id=session, wanted=wanted), now=now
+        )
+
+    found = changes(caller, now)
+
+    assert (found.searches, found.took_part) == (1, 1)
+
+
+def test_what_gives_nothing_is_of_no_project_or_of_two_is_not_counted(
+    caller: Caller, shop: str, now: datetime
+) -> None:
+    asked(caller, now, project=None)
+    asked(caller, now, projects=("other",))
+    asked(caller, now, is_noted=False)
+    nothing = SearchRequest(query="zebra quagga", project=shop, threshold=1.0)
+    assert not search(caller=caller, request=nothing, now=now).hits
+
+    found = changes(caller, now)
+
+    assert (found.searches, found.took_part, found.share) == (0, 0, None)
+
+
+def test_the_log_is_emptied_and_only_numbers_stay(caller: Caller, shop: str, now: datetime) -> None:
+    asked(caller, now)
+    maintenance.merge_access()
+
+    with tenancy.unit():
+        row = Statistic.objects.get(kind="graph_part")
+        assert not AccessLog.objects.exists()
+    assert (row.audience, row.key, row.day) == (caller.user_id, "", now.date())
+    assert set(row.counts) == {"searches", "took_part", "changed"}
+
+
+def test_what_was_counted_a_year_ago_is_forgotten(caller: Caller, shop: str, now: datetime) -> None:
+    asked(caller, now - timedelta(days=LARGEST_DAYS + 1))
+    asked(caller, now)
+    maintenance.merge_access()
+
+    assert forget_counted(now=now) == 1
+
+    with tenancy.unit():
+        assert [row.day for row in Statistic.objects.filter(kind="graph_part")] == [now.date()]
+
+
+def test_others_are_told_their_own_searches_and_those_of_no_person(
+    caller: Caller, member_caller: Caller, shop: str, now: datetime
+) -> None:
+    asked(caller, now)
+    asked(member_caller, now)
+    asked(memories.as_agent(caller, user_id=None), now)
+    for person in range(1, 4):
+        counted(shop, UUID(int=person), 30, 30, now)
+
+    mine, whole = changes(member_caller, now), changes(caller, now)
+    reading = frozenset({TokenScope.READ})
+    agent = changes(memories.as_agent(caller, scopes=reading), now)
+
+    assert (mine.searches, mine.is_whole) == (2, False)
+    assert (whole.searches, whole.is_whole) == (93, True)
+    assert (agent.searches, agent.is_whole) == (2, False)
+
+
+@pytest.mark.parametrize(("people", "each"), [(3, 6), (2, 30), (1, 60)])
+def test_few_searches_or_those_of_few_people_are_told_to_nobody_else(
+    caller: Caller, shop: str, now: datetime, people: int, each: int
+) -> None:
+    asked(caller, now)
+    for person in range(1, people + 1):
+        counted(shop, UUID(int=person), each, each, now)
+
+    found = changes(caller, now)
+
+    assert (found.searches, found.took_part, found.is_whole) == (1, 1, False)
+
+
+def test_another_project_and_a_token_bound_elsewhere_are_told_nothing(
+    caller: Caller, member_caller: Caller, shop: str, now: datetime
+) -> None:
+    for person in range(1, 4):
+        counted(shop, UUID(int=person), 30, 30, now)
+    with tenancy.unit():
+        other = Project.objects.get(slug="other").id
+
+    assert changes(caller, now, "other").searches == 0
+    bound = replace(memories.as_role(caller, Role.OWNER), bound_projects=(other,))
+    assert changes(bound, now, "other").searches == 0
+    counted("other", uuid4(), 5, 5, now)
+    assert changes(member_caller, now, "other").searches == 0

@@ -1,0 +1,211 @@
+"""Names that are one thing: told together, found together, and apart again when taken back."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import pytest
+
+from accounts.caller import Caller, Role, TokenScope
+from accounts.errors import CairnError, Conflict, InvalidInput, NotFound
+from memory.entities.actions.entities import Profile, Things, about, known
+from memory.entities.actions.merge_names import Merged, Pair, merge_names, scope_of, unmerge_names
+from memory.search.actions.filter_values import Narrowing
+from memory.search.actions.search import SearchRequest, search
+from teams.actions.projects import create_project
+from teams.errors import RoleNotSufficient
+from tests.support.memories import as_agent, as_role, stored
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+LOGIN = "LoginGate keeps its tokens in Redis and never in a cookie of the browser."
+PORTAL = "The EntryPortal is restarted by hand after every change of Postgres."
+BOTH = "LoginGate was called EntryPortal before the spring of the year."
+SECRET = "FalconProject replaces the EntryPortal after the merger with Initech."
+ALL = Pair(name="LoginGate", same_as="EntryPortal", scope="organization")
+
+
+def listed(caller: Caller, begins: str = "") -> Things:
+    return known(
+        caller=caller, begins=begins, type=None, narrowing=Narrowing(), after=None, limit=100
+    )
+
+
+def asked(caller: Caller, now: datetime, name: str) -> Profile:
+    return about(caller=caller, name=name, type=None, narrowing=Narrowing(), now=now)
+
+
+@pytest.fixture
+def told(caller: Caller, store: str, now: datetime) -> None:
+    """Three memories that name a thing in two ways, one of them in both."""
+    for text in (LOGIN, PORTAL, BOTH):
+        stored(caller, now, text, project=store)
+
+
+@pytest.mark.parametrize("name", ["LoginGate", "entry portal", "ENTRY-PORTAL"])
+def test_a_profile_is_that_of_every_name(
+    caller: Caller, told: None, now: datetime, name: str
+) -> None:
+    merge_names(caller=caller, pair=ALL, now=now)
+
+    profile = asked(caller, now, name)
+
+    assert profile.thing is not None
+    assert set(profile.thing.spellings) == {"LoginGate", "EntryPortal"}
+    assert profile.thing.memories == 3
+    assert {one.content for one in profile.memories} == {LOGIN, PORTAL, BOTH}
+    assert {one.name for one in profile.neighbors} == {"Redis", "Postgres"}
+    assert len(profile.merges) == 1
+    assert profile.quotes[0].text in {LOGIN, PORTAL, BOTH}
+
+
+def test_lists_and_beginnings_tell_one_thing(caller: Caller, told: None, now: datetime) -> None:
+    merge_names(caller=caller, pair=ALL, now=now)
+
+    every = [one.name for one in listed(caller).items]
+    assert len([name for name in every if name in {"LoginGate", "EntryPortal"}]) == 1
+    assert listed(caller, "entry").items == listed(caller, "login").items
+
+
+def test_taking_it_back_tells_all_as_before(caller: Caller, told: None, now: datetime) -> None:
+    before = (listed(caller), asked(caller, now, "LoginGate").thing)
+    made = merge_names(caller=caller, pair=ALL, now=now)
+
+    unmerge_names(caller=caller, merge_id=made.merge_id, now=now)
+
+    assert (listed(caller), asked(caller, now, "LoginGate").thing) == before
+
+
+def test_a_search_finds_what_names_it_otherwise(
+    caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    merge_names(caller=caller, pair=ALL, now=now)
+    request = SearchRequest(query="LoginGate", project=store, threshold=0.0)
+
+    hits = search(caller=caller, request=request, now=now).hits
+
+    assert PORTAL in {hit.memory.content for hit in hits}
+
+
+def test_names_that_are_one_thing_are_not_merged_again(
+    caller: Caller, told: None, now: datetime
+) -> None:
+    merge_names(caller=caller, pair=ALL, now=now)
+
+    with pytest.raises(Conflict):
+        merge_names(caller=caller, pair=ALL, now=now)
+
+
+def test_a_personal_merge_is_for_one_person(
+    caller: Caller, member_caller: Caller, told: None, now: datetime
+) -> None:
+    pair = Pair(name="LoginGate", same_as="EntryPortal")
+    made = merge_names(caller=member_caller, pair=pair, now=now)
+
+    mine, theirs = (asked(one, now, "LoginGate").thing for one in (member_caller, caller))
+
+    assert mine is not None
+    assert theirs is not None
+    assert (mine.memories, theirs.memories) == (3, 2)
+    with pytest.raises(NotFound):
+        unmerge_names(caller=caller, merge_id=made.merge_id, now=now)
+
+
+def test_members_do_not_merge_for_everybody(
+    member_caller: Caller, told: None, now: datetime
+) -> None:
+    with pytest.raises(RoleNotSufficient):
+        merge_names(caller=member_caller, pair=ALL, now=now)
+
+
+def test_an_agent_does_not_merge_for_everybody(caller: Caller, told: None, now: datetime) -> None:
+    agent = replace(caller, agent="claude-code", scopes=frozenset({TokenScope.WRITE}))
+    made = merge_names(caller=caller, pair=ALL, now=now)
+
+    with pytest.raises(RoleNotSufficient):
+        merge_names(caller=agent, pair=ALL, now=now)
+    with pytest.raises(RoleNotSufficient):
+        unmerge_names(caller=agent, merge_id=made.merge_id, now=now)
+
+
+def test_a_steward_in_person_says_for_a_project_and_takes_it_back(
+    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    steward = as_role(member_caller, Role.STEWARD)
+    pair = replace(ALL, scope="project", project=store)
+    for _ in range(2):
+        made = merge_names(caller=steward, pair=pair, now=now)
+        (merge,) = asked(caller, now, "LoginGate").merges
+        assert scope_of(merge=merge, caller=caller) == "project"
+
+        unmerge_names(caller=steward, merge_id=made.merge_id, now=now)
+        assert asked(caller, now, "LoginGate").merges == ()
+
+
+def test_neither_an_agent_nor_a_member_speaks_for_a_project(
+    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    pair = replace(ALL, scope="project", project=store)
+    made = merge_names(caller=caller, pair=pair, now=now)
+    writes = frozenset({TokenScope.READ, TokenScope.WRITE})
+    agents = [as_agent(one, scopes=writes) for one in (caller, member_caller)]
+
+    for one in (*agents, member_caller):
+        with pytest.raises(RoleNotSufficient):
+            unmerge_names(caller=one, merge_id=made.merge_id, now=now)
+        with pytest.raises(RoleNotSufficient):
+            merge_names(caller=one, pair=pair, now=now)
+    assert len(asked(caller, now, "LoginGate").merges) == 1
+
+
+@pytest.mark.parametrize(("project", "refusal"), [("vault", NotFound), (None, InvalidInput)])
+def test_a_project_that_is_not_seen_or_named_has_no_merges(
+    caller: Caller, member_caller: Caller, told: None, now: datetime,
+    project: str | None, refusal: type[CairnError],
+) -> None:  # fmt: skip
+    create_project(caller=caller, slug="vault", name="Vault", open_to_all=False, now=now)
+    steward = as_role(member_caller, Role.STEWARD)
+
+    with pytest.raises(refusal):
+        merge_names(caller=steward, pair=replace(ALL, scope="project", project=project), now=now)
+
+
+@pytest.fixture
+def hidden_merge(caller: Caller, store: str, told: None, now: datetime) -> Callable[[], Merged]:
+    """Merge what all see with a name that stands in the owner's own memory alone."""
+    stored(caller, now, SECRET, project=store, scope="personal")
+    pair = Pair(name="FalconProject", same_as="EntryPortal", scope="organization")
+    return partial(merge_names, caller=caller, pair=pair, now=now)
+
+
+def test_a_name_that_one_sees_no_memory_of_stays_unknown(
+    member_caller: Caller, hidden_merge: Callable[[], Merged], now: datetime
+) -> None:
+    before = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+
+    made = hidden_merge()
+
+    told_of = asked(member_caller, now, "EntryPortal")
+    after = [(one.name, one.memories, one.spellings) for one in listed(member_caller).items]
+    assert after == before
+    assert told_of.thing is not None
+    assert "FalconProject" not in told_of.thing.spellings
+    assert told_of.merges == ()
+    assert asked(member_caller, now, "FalconProject").thing is None
+    steward = as_role(member_caller, Role.STEWARD)
+    with pytest.raises(NotFound):
+        unmerge_names(caller=steward, merge_id=made.merge_id, now=now)
+
+
+def test_nobody_merges_a_name_they_do_not_see(
+    caller: Caller, member_caller: Caller, store: str, told: None, now: datetime
+) -> None:
+    stored(caller, now, SECRET, project=store, scope="personal")
+
+    with pytest.raises(NotFound):
+        merge_names(
+            caller=member_caller,
+            pair=Pair(name="FalconProject", same_as="LoginGate"),
+            now=now,
+        )

@@ -1,0 +1,75 @@
+"""In which order the paths return what they found changes neither the order of hits nor a score."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search import query
+from memory.search.actions import gather_candidates
+from memory.search.actions.gather_candidates import Pool
+from memory.search.actions.request import PROFILES, SearchRequest
+from memory.search.calibrations import CALIBRATIONS
+from memory.search.candidates import Item
+from memory.search.evidence import Evidence
+from memory.search.neighborhood import Turn
+from memory.search.sql.candidates import Found
+from memory.taxonomy import MemoryType, Source
+
+FEW = st.sampled_from((0.0, 0.25, 0.25000001, 0.5, 1.0))  # so that there are ties
+FILES = st.sampled_from(((), ("a.py",), ("a.py", "b.py")))
+FOUND = st.tuples(st.none() | FEW, FEW, FEW, FEW, st.sampled_from(Item), FILES)
+
+
+@st.composite
+def _pools(draw: st.DrawFn) -> Pool:
+    rows = draw(st.lists(FOUND, min_size=1, max_size=40))
+    ids = [UUID(int=number + 1) for number in range(len(rows))]
+    turns = [id for id, row in zip(ids, rows, strict=True) if row[4] is Item.DIALOGUE]
+    return Pool(
+        asked=query.understand(text=draw(st.sampled_from(("lock of carts", "a.py", "calls a.py")))),
+        found=tuple(
+            Found(memory_id=id, cosine=row[0], bm25=row[1], matched=row[2], graph=row[3])
+            for id, row in zip(ids, rows, strict=True)
+        ),
+        known={
+            id: Evidence(
+                memory_id=id,
+                type=MemoryType.EPISODE if row[4] is Item.DIALOGUE else MemoryType.FACT,
+                source=Source.USER_TAUGHT,
+                files=row[5],
+                item=row[4],
+            )
+            for id, row in zip(ids, rows, strict=True)
+        },
+        calibration=draw(st.sampled_from(tuple(CALIBRATIONS.values()))),
+        threshold=0.0,
+        turns={
+            id: Turn(
+                previous=turns[place - 1] if place else None,
+                next=turns[place + 1] if place + 1 < len(turns) else None,
+            )
+            for place, id in enumerate(turns)
+        },
+    )
+
+
+@given(pool=_pools(), profile=st.sampled_from(PROFILES), data=st.data())
+def test_the_order_of_what_was_found_does_not_matter(
+    pool: Pool, profile: str, data: st.DataObject
+) -> None:
+    request = SearchRequest(query=pool.asked.normalized, profile=profile)
+    mixed = replace(
+        pool,
+        found=tuple(data.draw(st.permutations(pool.found))),
+        known=dict(reversed(pool.known.items())),
+        turns=dict(reversed(pool.turns.items())),
+    )
+
+    first, second = (gather_candidates.ranked(pool=one, request=request) for one in (pool, mixed))
+
+    assert first == second
+    assert gather_candidates.judged(pool=pool, standings=first) == gather_candidates.judged(
+        pool=mixed, standings=second
+    )

@@ -1,0 +1,137 @@
+"""Whatever shows a memory shows what contradicts it, to whoever may see that alone (spec 2.4)."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts.caller import Caller
+from memory.entities.actions.entities import about
+from memory.mcp.shapes import Call
+from memory.mcp.tools import TOOLS, arguments
+from memory.records.filters import Filters
+from memory.records.queries import memories
+from memory.records.queries.relations import Sides
+from memory.review.actions.conflict_settle import Settlement, settle
+from memory.review.conflict_rules import Verdict
+from memory.review.queries import reviews
+from memory.search.actions.filter_values import Narrowing
+from memory.search.actions.match import match
+from memory.search.actions.recall import Closeness, recall
+from memory.search.actions.similar import similar
+from memory.search.actions.timeline import timeline
+from tests.support.memories import sent, stored
+
+OLD = "The checkout worker in `shop/checkout.py` retries a payment 3 times before it gives up."
+NEW = "The checkout worker in `shop/checkout.py` retries a payment 5 times before it gives up."
+LIKE = "The worker of `shop/checkout.py` writes what it charged into the ledger of payments."
+FILE = "shop/checkout.py"
+ALL = Narrowing()
+
+Way = Callable[[Caller, UUID, UUID, datetime], Sides]
+WAYS: dict[str, Way] = {
+    "one": lambda caller, one, _, now: {
+        one: memories.get_together(caller=caller, memory_id=one, now=now)[1]
+    },
+    "list": lambda caller, one, _, now: (
+        memories.page(caller=caller, filters=Filters(), cursor=None, limit=9, now=now).sides
+    ),
+    "similar": lambda caller, _, like, now: (
+        similar(caller=caller, memory_id=like, narrowing=ALL, now=now).sides
+    ),
+    "timeline": lambda caller, one, _, now: (
+        timeline(caller=caller, narrowing=ALL, after=None, limit=9, now=now).sides
+    ),
+    "pattern": lambda caller, one, _, now: (
+        match(caller=caller, pattern="retries a", narrowing=ALL, now=now).sides
+    ),
+    "file": lambda caller, one, _, now: (
+        recall(caller=caller, path=FILE, closeness=Closeness.FILE, narrowing=ALL, now=now).sides
+    ),
+    "name": lambda caller, one, _, now: (
+        about(caller=caller, name=FILE, type=None, narrowing=ALL, now=now).sides
+    ),
+    "review": lambda caller, one, _, now: {
+        one: reviews.item(caller=caller, memory_id=one, now=now).sides
+    },
+}
+TOOL: dict[str, dict[str, Any]] = {
+    "get": {},
+    "list_recent": {},
+    "find_similar": {},
+    "get_timeline": {},
+    "about_file": {"path": FILE},
+    "get_entity_info": {"name": FILE},
+    "search": {"query": "retries a", "mode": "pattern"},
+}
+
+pytestmark = pytest.mark.usefixtures("in_organization")
+
+
+@pytest.fixture
+def like(caller: Caller, store: str, now: datetime) -> UUID:
+    """A third memory, that is like both and contradicts neither."""
+    return stored(caller, now, LIKE, project=store).id
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_read_tells_the_other_side_and_its_conflict(
+    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime, way: str
+) -> None:
+    older = stored(caller, now, OLD, project=store)
+    newer = sent(caller, now, NEW, project=store)
+    assert newer.memory is not None
+
+    (other,) = WAYS[way](member_caller, older.id, like, now)[older.id]
+
+    told = (other.memory_id, other.content, other.conflict_id)
+    assert told == (newer.memory.id, NEW, newer.conflict_id)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_to_read_hints_at_a_side_that_others_may_not_see(
+    caller: Caller, member_caller: Caller, store: str, like: UUID, now: datetime, way: str
+) -> None:
+    older = stored(caller, now, OLD, project=store)
+    mine = sent(caller, now, NEW, project=store, scope="personal")
+    assert mine.conflict_id is not None
+
+    told = WAYS[way](member_caller, older.id, like, now)
+
+    assert not any(told.values())
+    assert any(WAYS[way](caller, older.id, like, now).values())
+
+
+@pytest.mark.parametrize("name", TOOL)
+def test_every_tool_tells_both(
+    agent: Caller, caller: Caller, store: str, like: UUID, now: datetime, name: str
+) -> None:
+    older = stored(caller, now, OLD, project=store)
+    newer = stored(caller, now, NEW, project=store)
+    ids = {"get": {"id": str(older.id)}, "find_similar": {"id": str(like)}}.get(name, {})
+
+    tool = TOOLS[name]
+    given = arguments(tool=tool, given={**TOOL[name], **ids})
+    found = tool.run(Call(caller=agent, arguments=given, now=now, project=None))
+
+    shown = [found["memory"]] if name == "get" else found["results"]
+    (one,) = (memory for memory in shown if memory["id"] == older.id)
+    assert [other["id"] for other in one["contradictions"]] == [newer.id]
+
+
+def test_what_was_settled_is_told_alone(caller: Caller, store: str, now: datetime) -> None:
+    older = stored(caller, now, OLD, project=store)
+    newer = sent(caller, now, NEW, project=store)
+    assert newer.memory is not None
+    assert newer.conflict_id is not None
+    settlement = Settlement(verdict=Verdict.KEEP_NEWER, reason="It was raised.")
+    settle(caller=caller, conflict_id=newer.conflict_id, settlement=settlement, now=now)
+
+    told = [
+        memories.get_together(caller=caller, memory_id=one, now=now)[1]
+        for one in (older.id, newer.memory.id)
+    ]
+
+    assert told == [(), ()]

@@ -1,0 +1,229 @@
+"""The other ways to ask: by words, by pattern, by likeness, about a file, in time (spec 3.2)."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput, NotFound
+from memory.index.models import MemoryVector
+from memory.records.queries.views import MemoryView
+from memory.search.actions.filter_values import Narrowing
+from memory.search.actions.match import Matches, match
+from memory.search.actions.recall import Closeness, recall
+from memory.search.actions.request import SearchRequest
+from memory.search.actions.search import search
+from memory.search.actions.similar import similar
+from memory.search.actions.timeline import timeline
+from tests.support.memories import CARTS, PARSER, REDIS, stored
+
+OTHER_REDIS = "Redis refuses token refresh connections after a failover; reconnect with a delay."
+ENDLESS = "(.{0,100}){0,100}$"
+
+
+@pytest.fixture
+def known(caller: Caller, store: str, now: datetime) -> tuple[MemoryView, ...]:
+    """Four memories, a day between each and the next, all about files."""
+    files = ("auth/token.py", "shop/carts.py", "billing/parser.py", "src/auth/token.py")
+    return tuple(
+        stored(
+            caller, now, content, project=store, type="gotcha", tags=[file.split("/")[0]],
+            related_files=(file,), event_at=now - timedelta(days=day),
+        )
+        for day, (content, file) in enumerate(
+            zip((REDIS, CARTS, PARSER, OTHER_REDIS), files, strict=True)
+        )
+    )  # fmt: skip
+
+
+def _matched(caller: Caller, now: datetime, pattern: str, **narrowed: Any) -> Matches:
+    return match(caller=caller, pattern=pattern, narrowing=Narrowing(**narrowed), now=now)
+
+
+def test_words_alone_ask_no_model(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    request = SearchRequest(query="parse_invoice_lines", mode="keyword", threshold=0.0)
+
+    answer = search(caller=caller, request=request, now=now)
+
+    assert [hit.memory.id for hit in answer.hits] == [known[2].id]
+    assert set(answer.hits[0].explain["paths"]) <= {"keyword", "graph", "entities"}
+    assert answer.degraded == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        (r"\bECONN\w+", {0}),
+        ("redis", {0, 3}),
+        ("Redis re", {3}),
+        ("redis (is|refuses)", {0, 3}),
+        ("^parse_[a-z_]+ in", {2}),
+        ("no such thing", set()),
+        (r"100%|carts\.x", set()),
+    ],
+)
+def test_a_pattern_finds_what_it_matches(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime, pattern: str, found: set[int]
+) -> None:
+    matches = _matched(caller, now, pattern)
+
+    assert {one.memory.id for one in matches.items} == {known[n].id for n in found}
+
+
+def test_a_match_is_shown_in_its_place(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    (found,) = _matched(caller, now, "ECONN[A-Z]+").items
+
+    assert "catch ECONNREFUSED." in found.excerpt
+
+
+@pytest.mark.parametrize(
+    ("narrowed", "found"),
+    [
+        ({"tags": ("auth",)}, {0}),
+        ({"files": ("token.py",)}, {0, 3}),
+        ({"files": ("src/*.py",)}, {3}),
+        ({"types": ("decision",)}, set()),
+        ({"author": "nobody"}, set()),
+        ({"project": "store", "tags": ("src",)}, {3}),
+    ],
+)
+def test_filters_narrow_a_pattern_too(
+    caller: Caller,
+    known: tuple[MemoryView, ...],
+    now: datetime,
+    narrowed: dict[str, Any],
+    found: set[int],
+) -> None:
+    matches = _matched(caller, now, "redis", **narrowed)
+
+    assert {one.memory.id for one in matches.items} == {known[n].id for n in found}
+
+
+@pytest.mark.parametrize("pattern", ["(", "[z-a]", "a{9,1}", "*a", "a{999}", r"(a)\1", "\x00"])
+def test_a_broken_pattern_is_refused_by_its_field(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime, pattern: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        _matched(caller, now, pattern)
+
+    assert [fault.pointer for fault in refused.value.errors] == ["/query"]
+
+
+def test_a_pattern_without_end_is_stopped(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        _matched(caller, now, ENDLESS)
+
+    assert refused.value.errors[0].code == "slow_pattern"
+
+
+def test_statements_after_a_pattern_take_their_time(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    with tenancy.unit():
+        _matched(caller, now, "redis")
+        assert statement_timeout() == "0"
+
+
+def statement_timeout() -> str:
+    """What statements may take now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        return str(cursor.fetchone()[0])
+
+
+def test_what_is_alike_comes_nearest_first(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
+
+    assert found.items[0].memory.id == known[3].id
+    assert known[0].id not in {one.memory.id for one in found.items}
+    values = [one.similarity for one in found.items]
+    assert values == sorted(values, reverse=True)
+    assert found.degraded == ()
+
+
+def test_without_a_vector_words_say_what_is_alike(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    with tenancy.unit():
+        MemoryVector.objects.filter(memory_id=known[0].id).delete()
+
+    found = similar(caller=caller, memory_id=known[0].id, narrowing=Narrowing(), now=now)
+
+    assert found.items[0].memory.id == known[3].id
+    assert found.degraded == ("no_vectors",)
+
+
+def test_likeness_to_what_one_may_not_see_is_not_found(
+    caller: Caller, member_caller: Caller, store: str, now: datetime
+) -> None:
+    own = stored(caller, now, REDIS, project=store, scope="personal")
+
+    with pytest.raises(NotFound):
+        similar(caller=member_caller, memory_id=own.id, narrowing=Narrowing(), now=now)
+
+
+@pytest.mark.parametrize(
+    ("path", "closeness", "found"),
+    [
+        ("auth/token.py", Closeness.FILE, [(0, "file")]),
+        ("./auth/token.py", Closeness.NAME, [(0, "file"), (3, "name")]),
+        ("auth/other.py", Closeness.FOLDER, [(0, "folder")]),
+        ("home/me/src/auth/token.py", Closeness.NAME, [(3, "name"), (0, "name")]),
+        ("ken.py", Closeness.FOLDER, []),
+        ("README.md", Closeness.FOLDER, []),
+    ],
+)
+def test_what_is_known_about_a_file_comes_closest_first(
+    caller: Caller,
+    known: tuple[MemoryView, ...],
+    now: datetime,
+    path: str,
+    closeness: Closeness,
+    found: list[tuple[int, str]],
+) -> None:
+    told = recall(caller=caller, path=path, closeness=closeness, narrowing=Narrowing(), now=now)
+
+    said = [(one.memory.id, one.closeness.value) for one in told.items]
+    assert sorted(said) == sorted((known[n].id, how) for n, how in found)
+    assert [how for _, how in said] == [how for _, how in found]
+
+
+@pytest.mark.parametrize("path", [" ", "./", "a" * 401, "a\x00b"])
+def test_what_is_no_path_is_refused(caller: Caller, store: str, now: datetime, path: str) -> None:
+    with pytest.raises(InvalidInput):
+        recall(caller=caller, path=path, closeness=Closeness.FILE, narrowing=Narrowing(), now=now)
+
+
+def test_a_timeline_tells_page_by_page_what_happened(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    told, after = [], None
+    for _ in range(3):
+        page = timeline(caller=caller, narrowing=Narrowing(), after=after, limit=2, now=now)
+        told += [one.memory.id for one in page.items]
+        after = page.next_moment
+        if after is None:
+            break
+
+    assert told == [view.id for view in reversed(known)]
+
+
+def test_since_and_until_are_about_when_it_happened(
+    caller: Caller, known: tuple[MemoryView, ...], now: datetime
+) -> None:
+    narrowing = Narrowing(since=now - timedelta(days=2), until=now)
+
+    page = timeline(caller=caller, narrowing=narrowing, after=None, limit=10, now=now)
+
+    assert [one.memory.id for one in page.items] == [known[2].id, known[1].id]

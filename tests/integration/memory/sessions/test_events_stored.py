@@ -1,0 +1,38 @@
+"""Events of a session are stored by one statement, which finds what it needs by an index."""
+
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from accounts import tenancy
+from memory import sql_queries
+from memory.sessions.sql import events
+
+pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")
+
+
+def test_the_last_event_and_late_checkpoints_are_looked_up(now: datetime) -> None:
+    given = {"session": uuid4(), "done": 1, "checkpoint": 2, "events": "[]", "count": 0}
+    with tenancy.unit():
+        last = _plan("last", **given)
+        append = _plan("append", **given, first=1, now=now)
+
+    assert "memory_turn_once" in last
+    assert "memory_turn_once" in append
+    assert "memory_agentsession_pkey" in append
+    assert "Seq Scan" not in last + append
+
+
+def test_a_session_without_events_has_no_last_one() -> None:
+    with tenancy.unit():
+        assert events.last(session_id=uuid4()) == 0
+
+
+def _plan(name: str, **given: Any) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql_queries.text(name, file=events.FILE)}", given)
+        return "\n".join(row[0] for row in cursor.fetchall())

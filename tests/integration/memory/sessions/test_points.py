@@ -1,0 +1,401 @@
+"""What a session begins with and what its planner is told: from sums and sessions one may see."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import InvalidInput
+from memory.customization.queries import methodologies
+from memory.injection.actions.methodologies import Course, define
+from memory.injection.actions.trigger_points import AtPoint, AtPointGiven, give_at_point
+from memory.injection.queries import injections
+from memory.injection.relays import Transition
+from memory.observer.actions.finalize import finalize
+from memory.records.models import Memory
+from memory.records.queries.views import MemoryView
+from memory.search.actions.request import SearchRequest
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import GivenOut
+from memory.sessions.points import Point
+from memory.taxonomy import MemoryType
+from teams.actions.change_experiments import change_experiments
+from tests.support import memories
+
+FILE = "src/cart/prices.py"
+RARE = "src/cart/taxes.py"
+TEXT = "PRICE = 1\n" * 90
+TASK = "Clear the price cache of the cart before each test"
+
+
+def opened(caller: Caller, now: datetime, **given: Any) -> UUID:
+    """Open a session in the project; return its id."""
+    new = NewSession(**{"project": "store", "cwd": "/home/ana/shop", **given})
+    return open_session(caller=caller, new=new, now=now).session.id
+
+
+def rows(*paths: str, kind: str = "Read", outcome: str = "success") -> tuple[dict[str, Any], ...]:
+    """Return the events of a session that reads or edits some files."""
+    told: list[dict[str, Any]] = [{"kind": "prompt", "text": TASK}]
+    for step, path in enumerate(paths, start=1):
+        call = {"name": kind, "step": step, "call": f"c{step}"}
+        told.append({"kind": "tool_call", "args": {"file_path": path}, **call})
+        told.append({"kind": "tool_result", "text": TEXT, **call})
+    if outcome:
+        told.append({"kind": "session_complete", "outcome": outcome, "steps": len(paths)})
+    return tuple({"sequence": place, **one} for place, one in enumerate(told, start=1))
+
+
+def worked(caller: Caller, now: datetime, events: tuple[dict[str, Any], ...], **given: Any) -> UUID:
+    """Run a session to its end, and decide what it has shown; return its id."""
+    session_id = opened(caller, now, **given)
+    append_events(caller=caller, session_id=session_id, events=events, now=now)
+    end_session(caller=caller, session_id=session_id, now=now)
+    finalize(session_id=session_id, now=now)
+    return session_id
+
+
+def at(caller: Caller, now: datetime, point: Point, session_id: UUID, **given: Any) -> AtPointGiven:
+    """Ask what a point gives."""
+    asked = AtPoint(point=point, session_id=session_id, wanted=SearchRequest(query=TASK), **given)
+    return give_at_point(caller=caller, asked=asked, now=now)
+
+
+def known(caller: Caller, now: datetime, content: str, **given: Any) -> MemoryView:
+    """Store a memory of the module."""
+    fields = {"project": "store", "related_modules": ("src/cart",), "confidence": 0.9, **given}
+    return memories.stored(caller, now, content, **fields)
+
+
+@pytest.mark.usefixtures("store")
+def test_files_of_nearly_every_session_of_a_module_are_planned_with_what_they_take(
+    caller: Caller, now: datetime
+) -> None:
+    for place in range(4):
+        worked(caller, now, rows(FILE, *((RARE,) if place < 3 else ())))
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now), modules=("src/cart",))
+
+    assert given.prefetch is not None
+    assert [(one.path, one.tokens, one.always) for one in given.prefetch.files] == [
+        (FILE, 300, True),
+        (RARE, 300, False),
+    ]
+    assert f"- {FILE} (nearly every session, about 300 tokens)" in given.back.text
+
+
+@pytest.mark.usefixtures("store")
+def test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    for _ in range(4):
+        worked(caller, now, rows(FILE))
+
+    given = at(
+        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now), modules=("src/cart",)
+    )
+
+    assert given.prefetch is not None
+    assert (given.prefetch.files, given.prefetch.left_out) == ((), ())
+    assert given.back.text == ""
+
+
+@pytest.mark.usefixtures("store")
+def test_unfinished_work_of_a_branch_is_offered_where_it_is_opened_again(
+    caller: Caller, now: datetime
+) -> None:
+    worked(caller, now, rows(FILE, kind="Edit", outcome="abandoned"), branch="fix/cache")
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+    elsewhere = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="other"))
+
+    assert given.unfinished is not None
+    assert given.unfinished.state.files == (FILE,)
+    assert TASK in given.back.text
+    assert FILE in given.back.text
+    assert elsewhere.unfinished is None
+    assert elsewhere.back.text == ""
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("shared", [False, True])
+def test_unfinished_work_of_others_is_offered_only_where_it_is_shared(
+    caller: Caller, member_caller: Caller, now: datetime, shared: bool
+) -> None:
+    events = rows(FILE, kind="Edit", outcome="failure")
+    worked(caller, now, events, branch="main", thread="cache", shared=shared)
+
+    session = opened(member_caller, now, branch="main", thread="cache")
+    given = at(member_caller, now, Point.FIRST_MESSAGE, session)
+    elsewhere = at(
+        member_caller, now, Point.FIRST_MESSAGE, opened(member_caller, now, branch="main")
+    )
+
+    assert (given.unfinished is not None) is shared
+    assert (FILE in given.back.text) is shared
+    assert elsewhere.unfinished is None
+
+
+@pytest.mark.usefixtures("store")
+def test_unfinished_work_after_outside_content_is_offered_to_nobody_else(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    fetched = {"kind": "tool_call", "name": "WebFetch", "args": {"url": "https://x.test"}}
+    done = rows(FILE, kind="Edit", outcome="failure")
+    events = (
+        {"sequence": 1, **fetched},
+        *({**one, "sequence": one["sequence"] + 1} for one in done),
+    )
+    worked(caller, now, events, branch="fix/cache", thread="cache", shared=True)
+
+    own = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+    session = opened(member_caller, now, thread="cache")
+    theirs = at(member_caller, now, Point.FIRST_MESSAGE, session)
+
+    assert own.unfinished is not None
+    assert (own.unfinished.state.files, own.unfinished.state.task) == ((FILE,), "")
+    assert (theirs.unfinished, theirs.back.text) == (None, "")
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize(("minutes", "is_left"), [(1, False), (61, True)])
+def test_a_session_that_still_runs_has_left_nothing_unfinished(
+    caller: Caller, now: datetime, minutes: int, is_left: bool
+) -> None:
+    running = opened(caller, now, agent="codex", branch="fix/cache")
+    events = rows(FILE, kind="Edit", outcome="")
+    append_events(caller=caller, session_id=running, events=events, now=now)
+
+    then = now + timedelta(minutes=minutes)
+    given = at(caller, then, Point.FIRST_MESSAGE, opened(caller, then, branch="fix/cache"))
+
+    assert (given.unfinished is not None) is is_left
+
+
+@pytest.mark.usefixtures("store")
+def test_what_was_committed_is_not_unfinished(caller: Caller, now: datetime) -> None:
+    told = (*rows(FILE, kind="Edit", outcome=""), {"sequence": 4, "kind": "commit", "text": "x"})
+    more = ({**one, "sequence": one["sequence"] + 4} for one in rows(RARE, kind="Edit", outcome=""))
+    worked(caller, now, told, branch="one")
+    worked(caller, now, (*told, *more), branch="two")
+
+    one, two = (
+        at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch=branch)).unfinished
+        for branch in ("one", "two")
+    )
+
+    assert one is None
+    assert two is not None
+    assert two.state.files == (RARE,)
+
+
+@pytest.mark.usefixtures("lessons")
+def test_a_planner_relates_absolute_files_to_the_folder_of_its_session(
+    caller: Caller, now: datetime
+) -> None:
+    task = {"files": (f"/home/ana/shop/{FILE}",), "estimate": 10}
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
+
+    assert given.advice is not None
+    assert (given.advice.also_in_scope, given.advice.step_limit) == ((RARE,), 15)
+
+
+@pytest.mark.usefixtures("store")
+def test_finished_work_is_offered_nowhere(caller: Caller, now: datetime) -> None:
+    worked(caller, now, rows(FILE, kind="Edit"), branch="fix/cache")
+
+    given = at(caller, now, Point.FIRST_MESSAGE, opened(caller, now, branch="fix/cache"))
+
+    assert (given.unfinished, given.back.text) == (None, "")
+
+
+@pytest.fixture
+def lessons(caller: Caller, store: str, now: datetime) -> tuple[UUID, UUID, UUID]:
+    """A calibration, a dependency and a dead end of the module."""
+    measured = {"module": "src/cart", "planned": 10, "actual": 15, "ratio": 1.5, "samples": 4}
+    told: tuple[dict[str, Any], ...] = (
+        {
+            "content": "Work on the cart takes half as long again as it was planned to take.",
+            "type": "task_calibration",
+            "attributes": measured,
+        },
+        {
+            "content": "A change of the prices comes with a change of the taxes of the cart.",
+            "type": "causal_dependency",
+            "related_files": (FILE, RARE),
+        },
+        {
+            "content": "Caching totals in the session failed, because carts are shared by tabs.",
+            "type": "dead_end",
+        },
+    )
+    first, second, third = (known(caller, now, **one).id for one in told)
+    return first, second, third
+
+
+def test_a_planner_is_told_what_follows_for_the_plan(
+    caller: Caller, lessons: tuple[UUID, UUID, UUID], now: datetime
+) -> None:
+    _, coupled, dead = lessons
+    task = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), **task)
+
+    assert given.advice is not None
+    assert given.advice.calibration == pytest.approx(1.5)
+    assert (given.advice.planned_steps, given.advice.step_limit) == (10, 15)
+    assert given.advice.also_in_scope == (RARE,)
+    assert set(given.advice.rests_on) == set(lessons)
+    assert given.advice.checklist == (dead, coupled)
+    assert "1.50 times the steps planned; allow 15 steps" in given.back.text
+    assert {one.memory.id for one in given.back.given} == set(lessons)
+
+
+@pytest.mark.usefixtures("store")
+def test_what_waits_for_review_or_is_tainted_changes_no_plan(caller: Caller, now: datetime) -> None:
+    measured = {"module": "src/cart", "planned": 10, "actual": 30, "ratio": 3.0, "samples": 4}
+    said = "Work on the cart takes three times as long as it was planned to take ({})."
+    waiting = known(caller, now, said.format("one"), type="task_calibration", attributes=measured)
+    tainted = known(caller, now, said.format("two"), type="task_calibration", attributes=measured)
+    with tenancy.unit():
+        Memory.objects.filter(pk=waiting.id).update(needs_review=True)
+        Memory.objects.filter(pk=tainted.id).update(taint_reason="web: x.test")
+
+    given = at(caller, now, Point.PLANNER, opened(caller, now), modules=("src/cart",), estimate=10)
+
+    assert given.advice is not None
+    assert (given.advice.calibration, given.advice.step_limit) == (None, 10)
+    assert (given.advice.rests_on, given.back.text) == ((), "")
+
+
+@pytest.mark.usefixtures("lessons")
+def test_what_is_withheld_from_a_session_changes_no_plan(caller: Caller, now: datetime) -> None:
+    shares = {"enabled": True, "control_percent": 0, "passive_percent": 0, "withheld_percent": 50}
+    change_experiments(caller=caller, ref="store", changed=shares)
+
+    task: dict[str, Any] = {"modules": ("src/cart",), "files": (FILE,), "estimate": 10}
+
+    for _ in range(8):
+        session = opened(caller, now)
+        first = at(caller, now, Point.PLANNER, session, **task)
+        again = at(caller, now, Point.PLANNER, session, **task)
+        with tenancy.unit():
+            rows = GivenOut.all_rows.filter(session_id=session)
+            told = set(rows.filter(withheld=False).values_list("memory_id", flat=True))
+            left = set(rows.filter(withheld=True).values_list("memory_id", flat=True))
+            count = rows.count()
+        assert (told & left, len(told | left), count) == (set(), 3, 3)
+        for given in (first, again):
+            assert given.advice is not None
+            assert set(given.advice.rests_on) == told
+            assert not left & {one.memory.id for one in given.back.given}
+
+
+@pytest.mark.usefixtures("store")
+def test_a_step_limit_is_twice_the_plan_at_most(caller: Caller, now: datetime) -> None:
+    measured = {"module": "src/cart", "planned": 1, "actual": 9, "ratio": 9.0, "samples": 4}
+    known(
+        caller, now, "Work on the cart takes nine times as long as it was planned to take.",
+        type="task_calibration", attributes=measured,
+    )  # fmt: skip
+
+    session = opened(caller, now, plan=("one", "two", "three"))
+    given = at(caller, now, Point.PLANNER, session, modules=("src/cart",))
+
+    assert given.advice is not None
+    assert (given.advice.planned_steps, given.advice.step_limit) == (3, 6)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_stage_passes_on_what_it_recorded_to_the_next_and_to_no_other(
+    caller: Caller, now: datetime
+) -> None:
+    before = opened(caller, now, thread="cache", phase="qa_reviewer")
+    error = known(caller, now, "The suite fails on a cold cache with a stale total.",
+                  type="error_pattern")  # fmt: skip
+    decision = known(caller, now, "Totals are kept in cents, as the ledger does.",
+                     type="decision")  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(error.id, decision.id)).update(session_id=before)
+
+    fixer = opened(caller, now, thread="cache", phase="qa_fixer")
+    planner = opened(caller, now, thread="cache", phase="planner")
+    passed = at(caller, now, Point.SYSTEM_PROMPT, fixer)
+    none = at(caller, now, Point.SYSTEM_PROMPT, planner)
+
+    assert error.id in {one.memory.id for one in passed.back.given}
+    assert decision.id not in {one.memory.id for one in passed.back.given}
+    assert none.back.given == ()
+
+
+@pytest.mark.usefixtures("store")
+def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: datetime) -> None:
+    known(
+        caller, now, "Clear the price cache of the cart before each test, or totals are stale.",
+        type="gotcha", related_files=(FILE,),
+    )  # fmt: skip
+    session = opened(caller, now)
+
+    given = [
+        one.memory.id
+        for point in (*Point, *Point)
+        for one in at(
+            caller, now, point, session, modules=("src/cart",), files=(FILE,), step=9
+        ).back.given
+    ]
+
+    with tenancy.unit():
+        assert set(given) == injections.told_in(session_ids=(session,))
+    assert len(given) == 1
+
+
+@pytest.mark.usefixtures("store")
+def test_an_own_methodology_says_what_its_stages_pass_on(
+    caller: Caller, member_caller: Caller, now: datetime
+) -> None:
+    passes = Transition(before="design", after="doing", types=frozenset({MemoryType.DECISION}))
+    phases = {"design": "define", "doing": "implement"}
+    define(caller=caller, name="kanban", phases=phases, course=Course(relays=(passes,)), now=now)
+    work = {"methodology": "kanban", "thread": "cache", "shared": True}
+    before = opened(caller, now, phase="design", **work)
+    decided = {"type": "decision", "content": "Totals are kept in cents, as the ledger does."}
+    noted = {"type": "decision", "content": "I keep the notes on totals in my own folder."}
+    decision = known(caller, now, **decided)
+    own = known(caller, now, scope="personal", **noted)
+    with tenancy.unit():
+        Memory.objects.filter(pk__in=(decision.id, own.id)).update(session_id=before)
+
+    after = opened(member_caller, now, phase="doing", **work)
+    given = at(member_caller, now, Point.SYSTEM_PROMPT, after)
+
+    assert {one.memory.id for one in given.back.given} == {decision.id}
+    assert methodologies.known(caller=member_caller)[1].relays == (passes,)
+
+
+@pytest.mark.parametrize(
+    "relays",
+    [
+        (Transition(before="design", after="design"),),
+        (Transition(before=" ", after="doing"),),
+        (Transition(before="design", after="doing"), Transition(before="design", after="doing")),
+    ],
+)
+def test_relays_that_lead_nowhere_are_refused(
+    caller: Caller, store: str, now: datetime, relays: tuple[Transition, ...]
+) -> None:
+    with pytest.raises(InvalidInput):
+        define(
+            caller=caller,
+            name="kanban",
+            phases={"doing": "implement"},
+            course=Course(relays=relays),
+            now=now,
+        )
+
+    assert methodologies.own(caller=caller) == {}

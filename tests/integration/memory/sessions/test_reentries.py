@@ -1,0 +1,199 @@
+"""Dead ends over three sessions: met, kept, checked against, entered again, counted (11.8)."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+import pytest
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.models import Organization
+from memory.checks.actions.check_plan import check_plan
+from memory.experiments.queries import reentries
+from memory.experiments.queries.reentries import Reentered
+from memory.injection.queries import injections
+from memory.observer.actions.finalize import finalize
+from memory.records.models import Memory
+from memory.records.queries.views import MemoryView
+from memory.review.actions.keep import keep
+from memory.review.queries import session_summary
+from memory.sessions.actions.append_events import append_events
+from memory.sessions.actions.end_session import end_session
+from memory.sessions.actions.open_session import NewSession, open_session
+from memory.sessions.models import GivenOut
+from tests.support import memories, people
+
+COMMAND: Final = "npm audit fix --force"
+PLAN: Final = "1. Look at the advisories.\n2. Run npm audit fix --force.\n"
+
+
+def _events(*said: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    return tuple({"sequence": number, "step": number, **one} for number, one in enumerate(said, 1))
+
+
+def _run(command: str, *, is_error: bool = False) -> tuple[dict[str, Any], ...]:
+    call = {"name": "Bash", "call": f"call {command}"}
+    return (
+        {"kind": "tool_call", "args": {"command": command}, **call},
+        {"kind": "tool_result", "text": "npm ERR! broken", "is_error": is_error, **call},
+    )
+
+
+DEAD: Final = _events(
+    {"kind": "prompt", "text": "Mend the advisories"},
+    *_run(COMMAND, is_error=True),
+    {"kind": "reasoning", "text": "This approach won't work because it breaks the lock file."},
+    *_run("npm update left-pad"),
+    {"kind": "session_complete", "outcome": "success"},
+)
+AGAIN: Final = _events(*_run(COMMAND), {"kind": "session_complete", "outcome": "success"})
+
+
+def _ran(
+    caller: Caller,
+    now: datetime,
+    events: tuple[Any, ...],
+    given: MemoryView | None,
+    before: tuple[Any, ...] = (),
+) -> Any:
+    new = NewSession(cwd="/home/ana/shop", project="store", shared=True)
+    session = open_session(caller=caller, new=new, now=now).session
+    if before:
+        append_events(caller=caller, session_id=session.id, events=before, now=now)
+    if given is not None:
+        with tenancy.unit():
+            reached = injections.reached(session_id=session.id)
+            GivenOut.objects.create(
+                memory_id=given.id,
+                session_id=session.id,
+                at=now + timedelta(days=1),  # the agent's clock is a day behind ours
+                after_event=reached.event,
+                after_row=reached.row,
+                point="system_prompt",
+            )
+    append_events(caller=caller, session_id=session.id, events=events, now=now)
+    end_session(caller=caller, session_id=session.id, now=now)
+    finalize(session_id=session.id, now=now)
+    return session
+
+
+def _entered(caller: Caller, session: Any) -> Reentered:
+    with tenancy.unit():
+        return reentries.of_sessions(caller=caller, session_ids=(session.id,))[session.id]
+
+
+@pytest.fixture
+def end(caller: Caller, store: str, now: datetime) -> MemoryView:
+    """A dead end that the project knows."""
+    return memories.stored(
+        caller, now - timedelta(days=1), f"Running `{COMMAND}` broke the lock file.",
+        project=store, type="dead_end", attributes={"approach": f"running `{COMMAND}`",
+                                                    "why_it_failed": "It breaks the lock file."},
+    )  # fmt: skip
+
+
+def test_what_one_session_met_stops_the_plan_of_the_next_and_is_counted_in_the_third(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    _ran(agent, now, DEAD, None)
+    with tenancy.unit():
+        (found,) = Memory.objects.filter(type="dead_end")
+    before = check_plan(caller=agent, project=store, plan=PLAN, now=now)
+    keep(caller=caller, memory_id=found.id, now=now)
+
+    check = check_plan(caller=agent, project=store, plan=PLAN, now=now)
+    third = _ran(agent, now + timedelta(hours=1), AGAIN, None)
+
+    (told,) = check.findings
+    assert (before.verdict, check.verdict, told.memory.id) == ("clear", "stop", found.id)
+    assert [place.step for place in told.places] == [2]
+    assert _entered(caller, third) == Reentered(entered=1, told=0)
+
+
+def test_it_is_told_in_the_summary_and_counted_for_the_memory(
+    caller: Caller, agent: Caller, end: MemoryView, now: datetime
+) -> None:
+    session = _ran(agent, now, AGAIN, end)
+
+    summary = session_summary.summary(caller=caller, session_id=session.id, now=now)
+    (again,) = summary.again
+    assert (again.memory.id, again.how, again.told) == (end.id, "ran", True)
+    assert "reentered" not in summary.shown
+    counted = reentries.of_memory(caller=caller, memory_id=end.id)
+    assert counted == Reentered(entered=1, told=1)
+
+
+@pytest.mark.parametrize(("is_late", "told"), [(True, 1), (False, 0)])
+def test_told_before_is_what_was_given_before_the_deed_was_stored(
+    agent: Caller, end: MemoryView, now: datetime, is_late: bool, told: int
+) -> None:
+    done = {"kind": "session_complete", "outcome": "success"}
+    entry = tuple({**one, "sequence": one["sequence"] + 100 * (not is_late)} for one in AGAIN[:2])
+    other = ({**done, "sequence": 50, "step": 50},)
+    before, after = (other, entry) if is_late else (entry, other)
+
+    session = _ran(agent, now, after, end, before)
+
+    assert _entered(agent, session) == Reentered(entered=1, told=told)
+
+
+def test_a_session_that_enters_none_says_so(
+    caller: Caller, agent: Caller, end: MemoryView, now: datetime
+) -> None:
+    session = _ran(agent, now, _events(*_run("npm ci")), None)
+
+    assert _entered(caller, session) == Reentered()
+    assert reentries.of_memory(caller=caller, memory_id=end.id) == Reentered()
+
+
+def test_what_was_learned_later_could_not_be_known(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(
+        caller, now + timedelta(days=1), f"Running `{COMMAND}` broke it.", project=store,
+        type="dead_end", attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "Lock."},
+    )  # fmt: skip
+
+    assert _entered(caller, _ran(agent, now, AGAIN, None)) == Reentered()
+
+
+def test_a_dead_end_that_only_the_agents_person_sees_is_counted_for_nobody_else(
+    caller: Caller, agent: Caller, store: str, now: datetime
+) -> None:
+    memories.stored(
+        agent, now - timedelta(days=1), f"Running `{COMMAND}` broke mine.", project=store,
+        type="dead_end", scope="personal", source="agent_explicit",
+        attributes={"approach": f"running `{COMMAND}`", "why_it_failed": "Lock."},
+    )  # fmt: skip
+    with tenancy.unit():
+        Memory.objects.filter(type="dead_end").update(needs_review=False)
+        (mine,) = Memory.objects.filter(type="dead_end")
+
+    session = _ran(agent, now, AGAIN, None)
+
+    assert _entered(agent, session).entered == 1
+    assert _entered(caller, session) == Reentered()
+    assert session_summary.summary(caller=caller, session_id=session.id, now=now).again == ()
+    assert reentries.of_memory(caller=caller, memory_id=mine.id) == Reentered()
+
+
+def test_another_organization_and_another_projects_credential_are_told_nothing(
+    caller: Caller,
+    other_caller: Caller,
+    other_organization: Organization,
+    agent: Caller,
+    end: MemoryView,
+    now: datetime,
+) -> None:
+    session = _ran(agent, now, AGAIN, None)
+    bound = replace(caller, bound_projects=(uuid4(),))
+
+    with tenancy.unit():
+        assert reentries.of_sessions(caller=bound, session_ids=(session.id,)) == {}
+    assert reentries.of_memory(caller=bound, memory_id=end.id) == Reentered()
+    with people.outside(), people.entered(organization=other_organization):
+        assert reentries.of_memory(caller=other_caller, memory_id=end.id) == Reentered()
+        with tenancy.unit():
+            assert reentries.of_sessions(caller=other_caller, session_ids=(session.id,)) == {}

@@ -1,0 +1,49 @@
+"""The phase a caller means; a name that nothing knows is refused with those that would do."""
+
+import pytest
+
+from accounts.errors import InvalidInput
+from memory.customization import methodology
+from memory.customization.phases import Phase
+
+OWN = {"kanban": {"doing": Phase.IMPLEMENT, "validate": Phase.REFLECT}}
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "phase"),
+    [
+        (None, None, None),
+        (None, "refine", Phase.REFINE),
+        (None, "coding", Phase.IMPLEMENT),
+        ("native", "qa_review", Phase.VALIDATE),
+        ("tdd", "red", Phase.DEFINE),
+        ("bmad", "retrospective", Phase.REFLECT),
+        ("kanban", "doing", Phase.IMPLEMENT),
+        ("kanban", "validate", Phase.REFLECT),
+        ("kanban", "explore", Phase.EXPLORE),
+        ("kanban", None, None),
+    ],
+)
+def test_a_phase_is_found_by_its_name(
+    of: str | None, name: str | None, phase: Phase | None
+) -> None:
+    assert methodology.phase(methodology=of, name=name, own=OWN) is phase
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "pointer", "hint"),
+    [
+        ("waterfall", None, "/methodology", "bmad, kanban, native, tdd"),
+        ("waterfall", "define", "/methodology", "tdd"),
+        ("tdd", "coding", "/phase", "green, implement, red"),
+        (None, "lunch", "/phase", "coding, debugging, define"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_those_there_are(
+    of: str | None, name: str | None, pointer: str, hint: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        methodology.phase(methodology=of, name=name, own=OWN)
+
+    assert refused.value.errors[0].pointer == pointer
+    assert hint in refused.value.hint

@@ -1,0 +1,262 @@
+"""Documents as statements: atomic, typed, readable alone, with stable ids (spec 2.3, 8.3)."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.documents import markdown
+from memory.documents.markdown import Statement
+from memory.taxonomy import Governance, MemoryType, type_row
+
+STATE = "We use Zustand instead of Redux because the store is small."
+RULES = """\
+---
+description: rules
+globs: "*.ts"
+---
+# CLAUDE.md
+
+This file provides guidance to Claude Code.
+
+## Commands
+
+- `pnpm test` - run the unit tests
+
+## Architecture
+
+The app is a monorepo:
+
+- `apps/web/` — the customer-facing site
+
+**State**: We use Zustand instead of Redux because the store is small.
+
+## Code style
+
+- NEVER use `any`
+- Prefer named exports
+- Supported browsers:
+  - Firefox
+  - Chrome
+
+## Gotchas
+
+> [!WARNING]
+> Prisma migrations are not run in CI.
+
+## Releasing
+
+1. Bump the version
+2. Push a tag:
+   ```sh
+   git tag v1
+   ```
+
+## License
+
+MIT, as in the file LICENSE.
+"""
+PIECES = st.sampled_from(
+    [
+        "# Title",
+        "## Why we do it",
+        "- an item with words",
+        "  - nested deeper here",
+        "1. run `make`",
+        "2. push the tag now",
+        "A sentence ends. Another one begins! It goes on.",
+        "> quoted words here",
+        "```sh",
+        "```",
+        "| a | b |",
+        "|---|---|",
+        "| one thing | two things |",
+        "<div>",
+        "***",
+        "\t",
+        "[text of a link](https://example.org/a)",
+        "![](x.png)",
+        "&amp; entities &lt;",
+        "\\* escaped \\_",
+        "Leads to a list:",
+        "**Bold.** Then words follow here.",
+        "    indented code",
+        "---",
+        "é ü 漢字 😀",
+        "`code with * stars`",
+        "_emphasis_ and __strong__ words",
+        "Setext",
+        "=====",
+        "[ref]: http://x.y",
+    ]
+)
+DOCUMENTS = st.lists(st.one_of(PIECES, st.text(max_size=40)), max_size=25).map("\n".join)
+
+
+def _read(text: str, path: str = "CLAUDE.md") -> tuple[Statement, ...]:
+    return markdown.read(text=text, path=path)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text)
+
+
+def test_a_file_of_rules_becomes_typed_statements_that_stand_alone() -> None:
+    told = [(item.type.value, item.content) for item in _read(RULES)]
+
+    assert told == [
+        ("tool", "Commands: `pnpm test` - run the unit tests"),
+        (
+            "module_insight",
+            "Architecture: The app is a monorepo: `apps/web/` — the customer-facing site",
+        ),
+        ("decision", f"Architecture \u203a State: {STATE}"),
+        ("requirement", "Code style: NEVER use `any`"),
+        ("preference", "Code style: Prefer named exports"),
+        ("requirement", "Code style: Supported browsers: Firefox; Chrome"),
+        ("gotcha", "Gotchas: Prisma migrations are not run in CI."),
+        (
+            "workflow_recipe",
+            "Releasing:\n1. Bump the version\n2. Push a tag:\n```sh\ngit tag v1\n```",
+        ),
+    ]
+
+
+def test_lines_count_from_the_top_of_the_file_also_below_front_matter() -> None:
+    lines = RULES.splitlines()
+
+    numbered = {item.text: item.line for item in _read(RULES)}
+
+    assert "pnpm test" in lines[numbered["`pnpm test` - run the unit tests"] - 1]
+    assert "NEVER" in lines[numbered["NEVER use `any`"] - 1]
+
+
+def test_steps_are_kept_in_order_beside_the_text() -> None:
+    recipe = next(item for item in _read(RULES) if item.type is MemoryType.WORKFLOW_RECIPE)
+
+    assert recipe.steps == ("Bump the version", "Push a tag:\n```sh\ngit tag v1\n```")
+
+
+@pytest.mark.parametrize(
+    ("text", "type"),
+    [
+        ("Never call `flush()` in a loop, because it blocks.", "gotcha"),
+        ("We chose advisory locks rather than retries.", "decision"),
+        ("Every token must expire.", "requirement"),
+        ("Run `make check` before a commit.", "tool"),
+        ("We tried SQLite for the queue but it failed under load.", "dead_end"),
+        ("A ConnectionError at start means that Redis is down.", "error_pattern"),
+        ("When you rename a column, also update the view.", "causal_dependency"),
+        ("`billing/tax.py`: rates of every country.", "module_insight"),
+        ("Prefer composition over inheritance.", "preference"),
+        ("See [the runbook](https://example.org/run) for more.", "reference"),
+        ("The service answers in English and French.", "fact"),
+        ("My name is Sam and I decide who decides.", "fact"),
+    ],
+)
+def test_words_tell_the_type(text: str, type: str) -> None:
+    assert [item.type.value for item in _read(text)] == [type]
+
+
+def test_headings_come_first_unless_the_words_say_them_already() -> None:
+    text = "# Deploys\n\nDeploys need a VPN here.\n\n## Limits\n\nAt most ten a day.\n"
+
+    said, unsaid = _read(text, "docs/deploy.md")
+
+    assert said.content == "Deploys need a VPN here."
+    assert unsaid.content == "Deploys \u203a Limits: At most ten a day."
+
+
+def test_rows_of_a_table_name_their_columns() -> None:
+    text = "| call | limit | unit |\n|---|---|---|\n| search results | 100 | items |\n"
+
+    assert [item.text for item in _read(text)] == ["search results: limit: 100; unit: items"]
+
+
+def test_code_stays_whole_with_the_words_above_it() -> None:
+    code = "```python\nx = 1. Two\n\n- not a list\n# not a heading\n```"
+
+    (item,) = _read(f"Set it up in three lines:\n\n{code}\n")
+
+    assert item.content == f"Set it up in three lines:\n{code}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\n\n", "# Only a heading", "![badge](x.svg) ![b](y.svg)", "- [Top](#top)\n- [End](#end)",
+     "## License\n\nMIT license, see the file.", "<!-- hidden words of a comment -->", "TBD",
+     "Copyright 2026 the authors of this", "```\n```", "---\ntitle: only front matter\n---\n"],
+)  # fmt: skip
+def test_boilerplate_says_nothing(text: str) -> None:
+    assert _read(text) == ()
+
+
+def test_a_group_of_sentences_never_begins_with_a_word_that_points_back() -> None:
+    long = "The queue keeps every job in a row of the database for a good reason. " * 4
+
+    groups = [item.text for item in _read(f"{long}It survives a crash. Workers only claim them.")]
+
+    assert len(groups) > 1
+    assert not any(group.startswith("It ") for group in groups)
+
+
+def test_a_change_elsewhere_moves_no_id() -> None:
+    before = {item.text: item.external_id for item in _read(RULES)}
+
+    after = {
+        item.text: item.external_id
+        for item in _read(RULES.replace("- Prefer", "- Use tabs, not spaces\n- Prefer"))
+    }
+
+    assert before.items() <= after.items()
+
+
+def test_the_same_words_in_another_file_are_another_statement() -> None:
+    ids = {_read("Tokens expire after a day.", path)[0].external_id for path in ("a.md", "b.md")}
+
+    assert len(ids) == 2
+
+
+@given(text=DOCUMENTS)
+def test_every_statement_occurs_in_its_document(text: str) -> None:
+    source = _letters(html.unescape(re.sub(r"\\(?=\W)", "", text)))
+
+    for item in _read(text):
+        words = re.split(r"[\s;:.()]+|^\d+\. ", item.text, flags=re.MULTILINE)
+        assert all(_letters(html.unescape(word)) in source for word in words)
+
+
+@given(text=DOCUMENTS)
+def test_reading_again_gives_the_same_and_ids_are_unique(text: str) -> None:
+    once = _read(text)
+
+    assert _read(text) == once
+    assert len({item.external_id for item in once}) == len(once)
+
+
+@given(text=DOCUMENTS)
+def test_no_document_makes_something_constitutional(text: str) -> None:
+    layers = {type_row(type=item.type).governance for item in _read(text)}
+
+    assert Governance.CONSTITUTIONAL not in layers
+
+
+def test_a_megabyte_is_read_to_its_end() -> None:
+    item = "- Part {} must be kept apart" + " from the other parts" * 20 + ".\n"
+    text = "# Big\n\n" + "".join(item.format(number) for number in range(2_300))
+
+    assert len(text) > 1_000_000
+    assert len(_read(text)) == 2_300
+
+
+def test_a_long_list_of_short_items_is_not_lost() -> None:
+    text = "".join(f"- Part {number} is kept apart.\n" for number in range(200))
+
+    assert len(_read(text)) == 200
+
+
+@pytest.mark.parametrize("sign", ["> ", "- ", "[", "`", "*", "<", "| ", "1. "])
+def test_hostile_nesting_is_survived(sign: str) -> None:
+    assert len(_read(sign * 3_000 + "deep words are here")) <= 1

@@ -1,0 +1,322 @@
+"""Every format is told by its content and read for what it is; faults are said with their place."""
+
+import io
+import json
+import sqlite3
+import stat
+import zipfile
+
+import pytest
+
+from memory.documents import archives, reading
+from memory.documents.candidates import Format, Link, Reading
+from tests.support.foreign_files import database, zipped
+
+RULES = """# Shop
+
+## Testing
+- Run `make test` before every push, since the hooks do not.
+- Never mock the ledger because its rounding is what we test.
+"""
+OBSIDIAN = """---
+tags: [billing, europe]
+aliases: [Tax note]
+---
+# Taxes
+
+Invoices to France carry the rate of the buyer, see [[Rates|the table of rates]] #vat.
+"""
+BASIC = """---
+title: Coffee brewing
+type: note
+permalink: coffee-brewing
+tags:
+- brewing
+---
+# Coffee brewing
+
+## Observations
+- [method] Pour over brings out floral notes better than a press #pour-over (light roasts)
+- [decision] We grind fresh for every single cup we serve here
+- [ ] an open task is no observation
+
+## Relations
+- depends_on [[Water temperature]]
+- pairs well with [[Dark chocolate]]
+"""
+
+MEM0 = {
+    "results": [
+        {
+            "id": "892db2ae-06d9-49e5-8b3e-585ef9b85b8e",
+            "memory": "Likes to be asked before a migration runs",
+            "user_id": "alex",
+            "metadata": {"category": "work", "tags": ["db"]},
+            "categories": ["preferences"],
+            "created_at": "2026-07-26T10:29:36.630547-07:00",
+        }
+    ]
+}
+
+V3 = (
+    (
+        1,
+        "Deploys happen on Tuesdays.",
+        "decision",
+        '["ops"]',
+        0.9,
+        "2026-01-02T03:04:05",
+        0,
+        "[2]",
+    ),
+    (2, "Rollbacks take four minutes.", "nonsense", "broken", 7.0, "when?", 0, "{}"),
+    (3, "Gone.", "fact", "[]", 0.5, None, 1, "[]"),
+    (4, None, "fact", "[]", 0.5, None, 0, "[]"),
+)
+
+
+def one(found: Reading) -> Format:
+    (file,) = found.files
+    return file.format
+
+
+def faults(found: Reading) -> list[tuple[str, int | None]]:
+    return [(fault.file, fault.line) for fault in found.faults]
+
+
+def test_rules_files_become_statements_with_their_lines() -> None:
+    found = reading.read(name="CLAUDE.md", data=RULES.encode())
+
+    assert one(found) is Format.MARKDOWN
+    assert [(each.line, each.source_uri) for each in found.candidates] == [
+        (4, "CLAUDE.md"),
+        (5, "CLAUDE.md"),
+    ]
+    assert len({each.source_hash for each in found.candidates}) == 1
+
+
+def test_obsidian_gives_tags_and_links() -> None:
+    found = reading.read(name="vault/Taxes.md", data=OBSIDIAN.encode())
+
+    (note,) = found.candidates
+    assert one(found) is Format.OBSIDIAN
+    assert note.tags == ("billing", "europe", "vat")
+    assert note.links == (Link(kind="see_also", target="rates"),)
+    assert {"taxes", "tax note"} <= set(note.keys)
+    assert "the table of rates" in note.content
+    assert "[[" not in note.content
+    assert note.line == 7
+
+
+def test_basic_memory_gives_observations_and_relations() -> None:
+    found = reading.read(name="coffee.md", data=BASIC.encode())
+
+    method, decision = found.candidates[:2]
+    assert one(found) is Format.BASIC_MEMORY
+    assert (decision.type, method.type) == ("decision", "pattern")
+    assert method.tags == ("brewing", "pour-over", "method")
+    assert method.content.endswith("(light roasts)")
+    assert method.line == 11
+    assert method.links == (
+        Link(kind="depends_on", target="water temperature"),
+        Link(kind="see_also", target="dark chocolate"),
+    )
+
+
+def test_pages_of_mem0_are_told_from_other_json() -> None:
+    found = reading.read(name="page.json", data=json.dumps(MEM0).encode())
+
+    (memory,) = found.candidates
+    assert one(found) is Format.MEM0
+    assert memory.external_id == "mem0:892db2ae-06d9-49e5-8b3e-585ef9b85b8e"
+    assert memory.tags == ("preferences", "db")
+    assert memory.event_at is not None
+
+
+def test_a_broken_line_is_told_and_the_rest_goes_on() -> None:
+    rows = (
+        '{"content": "It opens at nine."}',
+        '{"content":',
+        "[1]",
+        '{"x": 1}',
+        "",
+        '{"text": "No."}',
+    )
+    text = "\n".join(rows)
+
+    found = reading.read(name="rows.jsonl", data=text.encode())
+
+    assert one(found) is Format.JSON_LINES
+    assert [each.line for each in found.candidates] == [1, 6]
+    assert faults(found) == [("rows.jsonl", 2), ("rows.jsonl", 3), ("rows.jsonl", 4)]
+
+
+def test_memory_v3_is_read_as_data() -> None:
+    data = database(*V3, wal=True)
+
+    found = reading.read(name="memory.db", data=data)
+
+    first, second = found.candidates
+    assert one(found) is Format.MEMORY_V3
+    assert (first.type, first.tags, first.confidence) == ("decision", ("ops",), 0.9)
+    assert first.links == (Link(kind="see_also", target=second.external_id),)
+    assert second.external_id.startswith("memory-v3:")
+    assert (second.type, second.confidence, second.event_at) == (None, None, None)
+    assert faults(found) == [("memory.db", 4)]
+    assert len(found.files[0].notices) == 2
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE VIEW memories AS SELECT 1 AS id, 'x' AS content",
+        "CREATE TABLE other (a)",
+        "CREATE TABLE memories (a)",
+        "CREATE TABLE memories (id, content, h AS (hex(zeroblob(1000000))))",
+        "CREATE TABLE memories (id, content, h AS (printf('%.900000c', 'x')))",
+    ],
+)
+def test_a_database_that_is_not_what_it_says_is_refused(script: str) -> None:
+    with sqlite3.connect(":memory:") as base:
+        base.execute(script)
+        if "h AS" in script:
+            base.execute("INSERT INTO memories (id, content) VALUES (1, 'a long enough text')")
+        base.commit()
+        data = base.serialize()
+
+    found = reading.read(name="memory.db", data=data)
+
+    assert found.candidates == ()
+    assert len(found.faults) == 1
+
+
+@pytest.mark.parametrize("cut", [20, 100, 5_000])
+def test_a_damaged_database_is_refused(cut: int) -> None:
+    data = database((1, "Deploys happen on Tuesdays.", "fact", "[]", 0.9, None, 0, "[]"))
+
+    found = reading.read(name="memory.db", data=data[:cut] + b"\xff" * 500)
+
+    assert found.candidates == ()
+    assert len(found.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "is_told"),
+    [
+        ("utf-8", False),
+        ("utf-8-sig", False),
+        ("utf-16", True),
+        ("utf-16-be", True),
+        ("utf-16-le", True),
+        ("cp1252", True),
+    ],
+)
+def test_encodings_are_read_and_told(encoding: str, is_told: bool) -> None:
+    text = "# Café\n\nNever deploy the café service on a Friday because nobody is there.\n"
+
+    found = reading.read(name="notes.md", data=text.encode(encoding))
+
+    assert "café" in found.candidates[0].content
+    assert bool(found.files[0].notices) is is_told
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.md", b""),
+        ("a.md", b" \n\t\n"),
+        ("a.md", bytes(range(256)) * 20),
+        ("a.md", b"\xff\xfe\x00"),
+        ("a.md", b"\x89PNG\r\n\x1a\n\x00\x00"),
+        ("a.json", b"{"),
+        ("a.json", b'{"a": 1}'),
+        ("a.json", b"hello"),
+        ("a.json", b"[" * 100_000),
+        ("a.zip", b"PK\x03\x04 and no more"),
+        ("a.zip", b"PK\x05\x06" + b"\0" * 18),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_taken_says_so(name: str, data: bytes) -> None:
+    found = reading.read(name=name, data=data)
+
+    assert found.candidates == ()
+    assert [fault.file for fault in found.faults] == [name]
+
+
+def test_a_folder_is_read_file_by_file() -> None:
+    data = zipped(
+        **{
+            "rules/CLAUDE.md": RULES,
+            "vault/Taxes.md": OBSIDIAN,
+            "logo.png": b"\x89PNG\x00",
+            ".obsidian/app.json": '{"a": 1}',
+            "rows.jsonl": '{"content": "It opens at nine."}\n{"content": "It closes."}',
+        }
+    )
+
+    found = reading.read(name="vault.zip", data=data)
+
+    assert [file.format for file in found.files] == [
+        Format.MARKDOWN,
+        Format.OBSIDIAN,
+        Format.JSON_LINES,
+    ]
+    assert found.faults == ()
+
+
+@pytest.mark.parametrize("name", ["../evil.md", "/etc/evil.md", "a/../../evil.md", "C:\\evil.md"])
+def test_names_that_lead_out_of_the_folder_are_refused(name: str) -> None:
+    found = reading.read(name="a.zip", data=zipped(**{name: RULES, "good.md": RULES}))
+
+    assert {each.file for each in found.candidates} == {"good.md"}
+    assert len(found.faults) == 1
+
+
+def test_links_and_archives_in_archives_are_refused() -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        link = zipfile.ZipInfo("link.md")
+        link.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("inner.zip", zipped(**{"a.md": RULES}))
+
+    found = reading.read(name="a.zip", data=stream.getvalue())
+
+    assert found.candidates == ()
+    assert len(found.faults) == 2
+
+
+def test_a_bomb_is_left_before_it_bursts() -> None:
+    found = reading.read(name="a.zip", data=zipped(**{"bomb.md": b"a" * (64 * 1_048_576)}))
+
+    (fault,) = found.faults
+    assert found.candidates == ()
+    assert fault.file == "bomb.md"
+
+
+def test_a_zip_of_very_many_files_is_read_to_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "MOST_FILES", 3)
+
+    found = reading.read(name="a.zip", data=zipped(**{f"{i}.md": RULES for i in range(5)}))
+
+    assert len(found.files) == 3
+    assert len(found.faults) == 1
+
+
+def test_an_endless_line_is_left_out_and_told() -> None:
+    text = f"{RULES}\n{'x ' * 600_000}\n"
+
+    found = reading.read(name="CLAUDE.md", data=text.encode())
+
+    assert len(found.candidates) == 2
+    assert faults(found) == [("CLAUDE.md", 7)]
+
+
+def test_reading_twice_gives_the_same_ids() -> None:
+    first = reading.read(name="CLAUDE.md", data=RULES.encode())
+    again = reading.read(
+        name="CLAUDE.md", data=(RULES.replace("# Shop", "# Shop\n\nWelcome.")).encode()
+    )
+
+    ids = {each.external_id for each in first.candidates}
+    assert ids <= {each.external_id for each in again.candidates}

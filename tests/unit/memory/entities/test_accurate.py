@@ -1,0 +1,138 @@
+"""What a statistical reader marks becomes names, or is not believed (spec 2.6)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.entities import accurate, names
+from memory.entities import rules as entities_rules
+from memory.entities.accurate import ENOUGH, ReadSpan
+from memory.entities.names import Name
+from memory.entities.software import SOFTWARE
+from memory.entities.tools import CANONICAL
+
+
+def marked(text: str, **marks: str) -> tuple[tuple[str, str, str], ...]:
+    """Return type, key and spelling of the names in a text, of which a reader marks these words."""
+    spans = tuple(
+        ReadSpan(label=label, start=text.index(words), end=text.index(words) + len(words))
+        for label, words in marks.items()
+    )
+    found = accurate.names_of(prose=text, read=spans)
+    return tuple((one.type.value, one.key, one.written) for one in found)
+
+
+@pytest.mark.parametrize(
+    ("label", "words", "found"),
+    [
+        ("PERSON", "Priya Raman", ("person", "priya raman", "Priya Raman")),
+        ("PERSON", "Liam O'Connor", ("person", "liam o connor", "Liam O'Connor")),
+        ("PERSON", "Wayne Medical", ("organization", "wayne medical", "Wayne Medical")),
+        ("PERSON", "Ruby Chen", ("person", "ruby chen", "Ruby Chen")),
+        ("ORG", "the Bank of Norway", ("organization", "bank of norway", "Bank of Norway")),
+        ("ORG", "Globex's", ("organization", "globex", "Globex")),
+        ("GPE", "Zürich", ("location", "zürich", "Zürich")),
+        ("LOC", "Lake Geneva", ("location", "lake geneva", "Lake Geneva")),
+        ("DATE", "June 2026", ("other", "june 2026", "June 2026")),
+        ("DATE", "Q3 2026", ("other", "q3 2026", "Q3 2026")),
+    ],
+)  # fmt: skip
+def test_a_mark_that_looks_like_a_name_is_one(
+    label: str, words: str, found: tuple[str, str, str]
+) -> None:
+    assert marked(f"It was {words} again, as always", **{label: words}) == (found,)
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("PERSON", "flake8"), ("PERSON", "Redis"), ("PERSON", "Jenkins"), ("ORG", "Vue 3"),
+        ("GPE", "Cypress"), ("PERSON", "Spring Boot"), ("ORG", "API"), ("ORG", "TLS"),
+        ("ORG", "the YAML"), ("PERSON", "eu-west-1"), ("GPE", "node_modules"), ("PERSON", "retry"),
+        ("ORG", "Redis Cluster"), ("DATE", "yesterday"), ("DATE", "two weeks"), ("DATE", "2024"),
+        ("DATE", "MySQL 8 to PostgreSQL 16"), ("CARDINAL", "Twelve"), ("PRODUCT", "Globex"),
+        ("ORG", "A B C D E F"), ("PERSON", ""),
+        ("ORG", "ETag"), ("ORG", "MiB"), ("PERSON", "JSON Schema"), ("PERSON", "Swagger UI"),
+        ("ORG", "Settings"), ("PERSON", "Formulas"), ("GPE", "Tokens"), ("ORG", "Markdown"),
+    ],
+)  # fmt: skip
+def test_other_marks_are_not_believed(label: str, words: str) -> None:
+    assert marked(f"It was {words} again, as always", **{label: words}) == ()
+
+
+def test_what_the_patterns_found_wins_and_is_not_told_twice() -> None:
+    text = "Mail ops@example.com, then look at AuthService with @maria and Maria."
+
+    assert marked(text, PERSON="AuthService", ORG="example", GPE="Maria") == (
+        ("location", "maria", "Maria"),
+    )
+    assert marked("Ask @Maria, or Maria herself", PERSON="Maria") == ()
+
+
+def test_a_name_is_told_once_in_its_first_spelling() -> None:
+    text = "Acme Corp pays; Acme Corp. does"
+    spans = (ReadSpan(label="ORG", start=0, end=9), ReadSpan(label="ORG", start=16, end=26))
+
+    found = accurate.names_of(prose=text, read=spans)
+
+    assert [one.written for one in found] == ["Acme Corp"]
+
+
+def test_a_word_of_the_dictionary_is_no_name() -> None:
+    text = "Teach it; ask Marco."
+    spans = (
+        ReadSpan(label="ORG", start=0, end=5, is_everyday=True),
+        ReadSpan(label="PERSON", start=14, end=19),
+    )
+
+    assert [one.written for one in accurate.names_of(prose=text, read=spans)] == ["Marco"]
+
+
+def test_blocks_of_code_are_not_read() -> None:
+    content = "Ask Priya.\n```\nPERSON = 'Marco'\n```\nOr Lena.\n~~~\nOmar"
+
+    prose = accurate.prose_of(content=content)
+
+    assert len(prose) == len(content)
+    assert "Priya" in prose
+    assert "Lena" in prose
+    assert "Marco" not in prose
+    assert "Omar" not in prose
+
+
+def test_a_text_with_two_names_waits_for_no_reader() -> None:
+    one = names.names_in(content="AuthService is slow.")
+    two = names.names_in(content="AuthService asks k8s.")
+
+    assert accurate.enriched_by(named=()) == 0
+    assert accurate.enriched_by(named=one) == 0
+    assert accurate.enriched_by(named=two) == ENOUGH
+
+
+def test_software_and_tools_have_no_name_in_common() -> None:
+    assert not SOFTWARE & set(CANONICAL)
+    assert all(name == name.casefold() for name in SOFTWARE)
+
+
+def test_every_label_is_a_kind_with_a_type() -> None:
+    assert set(accurate.KINDS.values()) <= set(entities_rules.ENTITY_TYPES)
+
+
+@given(
+    st.text(max_size=80),
+    st.lists(
+        st.tuples(st.sampled_from(sorted(accurate.KINDS)), st.integers(0, 90), st.integers(0, 90)),
+        max_size=6,
+    ),
+)
+def test_whatever_is_marked_gives_names_that_may_be_stored(
+    text: str, marks: list[tuple[str, int, int]]
+) -> None:
+    prose = accurate.prose_of(content=text)
+    spans = [ReadSpan(label=label, start=start, end=end) for label, start, end in marks]
+
+    found = accurate.names_of(prose=prose, read=spans)
+
+    assert all(isinstance(one, Name) and one.key and one.written for one in found)
+    assert len({(one.type, one.key) for one in found}) == len(found)
+    assert all(len(one.key) <= names.LONGEST >= len(one.written) for one in found)

@@ -1,0 +1,126 @@
+"""Which spellings name the same thing (spec 2.6)."""
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.entities import names
+from memory.entities import rules as entities_rules
+from memory.entities.rules import EntityKind, EntityType
+from memory.entities.tools import ALIASES, CANONICAL
+
+
+def _keys(text: str) -> list[str]:
+    return [one.key for one in names.names_of(spans=entities_rules.find_entities(text=text))]
+
+
+def _asked(text: str) -> tuple[str, ...]:
+    return tuple(names.keys_asked(text=text, spans=entities_rules.find_entities(text=text)))
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["AuthService", "authService", "auth-service", "auth_service", "auth_services", "AUTH_SERVICE",
+     "`AuthService`", "auth_service()"],
+)  # fmt: skip
+def test_spellings_of_a_code_name_have_one_key(written: str) -> None:
+    assert _keys(f"See {written} there") == ["auth service"]
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("We run Postgres", "postgresql"),
+        ("We run PostgreSQL", "postgresql"),
+        ("We run k8s", "kubernetes"),
+        ("We run OAuth2", "oauth"),
+        ("On March 3, 2026 it broke", "2026-03-03"),
+        ("On 3 March 2026 it broke", "2026-03-03"),
+        ("At 2026-03-03T10:00:00Z it broke", "2026-03-03"),
+        ("See https://www.Example.com/a/ there", "example.com/a"),
+        ("Since v1.20.3 it works", "1.20.3"),
+        ("Edit ./src/Auth/token.py first", "src/auth/token.py"),
+        ("Mail Ops@Example.com today", "ops@example.com"),
+        ("Ask @Maria-Lopez today", "maria lopez"),
+        ("The tax service timed out", "tax service"),
+        ("It is the billing-gateway again", "billing gateway"),
+        ("catch ECONNREFUSED there", "econnrefused"),
+        ("The board is called “Shop Final” é", "shop final"),
+    ],
+)
+def test_each_kind_is_read_in_its_own_way(written: str, key: str) -> None:
+    assert _keys(written) == [key]
+
+
+@pytest.mark.parametrize(
+    "plain",
+    ["Returns `None` or `true`", "Ask the same service again", "Each service is restarted", "`x`"],
+)
+def test_what_names_nothing_is_left_out(plain: str) -> None:
+    assert _keys(plain) == []
+
+
+@pytest.mark.parametrize("word", ["access", "status", "analysis", "alias", "css", "os"])
+def test_a_word_that_only_ends_like_a_plural_is_left_as_it_is(word: str) -> None:
+    assert names.word_key(text=word) == word
+
+
+def test_a_thing_is_named_once_as_it_is_first_written() -> None:
+    found = names.names_of(
+        spans=entities_rules.find_entities(text="AuthService, then auth_service")
+    )
+
+    assert [(one.type, one.written) for one in found] == [(EntityType.SYSTEM, "AuthService")]
+
+
+def test_a_question_names_what_has_no_sign_of_a_name_in_it() -> None:
+    asked = _asked("why does the auth service time out on k8s?")
+
+    assert {"auth service", "kubernetes"} <= set(asked)
+
+
+def test_small_words_are_no_names() -> None:
+    assert _asked("what is it, and why is that so?") == ()
+
+
+def test_what_has_the_sign_of_a_name_is_asked_for_first() -> None:
+    assert _asked("how does billing use TokenStore")[0] == "token store"
+
+
+@given(text=st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    asked = _asked(text)
+
+    assert len(asked) <= names.MOST_ASKED
+    assert all(0 < len(key) <= names.LONGEST for key in asked)
+    assert all(1 < len(key) <= names.LONGEST for key in _keys(text))
+
+
+@given(kind=st.sampled_from(EntityKind), text=st.text(st.sampled_from("aB1_-. /:@#v"), max_size=30))
+def test_no_kind_stumbles_over_a_text(kind: EntityKind, text: str) -> None:
+    assert len(names.key_of(kind=kind, text=text)) <= names.LONGEST
+
+
+def test_a_question_asks_for_what_a_text_names_by_the_same_words() -> None:
+    for written in ("AuthService", "postgres", "Ops@Example.com", "v1.20.3", "3 March 2026"):
+        assert set(_keys(f"So {written} it is")) <= set(_asked(f"tell of {written} please"))
+
+
+def test_no_tool_is_also_called_like_another() -> None:
+    every = [alias for name, others in ALIASES.items() for alias in (name, *others)]
+
+    assert len(every) == len(set(every)) == len(CANONICAL)
+
+
+def test_a_reader_that_reads_otherwise_has_another_version() -> None:
+    tables = (entities_rules._PATTERNS, entities_rules.ENTITY_TYPES, ALIASES, names._BREAKS.pattern)
+    words = (names._NO_PLURAL, sorted(names._SAYS_NOTHING), sorted(names._SMALL))
+
+    digest = hashlib.sha256(repr((tables, words)).encode()).hexdigest()[:12]
+
+    assert (names.VERSION, digest) == (
+        2,
+        "dd658df8315d",
+    )  # what reads otherwise has another version

@@ -1,0 +1,123 @@
+"""Judged sets from their files: what is right is read, what is wrong is named by its place."""
+
+import json
+
+import pytest
+
+from memory.evaluation import dataset
+from memory.evaluation.dataset import JudgedSet, Split, WrongSet
+
+MEMORY = {"id": "m1", "content": "The gateway answers 429.", "type": "fact"}
+OTHER = {"id": "m2", "content": "The gateway answers 503.", "type": "fact"}
+QUERY = {"id": "q1", "text": "what does the gateway say", "kind": "question", "relevant": {"m1": 3}}
+
+
+def _parse(memories: list[object], queries: list[object]) -> JudgedSet:
+    texts = ["".join(f"{json.dumps(row)}\n" for row in rows) for rows in (memories, queries)]
+    return dataset.parse(name="own", memories=texts[0], queries=texts[1])
+
+
+def test_what_is_left_out_has_a_sensible_value() -> None:
+    found = _parse([MEMORY], [QUERY])
+
+    assert found.memories[0].project == dataset.PROJECT
+    assert found.memories[0].files == ()
+    assert found.queries[0].as_of is None
+    assert found.queries[0].split is Split.HELD
+
+
+def test_a_query_without_grades_is_one_that_nothing_answers() -> None:
+    found = _parse([MEMORY], [{**QUERY, "relevant": {}}])
+
+    assert not found.queries[0].answerable
+
+
+def test_pairs_are_named_once_whichever_side_says_so() -> None:
+    first = {**MEMORY, "contradicts": ["m2"]}
+    second = {**OTHER, "contradicts": ["m1"]}
+
+    assert _parse([first, second], [QUERY]).pairs == (("m1", "m2"),)
+
+
+def test_another_text_is_another_digest() -> None:
+    again, other = _parse([MEMORY], [QUERY]), _parse([MEMORY, OTHER], [QUERY])
+
+    assert _parse([MEMORY], [QUERY]).digest == again.digest
+    assert again.digest != other.digest
+
+
+def test_ids_that_say_the_same_are_merged_with_the_higher_grade() -> None:
+    found = _parse([MEMORY, OTHER], [{**QUERY, "relevant": {"m1": 1, "m2": 3}}])
+
+    merged = dataset.merged(judged=found, same={"m1": "m1", "m2": "m1"})
+
+    assert merged.queries[0].grades == {"m1": 3}
+
+
+def test_halves_differ_by_one_at_most_within_each_kind() -> None:
+    items = [(f"q{number}", "odd" if number % 3 else "even") for number in range(31)]
+
+    found = dataset.split_of(items=items)
+
+    for kind in ("odd", "even"):
+        halves = [found[id] for id, given in items if given == kind]
+        assert abs(halves.count(Split.TRAIN) - halves.count(Split.HELD)) <= 1
+
+
+def test_halves_do_not_depend_on_the_order_of_lines() -> None:
+    items = [(f"q{number}", "kind") for number in range(9)]
+
+    assert dataset.split_of(items=items) == dataset.split_of(items=items[::-1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"content": ""}, "line 1, field 'content'"),
+        ({"type": "opinion"}, "line 1, field 'type': 'opinion'"),
+        ({"files": "a.py"}, "line 1, field 'files': Give a list"),
+        ({"event_at": "yesterday"}, "line 1, field 'event_at'"),
+        ({"event_at": "2026-01-01"}, "line 1, field 'event_at': Name the time zone"),
+        ({"superseded_by": "m9"}, "field 'superseded_by': No memory has the id 'm9'"),
+        ({"superseded_by": "m2"}, "field 'valid_until': Say until when"),
+        ({"contradicts": ["m1"]}, "does not stand against itself"),
+        ({"colour": "red"}, "field 'colour': Use one of"),
+        ({"id": "m2"}, "memories.jsonl, line 2, field 'id': 'm2' stands on an earlier line"),
+    ],
+)
+def test_a_wrong_memory_is_refused_by_its_place(change: dict[str, object], message: str) -> None:
+    with pytest.raises(WrongSet, match=message):
+        _parse([{**MEMORY, **change}, OTHER], [QUERY])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"text": " "}, "queries.jsonl, line 1, field 'text'"),
+        ({"relevant": None}, "field 'relevant': Give an object"),
+        ({"relevant": {"m1": 4}}, "field 'relevant': The grade of 'm1'"),
+        ({"relevant": {"m1": True}}, "field 'relevant': The grade of 'm1'"),
+        ({"relevant": {"m9": 1}}, "field 'relevant': No memory has the id 'm9'"),
+        ({"confusable": ["m1"]}, "field 'confusable': 'm1' is said to answer"),
+        ({"confusable": ["m9"]}, "field 'confusable': No memory"),
+        ({"split": "half"}, "field 'split': 'half' is not known"),
+    ],
+)
+def test_a_wrong_query_is_refused_by_its_place(change: dict[str, object], message: str) -> None:
+    with pytest.raises(WrongSet, match=message):
+        _parse([MEMORY], [{**QUERY, **change}])
+
+
+@pytest.mark.parametrize(
+    ("memories", "message"),
+    [
+        ("", "line 1, field 'id': The file has no lines"),
+        ("\n{", "line 2, field '': This is no JSON"),
+        ("[]", "line 1, field '': Each line is one object"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused(memories: str, message: str) -> None:
+    query = json.dumps({**QUERY, "relevant": {}})
+
+    with pytest.raises(WrongSet, match=message):
+        dataset.parse(name="own", memories=memories, queries=query)

@@ -1,0 +1,98 @@
+"""Weights are proposed where a type is surely used more or less often, within the table's range."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.customization.phase_weights import HIGHEST, LOWEST
+from memory.customization.phases import Phase
+from memory.experiments import phase_learning
+from memory.experiments.differences import LEAST_SESSIONS
+from memory.experiments.phase_learning import Came, Learned
+from memory.taxonomy import MemoryType
+
+DEFINE, FACT, GOTCHA, DECISION = (
+    Phase.DEFINE,
+    MemoryType.FACT,
+    MemoryType.GOTCHA,
+    MemoryType.DECISION,
+)
+CAME = st.integers(0, 400).flatmap(
+    lambda given: st.builds(Came, given=st.just(given), used=st.integers(0, given))
+)
+TOLD = st.dictionaries(
+    st.tuples(st.sampled_from(Phase), st.sampled_from(MemoryType)), CAME, max_size=12
+)
+
+
+def learned(*types: tuple[MemoryType, int, int], now: float | None = None) -> dict[str, Learned]:
+    """Return what is learned in one phase of types that were given and used so often."""
+    told = {(DEFINE, type): Came(given=given, used=used) for type, given, used in types}
+    own = {} if now is None else {DEFINE: {FACT: now}}
+    return {one.type.value: one for one in phase_learning.learned(told=told, own=own)}
+
+
+def test_a_type_that_is_used_twice_as_often_counts_more_and_the_other_less() -> None:
+    found = learned((FACT, 200, 140), (DECISION, 200, 70))
+
+    assert (found["fact"].now, found["fact"].proposed) == (1.0, 1.4)
+    assert (found["decision"].now, found["decision"].proposed) == (1.1, 0.8)
+
+
+def test_the_way_is_half_as_logarithms_go_in_steps() -> None:
+    own, others = Came(given=100, used=60), Came(given=100, used=50)
+
+    assert phase_learning.weight(now=1.0, own=own, others=others) == 1.1  # √1.2 = 1.0954
+    assert phase_learning.weight(now=1.2, own=own, others=others) == 1.3  # 1.3145
+    assert phase_learning.weight(now=1.0, own=others, others=Came(given=9, used=0)) == HIGHEST
+
+
+def test_what_few_were_given_or_differs_by_chance_is_left_as_it_is() -> None:
+    few = learned((FACT, LEAST_SESSIONS - 1, 19), (DECISION, 500, 10))
+    close = learned((FACT, 60, 31), (DECISION, 60, 28))
+
+    assert {one.proposed for one in few.values()} == {None}
+    assert few["fact"].difference is None
+    assert {one.proposed for one in close.values()} == {None}
+    assert close["fact"].difference is not None
+
+
+def test_a_projects_own_weight_is_where_the_way_begins() -> None:
+    found = learned((FACT, 200, 100), (DECISION, 200, 60), now=0.9)
+
+    assert (found["fact"].now, found["fact"].proposed) == (0.9, 1.15)
+
+
+@given(told=TOLD)
+def test_proposals_are_in_the_range_of_the_table_and_have_a_name(
+    told: dict[tuple[Phase, MemoryType], Came],
+) -> None:
+    found = phase_learning.learned(told=told, own={})
+
+    proposed = [one.proposed for one in found if one.proposed is not None]
+    assert all(LOWEST <= value <= HIGHEST for value in proposed)
+    assert bool(phase_learning.name_of(found=found)) == bool(proposed)
+    changes = phase_learning.changes(found=found)
+    assert sum(len(own) for own in changes.values()) == len(proposed)
+
+
+def test_more_comparisons_need_more_evidence() -> None:
+    alone = learned((FACT, 100, 62), (DECISION, 100, 45))
+    types = [type for type in MemoryType if type not in {FACT, DECISION}][:12]
+    among = learned((FACT, 100, 62), (DECISION, 100, 45), *((type, 30, 15) for type in types))
+
+    assert alone["fact"].proposed is not None
+    assert among["fact"].difference is not None
+    assert among["fact"].proposed is None
+
+
+def test_the_name_changes_with_what_is_proposed() -> None:
+    one = phase_learning.learned(
+        told={(DEFINE, FACT): Came(given=90, used=80), (DEFINE, GOTCHA): Came(given=90, used=20)},
+        own={},
+    )
+    two = phase_learning.learned(
+        told={(DEFINE, FACT): Came(given=90, used=20), (DEFINE, GOTCHA): Came(given=90, used=80)},
+        own={},
+    )
+
+    assert phase_learning.name_of(found=one) != phase_learning.name_of(found=two) != ""

@@ -1,0 +1,127 @@
+"""A known dead end is entered by doing; reading, refusing and running tests are no entry."""
+
+from uuid import UUID
+
+import pytest
+
+from memory.experiments import repeated_dead_ends_rules
+from memory.experiments.repeated_dead_ends_rules import How, KnownEnd, Reentry, Said
+from memory.observer.dead_ends import CALLS_APART
+from memory.sessions import tools
+from tests.support.stories import Story
+
+ID = UUID(int=7)
+BROWSER = KnownEnd(id=ID, content="Caching prices in the browser failed: shoppers saw stale ones.")
+AUDIT = KnownEnd(
+    id=ID, content="It broke the lock file.", approach="running `npm audit fix --force`"
+)
+SAVEPOINTS = KnownEnd(
+    id=ID,
+    content="Changing imports/run.py did not work. This approach won't work because the driver "
+    "has no savepoints.",
+    approach="changing imports/run.py",
+)
+GOES = "Let me cache prices in the browser."
+
+
+def _found(story: Story, known: KnownEnd, *said: Said) -> tuple[Reentry, ...]:
+    return repeated_dead_ends_rules.find(scratchpad=story.scratchpad(), said=said, known=(known,))
+
+
+def test_the_same_command_is_an_entry() -> None:
+    (found,) = _found(Story().run("cd web && npm audit fix --force"), AUDIT)
+
+    assert (found.memory_id, found.how) == (ID, How.RAN)
+
+
+def test_what_is_said_and_then_tried_is_an_entry() -> None:
+    story = Story().say(GOES).edit("shop/prices.ts")
+
+    (found,) = _found(story, BROWSER, Said(sequence=1, text=GOES))
+
+    assert (found.sequence, found.how) == (1, How.WENT)
+
+
+def test_giving_up_in_the_same_place_is_an_entry() -> None:
+    story = Story().edit("imports/log.py")
+    story.say("This approach won't work because this driver has no savepoints either.")
+
+    (found,) = _found(story, SAVEPOINTS)
+
+    assert found.how is How.GAVE_UP
+
+
+def test_a_commit_of_it_is_an_entry() -> None:
+    story = Story().edit("a").event("commit", text="Cache the prices in the browser")
+
+    (found,) = _found(story, BROWSER)
+
+    assert found.how is How.COMMITTED
+
+
+@pytest.mark.parametrize(
+    ("story", "said", "known"),
+    [
+        (Story().run("npm audit"), "", AUDIT),
+        (Story().run("npm install"), "", AUDIT),
+        (Story().say(GOES), GOES, BROWSER),
+        (Story().say("x").read("a"), GOES, BROWSER),
+        (Story().say("x").edit("a"), "Caching prices in the browser failed.", BROWSER),
+        (Story().say("x").edit("a"), "I'll not cache prices in the browser.", BROWSER),
+        (Story().say("x").edit("a"), "Let me cache the images on disk.", BROWSER),
+        (Story().edit("imports/run.py"), "", SAVEPOINTS),
+        (Story(), "", BROWSER),
+    ],
+)
+def test_what_is_no_entry(story: Story, said: str, known: KnownEnd) -> None:
+    assert _found(story, known, Said(sequence=1, text=said)) == ()
+
+
+def test_a_test_that_failed_then_is_run_by_everybody() -> None:
+    known = KnownEnd(id=ID, content="x", approach="running `pytest imports -x`")
+
+    assert _found(Story().fails("pytest imports -x", "FAILED"), known) == ()
+
+
+def test_a_dead_end_is_entered_once() -> None:
+    story = Story().run("npm audit fix --force").run("npm audit fix --force")
+
+    assert len(_found(story, AUDIT)) == 1
+
+
+def test_each_command_is_taken_apart_once_however_many_dead_ends_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    bare = tools.bare
+
+    def noted(*, command: str) -> str:
+        asked.append(command)
+        return bare(command=command)
+
+    monkeypatch.setattr(tools, "bare", noted)
+    scratchpad = _ran_a_lot().scratchpad()
+    known = [KnownEnd(id=UUID(int=n), content="x", approach=f"running `go {n}`") for n in range(60)]
+    asked.clear()
+
+    found = repeated_dead_ends_rules.find(scratchpad=scratchpad, said=(), known=known)
+
+    assert [one.memory_id.int for one in found] == list(range(40))
+    assert len(asked) == 40 + 60
+
+
+def _ran_a_lot() -> Story:
+    story = Story()
+    for number in range(40):
+        story.run(f"go {number}")
+    return story
+
+
+def test_an_intention_is_followed_by_the_next_calls_alone() -> None:
+    story = Story().read("a").say(GOES)
+    said = Said(sequence=len(story.rows), text=GOES)
+    for _ in range(CALLS_APART):
+        story.read("a")
+    far = story.edit("shop/prices.ts")
+
+    assert _found(far, BROWSER, said) == ()

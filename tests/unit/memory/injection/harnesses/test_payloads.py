@@ -1,0 +1,191 @@
+"""Payloads of agents' programs, read alike: whose session, what happened, which file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.injection.harnesses import events, payloads, responses
+from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
+from memory.injection.harnesses.payloads import Hearing
+from memory.sessions import fingerprints
+
+PAYLOADS: dict[str, Any] = json.loads((Path(__file__).parent / "payloads.json").read_text())
+MEANINGS = {
+    "open": Meaning.OPENED,
+    "prompt": Meaning.PROMPTED,
+    "read": Meaning.ANSWERED,
+    "search": Meaning.ANSWERED,
+    "edit": Meaning.ANSWERED,
+    "helped": Meaning.ANSWERED,
+    "fail": Meaning.ANSWERED,
+    "reply": Meaning.REPLIED,
+    "end": Meaning.ENDED,
+    "unknown": Meaning.OTHER,
+}
+EACH = [(name, event) for name, rows in PAYLOADS.items() for event in rows if event != "fields"]
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+NAMES = st.sampled_from(
+    sorted({name for rows in PAYLOADS.values() for row in rows.values() for name in row})
+)
+
+
+def heard(harness: str, event: str) -> Hearing:
+    """Read one of the payloads."""
+    rows = PAYLOADS[harness]
+    return payloads.hear(
+        adapter=ADAPTERS[Harness(harness)], payload={**rows["fields"], **rows[event]}
+    )
+
+
+def test_every_program_has_its_payloads() -> None:
+    assert set(PAYLOADS) == set(Harness) == set(ADAPTERS)
+
+
+@pytest.mark.parametrize(("harness", "event"), EACH)
+def test_events_mean_what_they_are(harness: str, event: str) -> None:
+    found = heard(harness, event)
+
+    assert found.meaning is MEANINGS[event]
+    assert (found.session, found.folder) == ("run-1", "/home/ada/shop")
+
+
+@pytest.mark.parametrize("harness", sorted(PAYLOADS))
+def test_a_file_that_was_read_has_one_name_whoever_says_so(harness: str) -> None:
+    assert heard(harness, "read").files == ("src/cart/prices.py",)
+    assert heard(harness, "prompt").files == ()
+
+
+@pytest.mark.parametrize("harness", sorted(PAYLOADS))
+def test_what_was_asked_and_answered_is_heard(harness: str) -> None:
+    assert heard(harness, "prompt").prompt == "Clear the price cache."
+    replies = [heard(harness, "reply").message] if "reply" in PAYLOADS[harness] else ["Done."]
+    assert replies == ["Done."]
+
+
+@pytest.mark.parametrize("harness", sorted(set(PAYLOADS) - {"codex"}))
+def test_a_call_that_failed_is_heard_as_failed(harness: str) -> None:
+    (call,) = heard(harness, "fail").calls
+
+    assert call.is_error
+    assert "assert 1 == 2" in call.result
+    assert call.arguments["command"] == "pytest -q"
+
+
+def test_a_program_that_tells_no_failure_tells_its_text() -> None:
+    (call,) = heard("codex", "fail").calls
+
+    assert not call.is_error
+    assert fingerprints.says_failure(text=call.result, is_test=True)
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ("read", "from cart import store\n"),
+        ("search", "src/cart/prices.py\nsrc/cart/till.py"),
+        ("helped", "cart"),
+        ("edit", ""),
+    ],
+)
+def test_of_a_result_its_text_is_heard_and_of_an_edit_no_source(event: str, said: str) -> None:
+    (call,) = heard("claude-code", event).calls
+
+    assert call.result == said
+
+
+def test_what_a_subagent_does_is_its_own() -> None:
+    rows = events.rows_of(hearing=heard("claude-code", "helped"))
+
+    assert {row["agent"] for row in rows} == {"ad43e5bde5c1024f8"}
+    assert all("agent" not in row for row in events.rows_of(hearing=heard("claude-code", "edit")))
+
+
+def test_a_batch_names_every_file_that_it_touched() -> None:
+    calls = [
+        {"tool_name": "Read", "tool_input": {"file_path": f"/home/ada/shop/{name}.py"}}
+        for name in "ab"
+    ]
+    payload = {**PAYLOADS["claude-code"]["fields"], "hook_event_name": "PostToolBatch"}
+
+    found = payloads.hear(
+        adapter=ADAPTERS[Harness.CLAUDE_CODE], payload={**payload, "tool_calls": calls}
+    )
+
+    assert found.files == ("a.py", "b.py")
+
+
+def test_a_patch_names_its_files() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b.py\n"
+    payload = {"hook_event_name": "PostToolUse", "session_id": "r", "tool_name": "apply_patch"}
+
+    found = payloads.hear(
+        adapter=ADAPTERS[Harness.CODEX], payload={**payload, "tool_input": {"command": patch}}
+    )
+
+    call, result = events.rows_of(hearing=found)
+    assert found.files == ("src/a.py", "b.py")
+    assert call["files"] == ["src/a.py", "b.py"]
+    assert "duration_ms" not in result
+
+
+@pytest.mark.parametrize(("harness", "took"), [("claude-code", 10), ("cursor", 12), ("cline", 3)])
+def test_how_long_a_call_took_is_told_where_a_program_says_it(harness: str, took: int) -> None:
+    rows = events.rows_of(hearing=heard(harness, "read"))
+
+    assert rows[-1]["duration_ms"] == took
+
+
+def test_an_event_is_named_from_outside_where_the_payload_names_none() -> None:
+    payload = {"sessionId": "r", "prompt": "Go."}
+
+    found = payloads.hear(
+        adapter=ADAPTERS[Harness.COPILOT], payload=payload, event="userPromptSubmitted"
+    )
+
+    assert found.meaning is Meaning.PROMPTED
+
+
+@given(st.sampled_from(list(Harness)), st.dictionaries(NAMES | st.text(max_size=8), ANYTHING))
+def test_nothing_is_raised_whatever_is_sent(harness: Harness, payload: dict[str, Any]) -> None:
+    found = payloads.hear(adapter=ADAPTERS[harness], payload=payload)
+
+    assert len(found.files) <= payloads.FILES_MOST
+    assert len(found.session) <= payloads.SESSION_MOST
+
+
+@pytest.mark.parametrize(
+    ("harness", "told"),
+    [
+        (
+            "claude-code",
+            {"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "Know this."}},
+        ),
+        (
+            "codex",
+            {"hookSpecificOutput": {"hookEventName": "E", "additionalContext": "Know this."}},
+        ),
+        ("cursor", {"additional_context": "Know this."}),
+        ("copilot", {"additionalContext": "Know this."}),
+        ("cline", {"cancel": False, "contextModification": "Know this."}),
+        ("generic", {"context": "Know this."}),
+    ],
+)
+def test_each_program_is_answered_in_its_own_shape(harness: str, told: dict[str, Any]) -> None:
+    adapter = ADAPTERS[Harness(harness)]
+
+    assert responses.answer(adapter=adapter, event="E", text="Know this.") == told
+
+
+@pytest.mark.parametrize("harness", sorted(PAYLOADS))
+def test_silence_carries_no_context(harness: str) -> None:
+    silent = responses.answer(adapter=ADAPTERS[Harness(harness)], event="E", text="")
+
+    assert silent in ({}, {"cancel": False})

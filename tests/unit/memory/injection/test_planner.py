@@ -1,0 +1,93 @@
+"""What a planner is told and what follows from it."""
+
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.injection import planner
+from memory.injection.planner import Known
+from memory.taxonomy import MemoryType
+
+
+def known(number: int, type: MemoryType, **more: object) -> Known:
+    """Return a memory about the modules of a task."""
+    given = {"content": f"memory {number}", "confidence": 0.8, **more}
+    return Known(id=UUID(int=number), type=type, **given)  # type: ignore[arg-type]
+
+
+def test_calibrations_multiply_dead_ends_constrain_and_dependencies_widen() -> None:
+    told = planner.context(
+        known=(
+            known(1, MemoryType.TASK_CALIBRATION, ratio=1.2, samples=3),
+            known(2, MemoryType.TASK_CALIBRATION, ratio=1.8, samples=1),
+            known(3, MemoryType.DEAD_END),
+            known(4, MemoryType.CAUSAL_DEPENDENCY, files=("a", "b")),
+            known(5, MemoryType.CAUSAL_DEPENDENCY, files=("x", "y")),
+        ),
+        estimate=10,
+        files=frozenset({"a"}),
+    )
+
+    assert told.calibration == pytest.approx(1.35)
+    assert told.estimate == 14
+    assert told.constraints == ("Not again: memory 3",)
+    assert told.also_in_scope == ("b",)
+    assert {each.int for each in told.cited} == {1, 2, 3, 4, 5}
+
+
+def test_a_planner_is_told_no_more_than_the_limits_of_each_type() -> None:
+    many = tuple(
+        known(100 * place + number, type, ratio=1.0)
+        for place, type in enumerate(MemoryType)
+        for number in range(20)
+    )
+
+    told = planner.context(known=many, estimate=5, files=frozenset())
+
+    assert len(told.constraints) == 8
+    assert len(told.outcomes) == 5
+    assert len(told.recipes) == 2
+    assert len(told.cited) == 30
+
+
+@pytest.mark.parametrize(
+    ("base", "calibration", "limit"),
+    [(10, None, 10), (10, 1.25, 13), (10, 5.0, 20), (300, 2.0, 400), (10, 0.5, 5), (1, 0.1, 1)],
+)
+def test_advice_is_base_times_calibration_within_bounds(
+    base: int, calibration: float | None, limit: int
+) -> None:
+    assert planner.step_limit(base=base, calibration=calibration) == limit
+
+
+@given(st.integers(1, 10**6), st.none() | st.floats(0, 1e6))
+def test_advice_never_exceeds_twice_the_base_or_the_maximum(
+    base: int, calibration: float | None
+) -> None:
+    limit = planner.step_limit(base=base, calibration=calibration)
+
+    assert 1 <= limit <= min(2 * base, planner.STEPS_MOST)
+
+
+def test_a_base_of_no_steps_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        planner.step_limit(base=0, calibration=None)
+
+
+@pytest.mark.parametrize(
+    ("steps", "modules", "is_one"), [(8, 1, True), (2, 2, True), (7, 1, False)]
+)
+def test_complex_plans_are_worth_a_pre_brief(steps: int, modules: int, is_one: bool) -> None:
+    assert planner.is_complex(steps=steps, modules=modules) is is_one
+
+
+def test_a_checklist_is_short_and_begins_with_what_must_hold() -> None:
+    types = (MemoryType.GOTCHA, MemoryType.DEAD_END, MemoryType.REQUIREMENT, MemoryType.FACT)
+    told = tuple(known(number, types[number % 4]) for number in range(16))
+
+    found = planner.checklist(known=told)
+
+    assert len(found) == planner.CHECKS_MOST
+    assert [one.type for one in found[:5]] == [MemoryType.REQUIREMENT] * 4 + [MemoryType.DEAD_END]

@@ -1,0 +1,111 @@
+"""The query box: text becomes filters, filters the same text again (spec 9.2)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records.filters import KEYS, FilterError, Filters, chips, parse, render
+
+TERM = st.one_of(
+    st.sampled_from(("is:stale", "is:archived,pinned", "is:any", "type:gotcha,fact", "conf:>0.7")),
+    st.sampled_from(("tag:", "file:", "module:", "by:")).flatmap(
+        lambda key: st.text("abc /*.-\"'\t", min_size=1, max_size=8).map(lambda v: f'{key}"{v}"')
+    ),
+    st.text("ab:\"' \\", max_size=8),
+)
+
+
+def test_every_key_is_read() -> None:
+    filters = parse(
+        text="is:stale,archived type:gotcha,decision module:auth file:middleware/* "
+        'by:claude-code conf:>0.7 conf:<0.9 tag:x tag:"two words" redis  cache',
+        project="store",
+    )
+
+    assert filters == Filters(
+        project="store",
+        text="redis cache",
+        types=("gotcha", "decision"),
+        status=("archived",),
+        tags=("x", "two words"),
+        files=("middleware/*",),
+        modules=("auth",),
+        author="claude-code",
+        minimum_confidence=0.7,
+        maximum_confidence=0.9,
+        stale=True,
+    )
+
+
+def test_nothing_means_everything_that_is_active() -> None:
+    assert parse(text="  ") == Filters()
+    assert render(filters=Filters()) == ""
+    assert chips(filters=Filters()) == ()
+
+
+def test_states_given_one_by_one_add_up() -> None:
+    assert parse(text="is:archived is:pinned") == parse(text="is:archived,pinned")
+    assert parse(text="is:archived is:superseded") == parse(text="is:archived,superseded")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("is:lost", "is:lost"),
+        ("type:no!", "type:no!"),
+        ("conf:high", "conf:high"),
+        ("conf:>2", "conf:>2"),
+        ("conf:nan", "conf:nan"),
+        ("tag:", "tag:"),
+        ("type:,", "type:,"),
+    ],
+)
+def test_a_wrong_part_is_named_with_what_would_do(text: str, part: str) -> None:
+    with pytest.raises(FilterError) as refused:
+        parse(text=f"redis {text}")
+
+    assert part in refused.value.detail
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "text", ["http://x:80/y", "note: this", 'an "open quote', "it's fine", ":"]
+)
+def test_what_is_no_filter_is_searched_for(text: str) -> None:
+    filters = parse(text=text)
+
+    assert filters == Filters(text=filters.text)
+    assert filters.text
+
+
+@pytest.mark.parametrize("value", [0.1, 0.123456789, 1.0, 0.0])
+def test_a_confidence_comes_back_as_it_was(value: float) -> None:
+    filters = Filters(minimum_confidence=value)
+
+    assert parse(text=render(filters=filters)) == filters
+
+
+def test_a_chip_takes_away_only_itself() -> None:
+    filters = parse(text="is:stale tag:x tag:y redis")
+
+    left = {chip.label: parse(text=chip.without) for chip in chips(filters=filters)}
+
+    assert left["tag:x"] == parse(text="is:stale tag:y redis")
+    assert left["is:stale"] == parse(text="tag:x tag:y redis")
+
+
+@given(st.lists(TERM, max_size=5).map(" ".join))
+def test_what_was_read_is_written_so_that_it_reads_the_same(text: str) -> None:
+    try:
+        filters = parse(text=text)
+    except FilterError:
+        return
+
+    assert parse(text=render(filters=filters)) == filters
+
+
+@given(st.text(max_size=60).filter(lambda text: not any(f"{key}:" in text for key in KEYS)))
+def test_a_text_without_keys_is_searched_for_as_it_is(text: str) -> None:
+    filters = parse(text=text)
+
+    assert "".join(filters.text.split()) == "".join(text.split())

@@ -1,0 +1,124 @@
+"""Six gates in order; the first that refuses or confirms ends the run (spec 2.1)."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import gates
+from memory.records.gates import (
+    Gate,
+    GateCandidate,
+    GateOutcome,
+    GateResult,
+    Neighbor,
+    Neighborhood,
+    Thresholds,
+)
+from memory.secrets.secrets import Finding, SecretKind
+from memory.taxonomy import MemoryType
+
+CONTENT = "The auth service uses JWT tokens with RS256 signing, rotated every 90 days."
+CANDIDATE = GateCandidate(content=CONTENT, type=MemoryType.FACT, secrets=())
+EMPTY = Neighborhood(exact_duplicate_id=None, neighbors=(), surprise=0.67, topic_id=UUID(int=3))
+SECRET = Finding(kind=SecretKind.PRIVATE_KEY, start=5, end=40)
+
+
+def _run(candidate: GateCandidate = CANDIDATE, neighborhood: Neighborhood = EMPTY) -> GateResult:
+    return gates.run(candidate=candidate, neighborhood=neighborhood, thresholds=Thresholds())
+
+
+def _near(cosine: float, *, id: int = 9, content: str = CONTENT) -> Neighbor:
+    return Neighbor(id=UUID(int=id), cosine=cosine, content=content)
+
+
+def test_the_worked_example_passes_and_carries_surprise_and_topic() -> None:
+    result = _run(neighborhood=replace(EMPTY, neighbors=(_near(0.42),)))
+
+    assert (result.outcome, result.gate) == (GateOutcome.ACCEPTED, None)
+    assert (result.surprise, result.topic_id) == (0.67, UUID(int=3))
+
+
+@pytest.mark.parametrize(
+    ("length", "outcome"),
+    [
+        (19, GateOutcome.REFUSED),
+        (20, GateOutcome.ACCEPTED),
+        (20_000, GateOutcome.ACCEPTED),
+        (20_001, GateOutcome.REFUSED),
+    ],
+)
+def test_the_length_has_two_bounds(length: int, outcome: GateOutcome) -> None:
+    assert _run(replace(CANDIDATE, content="x" * length)).outcome is outcome
+
+
+def test_padding_does_not_make_a_text_long_enough() -> None:
+    result = _run(replace(CANDIDATE, content="too short" + " " * 40 + "\u200b" * 40))
+
+    assert result.gate is Gate.LENGTH
+    assert result.hint
+
+
+def test_a_secret_is_refused_with_kind_and_place_but_not_its_value() -> None:
+    result = _run(replace(CANDIDATE, secrets=(SECRET,)))
+
+    assert (result.outcome, result.gate) == (GateOutcome.REFUSED, Gate.SECRETS)
+    assert "private_key at line 1, column 6" in result.reason
+    assert CONTENT[5:40] not in result.reason + result.hint
+
+
+def test_the_same_text_confirms_the_known_memory() -> None:
+    known = UUID(int=5)
+
+    result = _run(neighborhood=replace(EMPTY, exact_duplicate_id=known))
+
+    assert (result.outcome, result.gate) == (GateOutcome.CONFIRMED, Gate.EXACT_DUPLICATE)
+    assert result.confirmed_id == known
+
+
+@pytest.mark.parametrize(
+    ("cosine", "outcome"), [(0.95, GateOutcome.ACCEPTED), (0.951, GateOutcome.CONFIRMED)]
+)
+def test_a_near_duplicate_is_above_the_threshold(cosine: float, outcome: GateOutcome) -> None:
+    assert _run(neighborhood=replace(EMPTY, neighbors=(_near(cosine),))).outcome is outcome
+
+
+@given(order=st.permutations([_near(0.96, id=1), _near(0.99, id=3), _near(0.99, id=2)]))
+def test_the_closest_neighbor_is_confirmed_whatever_their_order(order: list[Neighbor]) -> None:
+    result = _run(neighborhood=replace(EMPTY, neighbors=tuple(order)))
+
+    assert result.confirmed_id == UUID(int=2)
+
+
+@pytest.mark.parametrize(
+    "other", [CONTENT.replace("90", "30"), CONTENT.replace("uses", "never uses")]
+)
+def test_another_number_or_a_negation_is_no_duplicate(other: str) -> None:
+    result = _run(neighborhood=replace(EMPTY, neighbors=(_near(0.99, content=other),)))
+
+    assert result.outcome is GateOutcome.ACCEPTED
+
+
+def test_episodes_are_verbatim_so_length_and_duplicates_do_not_apply() -> None:
+    crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5), neighbors=(_near(1.0),))
+
+    result = _run(GateCandidate(content="ok", type=MemoryType.EPISODE, secrets=()), crowded)
+
+    assert result.outcome is GateOutcome.ACCEPTED
+
+
+def test_episodes_are_searched_for_secrets_all_the_same() -> None:
+    result = _run(GateCandidate(content="ok", type=MemoryType.EPISODE, secrets=(SECRET,)))
+
+    assert result.gate is Gate.SECRETS
+
+
+def test_length_is_judged_before_secrets_and_secrets_before_duplicates() -> None:
+    crowded = replace(EMPTY, exact_duplicate_id=UUID(int=5))
+
+    short = _run(replace(CANDIDATE, content="short", secrets=(SECRET,)), crowded)
+    secret = _run(replace(CANDIDATE, secrets=(SECRET,)), crowded)
+
+    assert (short.gate, secret.gate) == (Gate.LENGTH, Gate.SECRETS)

@@ -1,0 +1,61 @@
+"""Two statements differ in polarity or in a value, or not at all (spec 2.4)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.records import statements
+from memory.records.statements import Difference
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Use tabs in Makefiles.", "Never use tabs in Makefiles.", Difference.POLARITY),
+        ("The cache is enabled in tests.", "The cache is disabled in tests.", Difference.POLARITY),
+        ("The cache isn't shared.", "The cache is shared.", Difference.POLARITY),
+        ("Requests time out after 30 s.", "Requests time out after 60 s.", Difference.VALUE),
+        ("We run Postgres 16 here.", "We run Postgres 18 here.", Difference.VALUE),
+        ("The flag is `--fast` in CI.", "The flag is `--slow` in CI.", Difference.VALUE),
+        ("The API keeps data in MySQL.", "The API keeps data in SQLite.", Difference.VALUE),
+        ("Use tabs in Makefiles.", "In Makefiles, use tabs.", Difference.NONE),
+        ("Requests time out after 30 s.", "Requests time out after 30s.", Difference.NONE),
+        ("It times out after 30 s.", "It times out after 30 s, in 2 regions.", Difference.NONE),
+        ("Use Postgres 16.", "Use Postgres 18 now.", Difference.VALUE),
+        ("The Redis pod uses port 63.", "The Mongo pod uses port 27.", Difference.NONE),
+        ("Deploy the Billing app on Monday.", "Deploy the Auth app on Monday.", Difference.NONE),
+        ("The build takes 3 minutes.", "Never push 5 tags at once.", Difference.NONE),
+    ],
+)  # fmt: skip
+def test_differences(old: str, new: str, expected: Difference) -> None:
+    assert statements.difference(old=old, new=new) is expected
+
+
+@given(text=st.text(), other=st.text())
+def test_difference_is_symmetric_and_a_text_never_differs_from_itself(
+    text: str, other: str
+) -> None:
+    forth = statements.difference(old=text, new=other)
+
+    assert forth is statements.difference(old=other, new=text)
+    assert statements.difference(old=text, new=text) is Difference.NONE
+
+
+def test_two_negations_make_an_affirmation() -> None:
+    assert not statements.is_negated(text="It is not true that the cache is not shared.")
+
+
+@pytest.mark.parametrize(
+    "text", ["We now use uv.", "CI migrated to GitHub.", "Use uv instead of pip."]
+)
+def test_words_of_change_mark_an_update(text: str) -> None:
+    assert statements.marks_update(text=text)
+
+
+@pytest.mark.parametrize("text", ["We no longer use pip.", "The v1 API was removed."])
+def test_words_of_withdrawal_mark_a_retraction(text: str) -> None:
+    assert statements.marks_retraction(text=text)
+
+
+def test_overlap_of_nothing_with_nothing_is_complete() -> None:
+    assert statements.jaccard(left=frozenset(), right=frozenset()) == 1.0

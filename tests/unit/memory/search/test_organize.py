@@ -1,0 +1,140 @@
+"""The order results are told in hangs on what most of them are (spec 3.1, stage 8)."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.search import organize
+from memory.search.organize import Item, Link, Order
+from memory.taxonomy import LinkKind
+
+START = datetime(2026, 11, 20, tzinfo=UTC)
+PAIRS = st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from(LinkKind))
+
+
+def _items(*days: int, events: int = 0) -> tuple[Item, ...]:
+    return tuple(
+        Item(memory_id=UUID(int=n), is_event=n < events, at=START + timedelta(days=day))
+        for n, day in enumerate(days)
+    )
+
+
+def _link(source: int, kind: LinkKind, target: int) -> Link:
+    return Link(source=UUID(int=source), target=UUID(int=target), kind=kind)
+
+
+def _about(*things: str) -> tuple[Item, ...]:
+    """Return results, best first, each with the things that its words name."""
+    return tuple(
+        replace(item, things=frozenset(named.split()))
+        for item, named in zip(_items(*[0] * len(things)), things, strict=True)
+    )
+
+
+def _told(items: tuple[Item, ...], *links: Link) -> tuple[Order, list[int]]:
+    found = organize.organize(items=items, links=links)
+    return found.order, [one.int for one in found.memory_ids]
+
+
+def test_statements_stand_from_the_best_down() -> None:
+    assert _told(_items(3, 1, 2)) == (Order.SCORE, [0, 1, 2])
+
+
+def test_events_are_told_as_they_happened() -> None:
+    assert _told(_items(3, 1, 2, events=2)) == (Order.TIMELINE, [1, 2, 0])
+
+
+def test_a_few_events_do_not_make_a_story() -> None:
+    assert _told(_items(3, 1, 2, events=1))[0] is Order.SCORE
+
+
+def test_causes_come_before_what_they_caused() -> None:
+    links = (_link(0, LinkKind.CAUSED_BY, 2), _link(2, LinkKind.CAUSED_BY, 1))
+
+    assert _told(_items(0, 0, 0, 0), *links) == (Order.CAUSES, [1, 2, 0, 3])
+
+
+def test_a_problem_comes_before_its_fix() -> None:
+    assert _told(_items(0, 0), _link(1, LinkKind.RESOLVED_BY, 0)) == (Order.CAUSES, [1, 0])
+
+
+def test_a_circle_of_causes_is_entered_at_its_best() -> None:
+    links = (_link(0, LinkKind.CAUSED_BY, 1), _link(1, LinkKind.CAUSED_BY, 0))
+
+    assert sorted(_told(_items(0, 0), *links)[1]) == [0, 1]
+
+
+def test_links_to_what_was_not_found_change_nothing() -> None:
+    assert _told(_items(0, 0), _link(0, LinkKind.CAUSED_BY, 7)) == (Order.SCORE, [0, 1])
+
+
+def test_results_about_several_things_are_told_thing_by_thing() -> None:
+    items = _about("redis", "kafka", "redis", "", "kafka worker")
+
+    assert _told(items) == (Order.THINGS, [0, 2, 1, 4, 3])
+
+
+@pytest.mark.parametrize(
+    "things",
+    [
+        ("redis", "redis", "redis"),
+        ("redis", "kafka", "celery"),
+        ("redis", "redis", "", ""),
+        ("redis", "redis", "kafka", "", "", "", ""),
+        ("shop redis", "shop", "shop redis", "shop"),
+    ],
+    ids=" | ".join,
+)
+def test_without_several_things_to_part_them_the_best_stands_first(things: tuple[str, ...]) -> None:
+    assert _told(_about(*things)) == (Order.SCORE, list(range(len(things))))
+
+
+def test_a_result_is_told_with_what_most_of_the_others_name() -> None:
+    items = _about("redis kafka", "kafka", "redis", "kafka", "redis celery", "kafka")
+
+    assert _told(items) == (Order.THINGS, [0, 1, 3, 5, 2, 4])
+
+
+@given(named=st.lists(st.frozensets(st.sampled_from("abcd")), max_size=8))
+def test_things_add_nothing_lose_nothing_and_keep_the_best_first(
+    named: list[frozenset[str]],
+) -> None:
+    items = _about(*(" ".join(things) for things in named))
+
+    found = organize.organize(items=items, links=())
+
+    assert sorted(found.memory_ids) == [item.memory_id for item in items]
+    assert found.memory_ids[:1] == tuple(item.memory_id for item in items[:1])
+
+
+@given(days=st.lists(st.integers(0, 9), max_size=6), events=st.integers(0, 6), links=st.sets(PAIRS))
+def test_nothing_is_added_and_nothing_gets_lost(
+    days: list[int], events: int, links: set[tuple[int, int, LinkKind]]
+) -> None:
+    items = _items(*days, events=events)
+    given = tuple(_link(source, kind, target) for source, target, kind in sorted(links))
+
+    found = organize.organize(items=items, links=given)
+
+    assert sorted(found.memory_ids) == [item.memory_id for item in items]
+
+
+@pytest.mark.parametrize(
+    ("told", "disagreeing", "left_out", "says"),
+    [
+        (0, 0, 0, "Nothing relevant is known."),
+        (0, 0, 3, "Nothing fits into the budget."),
+        (4, 0, 0, "Best first."),
+        (4, 2, 1, "2 of 4 contradict each other: find out which one holds. 1 more"),
+    ],
+)
+def test_the_hint_says_how_to_read_it(
+    told: int, disagreeing: int, left_out: int, says: str
+) -> None:
+    hint = organize.hint(order=Order.SCORE, told=told, disagreeing=disagreeing, left_out=left_out)
+
+    assert says in hint

@@ -1,0 +1,77 @@
+"""Patterns for the database: translated, the endless ones refused, and what a match must hold."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.errors import InvalidInput
+from memory.search import patterns
+
+SIGNS = st.sampled_from(
+    ["a", "b", "_", ".", r"\.", r"\d", "[ab]", "[^]a]", "é", "(ab)", "(a|b)", " "]
+)
+TIMES = st.sampled_from(["", "", "", "*", "+", "?", "{0,2}", "{1}"])
+PATTERNS = st.lists(st.tuples(SIGNS, TIMES).map("".join), min_size=1, max_size=6).map("".join)
+TEXTS = st.text(alphabet="abé_. 1", max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "text", "flags"),
+    [
+        ("redis", "redis", "ni"),
+        ("Redis", "Redis", "n"),
+        (r"\bredis\b", r"\yredis\y", "ni"),
+        (r"\Wredis\B", r"\Wredis\Y", "ni"),
+        (r"C:\\b", r"C:\\b", "n"),
+    ],
+)
+def test_patterns_are_made_ready(given_text: str, text: str, flags: str) -> None:
+    read = patterns.read(text=given_text)
+
+    assert (read.text, read.flags) == (text, flags)
+
+
+@pytest.mark.parametrize("text", ["", "a" * 201, r"(a)\1", "***=a"])
+def test_what_could_take_forever_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        patterns.read(text=text)
+
+    assert refused.value.errors[0].code == "broken_pattern"
+
+
+@pytest.mark.parametrize(
+    ("text", "literal"),
+    [
+        ("redis.*refused", "refused"),
+        (r"parse_\w+\(lines\)", "(lines)"),
+        ("colou?rs", "colo"),
+        ("ab+c", "ab"),
+        ("one|two", ""),
+        ("(one|two) three", " three"),
+        ("(?i)redis", ""),
+        ("[[:alpha:]x]yy", ""),
+        ("[abc]", ""),
+        ("über", "ber"),
+    ],
+)
+def test_what_every_match_must_hold_is_found(text: str, literal: str) -> None:
+    assert patterns.read(text=text).literal == literal
+
+
+@given(pattern=PATTERNS, text=TEXTS)
+def test_a_text_without_it_is_no_match(pattern: str, text: str) -> None:
+    read = patterns.read(text=pattern)
+
+    if re.search(pattern, text, re.IGNORECASE if read.ignores_case else 0):
+        assert read.literal in text
+
+
+def test_a_match_is_shown_with_what_stands_around_it() -> None:
+    content = f"{'x' * 80} needle\nin {'y' * 80}"
+    start = content.index("needle")
+
+    shown = patterns.excerpt(content=content, start=start, end=start + 6)
+
+    assert shown == f"…{'x' * 59} needle in {'y' * 56}…"

@@ -1,0 +1,290 @@
+"""Secrets are found by shape and context, clean developer text is not flagged (spec 7.6).
+
+Every planted value is made up here; those with a vendor's shape are put together at run time.
+"""
+
+import base64
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts import tokens
+from accounts.tokens import TokenKind
+from memory.secrets import secret_rules, secret_scan, secret_values, secrets
+from memory.secrets.secret_rules import Match
+from memory.secrets.secrets import Finding, SecretKind
+
+OWN = tokens.mint(kind=TokenKind.SERVICE, entropy=bytes(range(7, 31))).text
+RANDOM = "q7Rz1Vb9Kx3Tn5Wm8Yp2Lc4Hd6Gf0JsE"
+AWS = "AKIA" + "Q7RZ1VB9KX3TN5WM"
+GITHUB = "ghp_" + RANDOM + "aB3d"
+JWT = ".".join(("eyJ" + RANDOM, "eyJ" + RANDOM[::-1], RANDOM.swapcase()))
+PLANTED = (
+    (f"Use {OWN} for the import", OWN, "cairn_token"),
+    (f"aws configure set key {AWS}", AWS, "vendor_key"),
+    (f"git clone with {GITHUB} works", GITHUB, "vendor_key"),
+    (f"The cookie holds {JWT} then", JWT, "json_web_token"),
+    (f"bot 123456789:{RANDOM}abc runs", f"123456789:{RANDOM}abc", "chat_bot_token"),
+    ("postgres://app:s3cr3tPw@db:5432/x", "s3cr3tPw", "url_credentials"),
+    ("postgres://app:s3cr3t@Pw9@db:5432/x", "s3cr3t@Pw9", "url_credentials"),
+    ("postgres://app:Tractor/4711@db:5432/x", "Tractor/4711", "url_credentials"),
+    ("https://app:Tractor@4711vio@db/x?mail=ada@x.org", "Tractor@4711vio", "url_credentials"),
+    ("curl -u admin:S3cretPass! https://x", "S3cretPass!", "url_credentials"),
+    (f"Authorization: Bearer {RANDOM}", RANDOM, "authorization_header"),
+    (f'curl -H "x-api-key: {RANDOM}"', RANDOM, "authorization_header"),
+    ('password = "hunter2!x"', "hunter2!x", "assigned_secret"),
+    ("DB_PASSWORD=Tr0ub4dor&3", "Tr0ub4dor&3", "assigned_secret"),
+    ("DB_PASS=Tractor!4711vio", "Tractor!4711vio", "assigned_secret"),
+    ('{"pass": "Tractor!4711vio"}', "Tractor!4711vio", "assigned_secret"),
+    ("smtpPw: Tractor!4711vio", "Tractor!4711vio", "assigned_secret"),
+    ("mot_de_passe=Tractor!4711vio", "Tractor!4711vio", "assigned_secret"),
+    ('{"name":"DB_PASSWORD","value":"Tractor!47"}', "Tractor!47", "assigned_secret"),
+    ("- name: API_KEY_2\n  value: Tractor!4711", "Tractor!4711", "assigned_secret"),
+    ("Le mot de passe est Tractor!4711vio.", "Tractor!4711vio", "secret_in_prose"),
+    ("Le mot de passe de la base : Tractor!4711vio", "Tractor!4711vio", "secret_in_prose"),
+    (f"The key was changed to {RANDOM}", RANDOM, "secret_in_prose"),
+    (f'{{"api_key": "{RANDOM}"}}', RANDOM, "assigned_secret"),
+    (f"client-secret: {RANDOM}", RANDOM, "assigned_secret"),
+    ("DB_PASSWORD='$umm3r!2024Xy'", "$umm3r!2024Xy", "assigned_secret"),
+    ("password=$ECRET2024", "$ECRET2024", "assigned_secret"),
+    ('PGPASSWORD="$UMMER1999"', "$UMMER1999", "assigned_secret"),
+    ("The db password is Xk9#mQ2v today", "Xk9#mQ2v", "secret_in_prose"),
+    ("Staging password for admin was changed to w1nter-2026", "w1nter-2026", "secret_in_prose"),
+)
+SIGNS = '= : " ( name value key token PassWord \u212aey db:5432:shop:me: ?sig= Tractor!4711vio'
+PIECES = (*(text for text, _, _ in PLANTED), *SIGNS.split(), *" \n\u00a0\u3000", RANDOM)
+CLEAN = (
+    "The password is stored in the vault and rotated by the platform team.",
+    "Set password = os.environ['DB_PASSWORD'] in the settings.",
+    "def login(username: str, password: str) -> Token: ...",
+    "token = request.headers.get('Authorization')",
+    'password = "changeme" is the placeholder of the example.',
+    "API_KEY=<your key here>",
+    "password: ${DB_PASSWORD}",
+    "DB_PASSWORD=$DATABASE_PASSWORD, TOKEN=$HOME/.token, psql password=$dbPassword",
+    "password: $2b$12$R9h/cIPz0gi.URNNX3kh2OPST9/PgBkqquzi.Ss7KIUgO2t0jWMUW",
+    "password=$DB2_PASSWORD, PGPASSWORD=$PASSWORD1, token=$S3_TOKEN, pass: $OAUTH2 $K8S_SECRET_16",
+    "$password = $config['database']; $token = $this->token;",
+    "The token is refreshed after 3600 seconds by the gateway.",
+    "Commit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the build.",
+    "Session 550e8400-e29b-41d4-a716-446655440000 was slow.",
+    "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "See https://example.com:8080/path@2x.png for the icon.",
+    "Call http://localhost:8080/users?mail=ada@shop.org or https://[::1]:8443/@scope/a1@2.0.0.",
+    "postgres://user:password@localhost:5432/shop?mail=ada7@shop.org",
+    "pip install git+https://github.com/shop/x1.git@v2 and ssh://git@host:22/shop.git@4f2a",
+    "Tests pass: 1450/1452, first pass: O(n^2), bypass: lane2-north, compass: N42.1-E7",
+    "Le mot de passe est dans le coffre, sous shop/deploy.",
+    "max_tokens = 4096 and token_count: 12",
+    "The secret is to keep functions short.",
+    "Authorization: Bearer <token> is the header's form.",
+    '{"password": "string", "token": "string"}',
+    "passwordValidator = createPasswordValidator(options)",
+    "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef: db-creds2",
+    "- name: SECRET_NAME\n  value: my-app-4\n- name: TOKEN_TTL\n  value: 3600seconds",
+    "The access token is passed to AuthService.refresh() by the client.",
+    "const apiKey = config.services.stripe.apiKey;",
+    "SECRET_KEY = env.str('SECRET_KEY')",
+    "revoke_token: tokens/{id}, rotate_token: tokens/{id}/rotate",
+)
+
+
+def found_in(text: str) -> tuple[Finding, ...]:
+    """Find by our own rules alone."""
+    return secrets.find(text=text, catalog=lambda _: ())
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
+def test_a_planted_secret_is_found_where_it_stands(text: str, value: str, kind: str) -> None:
+    findings = found_in(text)
+
+    assert kind in {found.kind for found in findings}
+    assert any(value in text[found.start : found.end] for found in findings)
+
+
+@pytest.mark.parametrize(("text", "value", "kind"), PLANTED, ids=[row[2] for row in PLANTED])
+def test_a_redacted_text_no_longer_holds_the_secret(text: str, value: str, kind: str) -> None:
+    redacted = secrets.redact(text=text, findings=found_in(text))
+
+    assert value not in redacted
+    assert f"[redacted: {kind}]" in redacted
+    assert found_in(redacted) == ()
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_clean_developer_text_is_not_flagged(text: str) -> None:
+    assert found_in(text) == ()
+
+
+def test_a_private_key_is_found_as_a_whole() -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{RANDOM}\n{RANDOM}\n-----END RSA PRIVATE KEY-----"
+
+    redacted = secrets.redact(text=f"a {key} b", findings=found_in(f"a {key} b"))
+
+    assert redacted == "a [redacted: private_key] b"
+
+
+def test_of_a_private_key_that_is_cut_off_nothing_is_left() -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{RANDOM}\n{RANDOM}"
+
+    for text in (key, key.replace("\n", "\\n"), f"{key}\n-----END RSA PRIVATE KEY-----"):
+        redacted = secrets.redact(text=f"a {text}", findings=found_in(f"a {text}"))
+
+        assert redacted == "a [redacted: private_key]"
+
+
+@pytest.mark.parametrize("secret", [OWN, GITHUB, JWT])
+@pytest.mark.parametrize("line_break", ["\n", "\\\n", '"\n  "', "\r\n"])
+def test_a_secret_broken_over_lines_is_found(secret: str, line_break: str) -> None:
+    text = f"key {secret[:22]}{line_break}{secret[22:]} end"
+
+    redacted = secrets.redact(text=text, findings=found_in(text))
+
+    assert secret[22:] not in redacted
+
+
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        base64.b64encode(f"password={RANDOM}".encode()).decode(),
+        base64.urlsafe_b64encode(OWN.encode()).decode(),
+        f"token={GITHUB}".encode().hex(),
+        "".join(f"%{byte:02x}" for byte in f"password={RANDOM}".encode()),
+    ],
+    ids=["base64", "base64url", "hex", "percent"],
+)
+def test_an_encoded_secret_is_found(encoded: str) -> None:
+    for text in (f"blob {encoded} end", f"GCP_SA_B64={encoded}", f"{'QWxsIGlzIHdlbGwu '}{encoded}"):
+        findings = found_in(text)
+
+        assert [found.kind for found in findings] == [SecretKind.ENCODED_SECRET]
+        assert encoded[-16:] in text[findings[0].start : findings[0].end]
+
+
+def test_overlapping_findings_are_redacted_once() -> None:
+    findings = (
+        Finding(kind=SecretKind.ASSIGNED_SECRET, start=4, end=9),
+        Finding(kind=SecretKind.VENDOR_KEY, start=2, end=7),
+    )
+
+    assert secrets.redact(text="0123456789", findings=findings) == "01[redacted: vendor_key]9"
+
+
+@given(text=st.text(st.sampled_from("aA1=:/@.-_\"' \n%password")))
+def test_findings_are_in_order_disjoint_and_inside_the_text(text: str) -> None:
+    findings = found_in(text)
+
+    bounds = [place for found in findings for place in (found.start, found.end)]
+    assert bounds == sorted(bounds)
+    assert all(0 <= place <= len(text) for place in bounds)
+
+
+def test_entropy_of_a_repeated_character_is_zero_and_of_four_equal_ones_two_bits() -> None:
+    assert secret_values.entropy_bits(text="aaaa") == 0.0
+    assert secret_values.entropy_bits(text="abcd") == 2.0
+
+
+@pytest.mark.parametrize("text", [text for text, _, _ in PLANTED])
+def test_a_letter_beyond_ascii_beside_it_hides_no_secret_and_makes_none(text: str) -> None:
+    assert found_in(f"{text} é") == found_in(text)
+
+
+@given(
+    words=st.lists(st.sampled_from(("pass", "word", "=", ": ", " is ", "aK9#xQ2v", " -u ", "@")))
+)
+def test_what_is_found_in_ascii_is_found_in_any_text(words: list[str]) -> None:
+    text = "".join(words)
+
+    assert found_in(f"{text} é") == found_in(text)
+
+
+def test_a_finding_is_told_by_line_and_column_and_never_by_its_value() -> None:
+    text = f"First line.\npassword: {RANDOM}\n"
+
+    told = str(secrets.says(places=secrets.places(text=text, findings=found_in(text))))
+
+    assert "assigned_secret at line 2, column 11" in told
+    assert RANDOM not in told
+
+
+def test_what_the_catalog_finds_is_a_finding_unless_it_stands_for_another_value() -> None:
+    def catalog(text: str) -> tuple[Match, ...]:
+        return (Match(kind=SecretKind.VENDOR_KEY, start=0, end=len(text)),)
+
+    assert [one.kind for one in secrets.find(text="q7Rz1Vb9", catalog=catalog)] == ["vendor_key"]
+    assert secrets.find(text="<your key>", catalog=catalog) == ()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        base64.b64encode(base64.b64encode(f"password={RANDOM}".encode())).decode(),
+        quote(base64.b64encode(f"pwd: '{RANDOM}'".encode()).decode(), safe=""),
+        "".join(f"\\u{ord(one):04x}" for one in f"password={RANDOM}"),
+        "".join(f"&#{ord(one)};" for one in f"password={RANDOM}"),
+        f"The&nbsp;token&nbsp;is&nbsp;{RANDOM}",
+        f"{{&quot;password&quot;: &quot;{RANDOM}&quot;}}",
+        f'{{\\"password\\": \\"{RANDOM}\\"}}',
+        "\u200b".join(GITHUB),
+        "".join(chr(ord(one) + 0xFEE0) for one in f"password={RANDOM}"),
+    ],
+    ids=[
+        "base64 twice",
+        "percent of base64",
+        "unicode",
+        "entities",
+        "spaces that do not break",
+        "named entities",
+        "escaped quotes",
+        "unseen",
+        "wide",
+    ],
+)
+def test_a_secret_written_another_way_is_found_and_taken_out(written: str) -> None:
+    text = f"before {written} after"
+
+    redacted = secrets.redact(text=text, findings=found_in(text))
+
+    assert found_in(redacted) == ()
+    assert redacted.startswith("before ")
+    assert "[redacted: " in redacted
+    assert len(redacted) < len(text)
+
+
+@given(text=st.text(max_size=200))
+def test_any_text_can_be_read_every_way(text: str) -> None:
+    for found in found_in(text):
+        assert 0 <= found.start < found.end <= len(text)
+
+
+@given(parts=st.lists(st.sampled_from(PIECES), max_size=12))
+def test_signs_leave_out_no_match(parts: list[str]) -> None:
+    text = "".join(parts)
+    tried = {
+        Match(kind=rule.kind, start=found.start(group), end=found.end(group))
+        for rule in secret_rules.RULES
+        for group in ("value" if "value" in rule.pattern.groupindex else 0,)
+        for found in rule.pattern.finditer(text)
+        if secret_scan.follows(rule=rule, text=text, at=found.start())
+        and rule.accepts(found.group(group))
+    }
+
+    assert set(secret_scan.scan(text=text)) == tried
+
+
+@given(
+    parts=st.lists(st.sampled_from(PIECES), max_size=12),
+    before=st.lists(st.sampled_from(PIECES), max_size=12),
+    is_put_together=st.booleans(),
+)
+def test_words_known_from_another_reading_leave_out_no_match(
+    parts: list[str], before: list[str], *, is_put_together: bool
+) -> None:
+    text, known = "".join(parts), secret_scan.readings()
+    secret_scan.scan(text="".join(before), is_put_together=is_put_together, known=known)
+
+    for one in (False, True):
+        found = set(secret_scan.scan(text=text, is_put_together=one, known=known))
+        assert found == set(secret_scan.scan(text=text, is_put_together=one))

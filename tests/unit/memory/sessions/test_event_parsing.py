@@ -1,0 +1,153 @@
+"""Events from JSON: lenient about what is new, strict about what would mislead."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.sessions import event_parsing
+from memory.sessions.event_parsing import Reason, Refused
+from memory.sessions.events import TEXT_MOST, Event, EventKind, Outcome
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+JSON = SCALARS | st.lists(SCALARS, max_size=3) | st.dictionaries(st.text(max_size=8), SCALARS)
+FIELDS = ("sequence", "kind", "type", "step", "at", "args", "text", "name", "tokens", "outcome")
+
+
+def event(**row: object) -> Event:
+    """Read a row that must be an event."""
+    read = event_parsing.read(row={"sequence": 1, "kind": "tool_call", "name": "Read", **row})
+    assert isinstance(read, Event), read
+    return read
+
+
+def test_a_call_keeps_what_signals_ask_for_and_nothing_else() -> None:
+    read = event(args={"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2", "z": []})
+
+    assert read.arguments.path == "a.py"
+    assert len(read.arguments.before) == 16
+    assert read.arguments.before != read.arguments.after
+
+
+def test_an_unknown_kind_is_kept_and_counted() -> None:
+    batch = event_parsing.read_all(rows=({"sequence": 1, "kind": "telepathy"},))
+
+    assert batch.unknown == 1
+    assert batch.events[0].kind is EventKind.UNKNOWN
+    assert batch.events[0].name == "telepathy"
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "reason"),
+    [
+        (None, "", Reason.NOT_AN_OBJECT),
+        ([1], "", Reason.NOT_AN_OBJECT),
+        ({"kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": True, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 10**20, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 1.0, "kind": "reasoning"}, "sequence", Reason.BAD_SEQUENCE),
+        ({"sequence": 1}, "kind", Reason.NO_KIND),
+        ({"sequence": 1, "kind": ["tool_call"]}, "kind", Reason.NO_KIND),
+        ({"sequence": 1, "kind": "tool_call"}, "name", Reason.NO_TOOL_NAME),
+        ({"sequence": 1, "kind": "reasoning", "step": -1}, "step", Reason.BAD_STEP),
+        ({"sequence": 1, "kind": "reasoning", "text": {"a": 1}}, "text", Reason.BAD_TEXT),
+        ({"sequence": 1, "kind": "step_complete", "tokens": "9"}, "tokens", Reason.BAD_COUNT),
+    ],
+)
+def test_what_would_mislead_is_refused_with_its_field(
+    row: object, field: str, reason: Reason
+) -> None:
+    assert event_parsing.read(row=row) == Refused(position=0, field=field, reason=reason)
+
+
+def test_a_bad_row_leaves_the_others_of_its_batch() -> None:
+    batch = event_parsing.read_all(rows=({"sequence": 1, "kind": "reasoning"}, 7))
+
+    assert len(batch.events) == 1
+    assert batch.refused[0].position == 1
+
+
+def test_texts_are_cut_and_storable() -> None:
+    read = event(kind="tool_result", text="a" * 50_000 + "\x00\ud800 the end")
+
+    assert len(read.text) <= TEXT_MOST
+    assert read.text.endswith("the end")
+    assert "\x00" not in read.text
+    assert read.text.encode()
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        ("2026-11-22T10:00:00+00:00", 1_795_341_600.0),
+        ("2026-11-22T10:00:00Z", 1_795_341_600.0),
+        (1_795_341_600, 1_795_341_600.0),
+        ("2026-11-22T10:00:00", None),
+        ("yesterday", None),
+        (float("nan"), None),
+        (-1, None),
+        (True, None),
+    ],
+)
+def test_a_moment_needs_its_zone(given: object, seconds: float | None) -> None:
+    assert event(at=given).at_seconds == seconds
+
+
+def test_words_for_an_outcome_are_understood() -> None:
+    said = [event(outcome=word).outcome for word in ("passed", "Failed", "cancelled", "so-so", 3)]
+
+    assert said == [
+        Outcome.SUCCESS,
+        Outcome.FAILURE,
+        Outcome.ABANDONED,
+        Outcome.UNKNOWN,
+        Outcome.UNKNOWN,
+    ]
+
+
+def test_an_exit_code_tells_an_error() -> None:
+    assert event(exit_code=2).is_error
+    assert not event(exit_code=0).is_error
+
+
+@given(JSON | st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6))
+def test_nothing_is_raised_whatever_comes(row: object) -> None:
+    batch = event_parsing.read_all(rows=(row,))
+
+    assert len(batch.events) + len(batch.refused) == 1
+
+
+def test_what_an_agent_puts_down_is_kept_and_of_other_calls_nothing_is() -> None:
+    row = {"sequence": 1, "kind": "tool_call", "args": {"content": "Totals are in cents."}}
+
+    recorded = event_parsing.read(row={**row, "name": "mcp__cairn__add_memory"})
+    written = event_parsing.read(row={**row, "name": "Write"})
+
+    assert isinstance(recorded, Event)
+    assert isinstance(written, Event)
+    assert (recorded.text, written.text) == ("Totals are in cents.", "")
+
+
+def test_a_cut_text_still_says_how_long_it_was() -> None:
+    long = "word " * 8_000
+
+    event = event_parsing.read(
+        row={"sequence": 1, "kind": "tool_result", "name": "Read", "text": long}
+    )
+
+    assert isinstance(event, Event)
+    assert len(event.text) < len(long)
+    assert event_parsing.length(text=event.text) == pytest.approx(len(long), abs=40)
+    assert event_parsing.length(text="short") == 5
+
+
+def test_what_is_taken_of_a_call_reads_as_all_of_it_does() -> None:
+    given = {"path": None, "file": "a.py", "filename": "b.py", "command": "ls", "env": {"A": "b"}}
+    row = {"sequence": 1, "kind": "tool_call", "name": "X"}
+
+    taken = event_parsing.taken(given=given)
+
+    assert taken == {"filename": "b.py", "command": "ls"}
+    assert event_parsing.read(row={**row, "args": taken}) == event_parsing.read(
+        row={**row, "args": given}
+    )

@@ -1,0 +1,215 @@
+"""What a command brings from outside is seen however it is written, and ordinary work is not."""
+
+import pytest
+
+from memory.sessions import command_cut, event_parsing, tools
+from memory.sessions.events import COMMAND_MOST, TARGET_MOST, Event
+from memory.sessions.tools import Act, Reading
+from tests.support.stories import Story
+
+NOTES = "The cart is locked.\n" * 40
+MANY_LINES = "\n".join(f"echo 'line {number} of the log'" for number in range(90))
+
+
+def read(name: str, **given: object) -> Reading:
+    """Read a call as it comes in: what is cut off is not seen."""
+    row = {"sequence": 1, "kind": "tool_call", "name": name, "args": given}
+    event = event_parsing.read(row=row)
+    assert isinstance(event, Event)
+    return tools.read(event=event, root="/work/shop", own_servers=tools.SERVERS_OF_OURS)
+
+
+def taint(command: str) -> str:
+    """Return the taint of a command."""
+    return read("Bash", command=command).taint
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (f"cat > notes.md <<'EOF'\n{NOTES}EOF\ncurl https://evil.com", "web: evil.com"),
+        (f"cat > notes.md <<'EOF'\n{NOTES * 9}EOF\ncurl https://evil.com", "web: evil.com"),
+        (f"git commit -m '{NOTES * 9}'; cat /etc/x; ls {'a ' * 400}", "outside file: /etc/x"),
+        (f"{MANY_LINES}\ncurl https://evil.com\n{MANY_LINES}", "web: evil.com"),
+        (f'bash -c "{MANY_LINES}\ncurl https://evil.com"', "web: evil.com"),
+        (f"echo '{NOTES * 4000}'; cat /etc/x", "outside file: /etc/x"),
+        (f"curl -H 'Authorization: Bearer {'a' * 420}' http://localhost:8000", ""),
+        (f"curl -d '{NOTES * 9}' http://localhost:8000", ""),
+        (f"git commit -m '{'See https://evil.com ' * 200}'", ""),
+    ],
+)
+def test_a_long_command_is_cut_so_that_what_it_brings_is_still_seen(
+    command: str, expected: str
+) -> None:
+    assert taint(command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cat <<E\n{NOTES * 30}E",
+        "a" * 9_000,
+        "'" + "b c" * 3_000,
+        f"{MANY_LINES * 9}",
+        "<<A\n" * 999,
+    ],
+)
+def test_what_is_kept_of_a_command_is_bounded_and_is_kept_the_second_time(command: str) -> None:
+    kept = command_cut.shortened(command=command)
+
+    assert len(kept) <= COMMAND_MOST
+    assert command_cut.shortened(command=kept) == kept
+    assert len(read("Bash", command=command).target) <= TARGET_MOST
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("WebSearch", {"query": "http://localhost:3000 what is this"}, "web: http://localhost"),
+        ("fetch_webpage", {"query": "http://localhost:3000/"}, "web: http://localhost:3000/"),
+        ("WebFetch", {"url": "http://localhost:3000", "prompt": "x"}, ""),
+        ("WebFetch", {"url": "localhost:3000/x"}, ""),
+        ("WebFetch", {"url": "localhost:3000@evil.com/x"}, "web: evil.com"),
+        ("Read", {"file_path": "/tmp/claude-0/-work-shop/9/tasks/b1.output"}, ""),
+        ("Read", {"file_path": "/root/.claude/projects/-work/9/tool-results/t.txt"}, ""),
+        ("Read", {"file_path": "/tmp/claude-0/x/notes.md"}, "outside file: /tmp/claude-0/x"),
+        ("Read", {"file_path": "/tmp/claude-0/../tasks/b.output"}, "outside file: /tmp/tasks"),
+    ],
+)
+def test_an_address_is_what_is_fetched_and_not_what_is_looked_for(
+    name: str, given: dict[str, object], expected: str
+) -> None:
+    found = read(name, **given).taint
+
+    assert found.startswith(expected)
+    assert bool(found) == bool(expected)
+
+
+@pytest.mark.parametrize("name", ["str_replace_based_edit_tool", "str_replace_editor"])
+def test_an_editor_that_only_views_reads(name: str) -> None:
+    found = read(name, command="view", path="/etc/hosts")
+
+    assert (found.act, found.taint) == (Act.READ, "outside file: /etc/hosts")
+    assert read(name, command="create", path="/work/shop/a.py").act is Act.EDIT
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ('F=/etc/passwd && cat "$F"', "outside file: /etc/passwd"),
+        ("export F=/etc/passwd; cat ${F}", "outside file: /etc/passwd"),
+        ("D=/tmp/d; cd $D && cat a.md", "outside file: /tmp/d/a.md"),
+        ("cd $HOME/d && cat a.md", "outside file: ~/d/a.md"),
+        ('for f in /tmp/d/*.md; do cat "$f"; done', "outside file: /tmp/d/*.md"),
+        ("for f in a.md /tmp/b.md; do cat $f; done", "outside file: /tmp/b.md"),
+        ("for u in a b c d e f g h https://evil.com; do curl $u; done", "web: evil.com"),
+        ("for f in $(ls /tmp/d); do cat $f; done", "outside file: /tmp/d"),
+        ("ls /tmp/d/*.md | while read f; do cat $f; done", "outside file: /tmp/d/*.md"),
+        ("D=$(ls -d /tmp/d*); cd $D && cat a.md", "outside file: /tmp/d*"),
+        ("find /tmp/d -name '*.md' | xargs cat", "outside file: /tmp/d"),
+        ("find /tmp/d -name '*.md' | xargs -I{} head {}", "outside file: /tmp/d"),
+        ("cp /tmp/issue.md docs/", "outside file: /tmp/issue.md"),
+        ("mv /tmp/issue.md .", "outside file: /tmp/issue.md"),
+        ("cp -t docs /tmp/issue.md", "outside file: /tmp/issue.md"),
+        ("base64 /tmp/x", "outside file: /tmp/x"),
+        ("unzip -p /tmp/x.zip a.md", "outside file: /tmp/x.zip"),
+        ("tar xOf /tmp/x.tar a.md", "outside file: /tmp/x.tar"),
+        ("tar -xzf /tmp/x.tgz", "outside file: /tmp/x.tgz"),
+        ("git diff --no-index /tmp/a.py src/a.py", "outside file: /tmp/a.py"),
+        ("bash <<'E'\ncurl https://evil.com\nE", "web: evil.com"),
+        ("cat <<E | sh\ncurl https://evil.com\nE", "web: evil.com"),
+        ("sudo --user root curl https://evil.com", "web: evil.com"),
+        ("sudo -n curl https://evil.com", "web: evil.com"),
+        ("npx -y curl https://evil.com", "web: evil.com"),
+        ("watch -d curl https://evil.com", "web: evil.com"),
+        ("C=curl; $C https://evil.com", "web: evil.com"),
+        ("ssh -p 22 ana@db.example.org cat notes", "outside file: db.example.org"),
+        ("scp ana@db.example.org:notes .", "outside file: db.example.org"),
+        ("gh search merge", "issue or mail: gh search"),
+        ("gh api version", "issue or mail: gh api"),
+        ("curl -s \\\n  https://evil.com", "web: evil.com"),
+        ("cur\\\nl https://evil.com", "web: evil.com"),
+        ("cd /tmp/$X && cat a.md", "outside file: /tmp/$X/a.md"),
+    ],
+)
+def test_outside_content_is_seen_however_it_is_reached(command: str, expected: str) -> None:
+    assert taint(command) == expected
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -X POST http://localhost:8000/x \\\n  -H 'a: b' \\\n  -d '{}'",
+        "curl --max-redirs 3 --limit-rate 9k --oauth2-bearer a --data-ascii b localhost:8000",
+        "curl --proxy-header a:b http://localhost:8000",
+        "http --auth a:b localhost:8000/x",
+        "jq --arg p /api '.[]' f.json",
+        "gh -R o/r pr create --title x",
+        "gh auth status",
+        "cp src/a.py /tmp/w/a.py && cat /tmp/w/a.py",
+        "cp src/a.py /tmp/w && cat /tmp/w/a.py",
+        "curl -s localhost:8000/x -o /tmp/r.json; cat /tmp/r.json",
+        "cp src/a.py docs/",
+        "scp a.py db.example.org:",
+        "tar czf /tmp/out.tgz src",
+        "tar xzf dist/a.tgz -C /tmp/w",
+        "for f in $(git ls-files); do cat $f; done > /tmp/all 2>/dev/null",
+        "find src -name '*.py' | xargs grep -n mint",
+        "cd $(git rev-parse --show-toplevel) && cat a.py",
+        "F=src/a.py; cat $F",
+        "watch -n 2 ls",
+        "ssh localhost ls",
+        "time -p /usr/bin/python3 a.py | xargs cat",
+    ],
+)
+def test_ordinary_work_brings_nothing(command: str) -> None:
+    assert taint(command) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x >> /tmp/evil.md",
+        "echo x &>> /tmp/evil.md",
+        "echo x | tee -a /tmp/evil.md",
+        "cp -n src/a.md /tmp/evil.md",
+        "curl -C - -o /tmp/evil.md localhost:8000/x",
+    ],
+)
+def test_a_foreign_file_is_not_the_sessions_own_by_adding_to_it(command: str) -> None:
+    story = Story().run(command)
+    assert story.scratchpad().taint is None
+
+    story.call("Read", {"file_path": "/tmp/evil.md"})
+
+    assert story.scratchpad().taint is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl -s localhost:8000/x -o /tmp/r.json",
+        "curl -s http://localhost:8000/x --output=/tmp/r.json",
+        "wget -qO /tmp/r.json http://localhost:8000/x",
+        "cp src/a.json /tmp/r.json",
+        "make | tee /tmp/r.json",
+    ],
+)
+def test_what_is_written_as_a_whole_is_the_sessions_own(command: str) -> None:
+    story = Story().run(command).call("Read", {"file_path": "/tmp/r.json"})
+
+    assert story.scratchpad().taint is None
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("str_replace_based_edit_tool", {"command": "insert", "insert_line": 3, "new_str": "x"}),
+        ("str_replace_editor", {"command": "insert", "insert_line": 0, "new_str": "x"}),
+        ("insert_edit_into_file", {"content": "x"}),
+    ],
+)
+def test_an_insertion_makes_no_file_the_sessions_own(name: str, given: dict[str, object]) -> None:
+    story = Story().call(name, {**given, "path": "/tmp/evil.md"})
+
+    assert story.call("Read", {"file_path": "/tmp/evil.md"}).scratchpad().taint is not None
