@@ -6,6 +6,9 @@ app is rendered; replaying the SQL they sent costs a tenth of that and gives the
 SchemaStep a migration. A new tenant replays all steps, one that is behind replays what it lacks;
 nothing asks a tenant that is up to date anything. The template is migrated in one transaction, its
 lock and path held by that alone: a connection pooler between transactions loses neither.
+SQL functions are no migrations: each app keeps them in files `<subject>/sql/functions.sql`, which
+create or replace them. A file whose hash is new becomes a step of its own and its former step goes,
+so a new tenant runs each file once.
 The replay runs inside Postgres, as the owner of the tables: a new organization is made by the web,
 whose role may make no table (accounts/sql/walls.sql).
 """
@@ -13,8 +16,11 @@ whose role may make no table (accounts/sql/walls.sql).
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
@@ -26,6 +32,7 @@ from accounts.sql import doors, walls
 from accounts.sql.doors import Entrance
 from accounts.tenancy import SCHEMA_NAME, TEMPLATE_SCHEMA
 
+FUNCTION_FILES = "**/sql/functions.sql"
 NOT_KEPT = ("accounts_schemastep", "django_migrations")  # the tenant's version says it instead
 LEADING_COMMENTS = re.compile(r"\A(\s*--[^\n]*\n)*\s*")
 KEPT = ("CREATE", "ALTER", "INSERT", "UPDATE", "DELETE", "DROP", "COMMENT", "DO", "SET CONSTRAINTS")
@@ -35,9 +42,20 @@ CAPTURE_LOCK = 0x0CA1_2E01  # advisory lock: one process captures, or changes wa
 def capture() -> int:
     """Migrate the template schema, keeping what it sent; return the newest position."""
     with transaction.atomic(), _migrated_schema(TEMPLATE_SCHEMA):
+        _adopt_baselines()
         for name in _pending():
             _capture_step(name)
+        for app, path in function_files():
+            _capture_functions(app, path)
     return newest()
+
+
+def function_files() -> tuple[tuple[str, Path], ...]:
+    """Return the files of SQL functions of every tenant app, as (app, path), in their order."""
+    folders = ((label, Path(apps.get_app_config(label).path)) for label in settings.TENANT_APPS)
+    return tuple(
+        (label, path) for label, folder in folders for path in sorted(folder.glob(FUNCTION_FILES))
+    )
 
 
 def newest() -> int:
@@ -97,6 +115,31 @@ def _capture_step(name: tuple[str, str]) -> None:
         position = newest() + 1
         script = ";\n".join(kept) + ";"
         SchemaStep.objects.create(position=position, name=".".join(name), script=script)
+
+
+def _adopt_baselines() -> None:
+    """Keep an empty step for a squashed migration whose parts an older program captured."""
+    captured = set(SchemaStep.objects.values_list("name", flat=True))
+    loader = MigrationExecutor(connection).loader
+    for key, migration in loader.replacements.items():
+        name = ".".join(key)
+        parts = {".".join(part) for part in migration.replaces}
+        if key[0] in _tenant_labels() and name not in captured and parts <= captured:
+            SchemaStep.objects.create(position=newest() + 1, name=name, script="SELECT 1;")
+
+
+def _capture_functions(app: str, path: Path) -> None:
+    """Run a file of functions in the template and keep it, unless this text was the last one."""
+    script = path.read_text(encoding="utf-8")
+    folder = Path(apps.get_app_config(app).path).parent
+    file = path.relative_to(folder).as_posix()
+    name = f"{file}@{sha256(script.encode()).hexdigest()[:16]}"
+    if SchemaStep.objects.filter(name=name).exists():
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(script)
+    SchemaStep.objects.filter(name__startswith=f"{file}@").delete()
+    SchemaStep.objects.create(position=newest() + 1, name=name, script=script)
 
 
 def _keeper(kept: list[str]) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ BEGIN
     END IF;
 END $$;
 
--- The indexes that searches of a large organization read (memory/migrations/0002_scale.sql): a graph
+-- The indexes that searches of a large organization read (memory/search/sql/functions.sql): a graph
 -- over the vectors of one model, and one over time.
 CREATE OR REPLACE FUNCTION cairn.search_indexes(place name, model integer, dimensions integer)
 RETURNS TABLE (name text, definition text) LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp

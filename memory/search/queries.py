@@ -23,7 +23,7 @@ from memory.taxonomy import (
 from teams import visibility
 from teams.visibility import Sight, parameters
 
-FILE: Final = "records/sql/evidence.sql"
+FILE: Final = "search/sql/evidence.sql"
 MOST_IDENTIFIERS: Final = 16  # of a query that are looked for, the first ones; ours
 NAMES: Final = (
     "id", "type", "source", "files", "age_days", "idle_days", "accesses", "confidence",

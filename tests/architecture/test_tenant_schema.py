@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 
 from accounts import schema
 from accounts.models import Organization, SchemaStep
@@ -138,3 +139,55 @@ def _unwalled(organization: Organization) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(WALLS, [organization.schema_name])
         return [table for table, *found in cursor.fetchall() if tuple(found) != wall]
+
+
+def test_every_file_of_functions_is_a_step_of_the_template(db: None) -> None:
+    files = {path.parts[-3] for _, path in schema.function_files()}
+    steps = {step.name.split("/")[-3] for step in SchemaStep.objects.filter(name__contains="@")}
+
+    assert files == steps == {"records", "search", "topics"}
+
+
+@pytest.fixture
+def an_older_text(transactional_db: None) -> SchemaStep:
+    """The step of a file of functions whose text was another one when it was captured."""
+    step = SchemaStep.objects.get(name__startswith="memory/topics/sql/functions.sql@")
+    with connection.as_owner():
+        SchemaStep.objects.filter(pk=step.pk).update(name="memory/topics/sql/functions.sql@older")
+    return step
+
+
+def test_a_changed_file_of_functions_is_captured_in_place_of_its_former_text(
+    an_older_text: SchemaStep, organization: Organization
+) -> None:
+    with connection.as_owner():
+        newest = schema.capture()
+
+    steps = SchemaStep.objects.filter(name__startswith="memory/topics/sql/functions.sql@")
+    assert [(step.name, step.position) for step in steps] == [(an_older_text.name, newest)]
+    assert newest > an_older_text.position
+    assert schema.replay(organization=organization) == 1
+
+
+@pytest.fixture
+def captured_in_parts(transactional_db: None) -> None:
+    """The steps as a program captured them that ran the parts of the baseline one by one."""
+    baseline = (MigrationLoader(None).disk_migrations or {})["memory", "0001_baseline"]
+    first, *others = (".".join(part) for part in baseline.replaces)
+    last = schema.newest()
+    with connection.as_owner():
+        SchemaStep.objects.filter(name="memory.0001_baseline").update(name=first)
+        SchemaStep.objects.bulk_create(
+            SchemaStep(position=last + at, name=name, script="SELECT 1;")
+            for at, name in enumerate(others, start=1)
+        )
+
+
+def test_a_baseline_is_adopted_where_its_parts_were_captured(captured_in_parts: None) -> None:
+    before = schema.newest()
+
+    with connection.as_owner():
+        newest = schema.capture()
+
+    adopted = SchemaStep.objects.get(name="memory.0001_baseline")
+    assert (newest, adopted.position, adopted.script) == (before + 1, newest, "SELECT 1;")

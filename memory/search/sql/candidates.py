@@ -7,7 +7,9 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+import orjson
 from pgvector import HalfVector
+from psycopg.types.json import Jsonb
 
 from accounts import tenancy
 from memory import sql_queries
@@ -109,21 +111,7 @@ def candidates(*, question: Question, sight: Sight) -> Candidates:
         "candidates",
         model=question.model,
         query=_prefix(question.vector),
-        words=question.words,
-        projects=None if question.projects is None else list(question.projects),
-        types=None if question.type_codes is None else list(question.type_codes),
-        dense_limit=_dense_limit(question),
-        keyword_limit=question.keyword_limit,
-        graph_limit=question.graph_limit,
-        named_limit=question.named_limit,
-        topics_limit=question.topics_limit,
-        topics=None if question.topics is None else list(question.topics),
-        named=list(question.named),
-        spelled=list(question.spelled),
-        kinds=list(question.kinds),
-        near=[name for name in question.near if len(name) <= text_globs.LONGEST][:MOST_NEAR],
-        **_filters(question),
-        **parameters(sight=sight),
+        request=Jsonb(_search_request(question, sight), dumps=orjson.dumps),
     )
     found = tuple(
         Found(
@@ -258,23 +246,38 @@ def _by_whole(question: Question, found: tuple[Found, ...]) -> tuple[Found, ...]
     return tuple(replace(item, cosine=cosines.get(item.memory_id, item.cosine)) for item in found)
 
 
-def _filters(question: Question) -> dict[str, Any]:
-    """Return the parameters of the filters inside of every path; None lets everything through."""
-    globs = [text_globs.like(glob=file) for file in question.files if text_globs.is_glob(text=file)]
-    files = [file for file in question.files if not text_globs.is_glob(text=file)]
+def _search_request(question: Question, sight: Sight) -> dict[str, Any]:
+    """Return the fields of the SQL type search_request; a filter that is None lets all through."""
+    files = question.files
+    globs = [text_globs.like(glob=file) for file in files if text_globs.is_glob(text=file)]
+    near = [name for name in question.near if len(name) <= text_globs.LONGEST]
     return {
+        "words": question.words,
+        **parameters(sight=sight),
+        "projects": question.projects,
+        "types": question.type_codes,
         "moment": question.moment,
         "since": question.since,
         "until": question.until,
-        "tags": list(question.tags) or None,
-        "files": files or None,
-        "globs": globs or None,
-        "author": question.author,
-        "modules": list(question.modules) or None,
-        "states": list(question.states.all_of) or None,
-        "no_states": None if question.states.none_of is None else list(question.states.none_of),
+        "by_tags": question.tags or None,
+        "by_files": [file for file in files if not text_globs.is_glob(text=file)] or None,
+        "by_globs": globs or None,
+        "by_modules": question.modules or None,
+        "by_author": question.author,
+        "by_states": question.states.all_of or None,
+        "no_states": question.states.none_of,
         "least_sure": question.least_sure,
         "most_sure": question.most_sure,
+        "near": near[:MOST_NEAR],
+        "named": question.named,
+        "spelled": question.spelled,
+        "kinds": question.kinds,
+        "by_topics": question.topics,
+        "dense_limit": _dense_limit(question),
+        "keyword_limit": question.keyword_limit,
+        "graph_limit": question.graph_limit,
+        "named_limit": question.named_limit,
+        "topics_limit": question.topics_limit,
     }
 
 

@@ -8,14 +8,8 @@ SELECT active.key, c.memory_id, c.cosine, coalesce(c.bm25, 0), coalesce(c.matche
 FROM (VALUES (1)) AS always
 LEFT JOIN (SELECT id, key FROM memory_embeddingmodel WHERE active ORDER BY id LIMIT 1) AS active ON true
 LEFT JOIN LATERAL "{schema}".find_candidates(
-    active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END, %(words)s,
-    %(audiences)s::uuid[], %(bound)s::uuid[], %(projects)s::uuid[], %(types)s::smallint[],
-    %(moment)s::timestamptz, %(since)s::timestamptz, %(until)s::timestamptz, %(tags)s::text[],
-    %(files)s::text[], %(globs)s::text[], %(modules)s::text[], %(author)s::text,
-    %(states)s::text[], %(no_states)s::text[], %(least_sure)s::float8, %(most_sure)s::float8,
-    %(near)s::text[], %(named)s::text[], %(spelled)s::text[], %(kinds)s::text[],
-    %(topics)s::uuid[], %(dense_limit)s, %(keyword_limit)s, %(graph_limit)s, %(named_limit)s,
-    %(topics_limit)s) AS c ON true
+    active.id, CASE WHEN active.key = %(model)s THEN %(query)s::halfvec END,
+    jsonb_populate_record(NULL::"{schema}".search_request, %(request)s)) AS c ON true
 
 -- name: nearest
 -- The live memories nearest to a vector among those of one audience and project, for duplicates.

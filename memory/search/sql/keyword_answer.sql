@@ -4,7 +4,7 @@
 -- memory_kw_words; of no more than `few` memories, and of none where the words are in more than those:
 -- what hundreds hold answers nothing.
 WITH given AS MATERIALIZED (
-    SELECT g AS words FROM asking_of(%(question)s, %(audiences)s::uuid[], %(bound)s::uuid[],
+    SELECT g AS words FROM query_words_of(%(question)s, %(audiences)s::uuid[], %(bound)s::uuid[],
                                      %(projects)s::uuid[]) AS g),
 rare AS MATERIALIZED (
     SELECT r.query FROM given, rare_words(given.words, %(few)s, 0) AS r

@@ -1,5 +1,5 @@
 -- name: follow
--- Let memories that were written or changed leave and join topics; a function of 0005_topics.sql.
+-- Let memories that were written or changed leave and join topics; a function of functions.sql.
 SELECT follow_topics(%(ids)s::uuid[])
 
 -- name: leave

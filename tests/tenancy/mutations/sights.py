@@ -22,13 +22,13 @@ VISIBILITY: Final = (
     ),
     guard(
         "chosen memories are read with the audience",
-        "memory/migrations/0027_graph_part.sql",
+        "memory/records/sql/functions.sql",
         "AND m.audience = ANY (audiences)\n          AND m.status <> 'deleted'",
         "AND m.status <> 'deleted'",
         f"{READS}test_foreign_ids_are_left_out",
     ),
     guard(
-        "what ranking looks at is read with the audience", "memory/migrations/0002_search.sql",
+        "what ranking looks at is read with the audience", "memory/search/sql/functions.sql",
         "WHERE m.id = ANY (ids)\n  AND m.audience = ANY (audiences)", "WHERE m.id = ANY (ids)",
         f"{READS}test_foreign_ids_are_left_out",
     ),
@@ -53,55 +53,55 @@ VISIBILITY: Final = (
         f"{READS}test_counts_count_what_one_may_see",
     ),
     guard(
-        "search by meaning and by words asks for the audience", "memory/migrations/0002_scale.sql",
+        "search by meaning and by words asks for the audience", "memory/search/sql/functions.sql",
         "'x.audience = ANY (($1).audiences)'", "'true'",
         f"{GUARDS}test_candidates_of_a_search_are_visible[meaning]",
     ),
     guard(
         "search by meaning and by words keeps to the projects of a credential",
-        "memory/migrations/0002_scale.sql",
+        "memory/search/sql/functions.sql",
         "'x.project_id = ANY (($1).bound)'", "'true'",
         f"{GUARDS}test_candidates_of_a_search_are_visible[words]",
     ),
     guard(
-        "what is linked to a hit asks for the audience", "memory/migrations/0002_search.sql",
-        "WHERE k.audience = ANY (audiences)\n", "WHERE true\n",
+        "what is linked to a hit asks for the audience", "memory/search/sql/functions.sql",
+        "WHERE k.audience = ANY (request.audiences)\n", "WHERE true\n",
         "tests/integration/memory/records/test_graph_path.py"
         "::test_a_link_reaches_nothing_that_filters_or_scopes_leave_out",
     ),
     guard(
-        "what a mistyped word may mean asks for the audience", "memory/migrations/0002_search.sql",
+        "what a mistyped word may mean asks for the audience", "memory/search/sql/functions.sql",
         "WHERE l.audience = ANY (audiences) AND (bound IS NULL", "WHERE (bound IS NULL",
         "tests/tenancy/test_word_counts.py::test_a_misspelt_word_tells_no_word_of_others",
     ),
     guard(
-        "how rare a word is asks for the audience", "memory/migrations/0002_search.sql",
+        "how rare a word is asks for the audience", "memory/search/sql/functions.sql",
         "WHERE l.word = given.lexeme AND l.audience = ANY (audiences)", "WHERE true",
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     guard(
         "how rare a word is in a project asks for the audience",
-        "memory/migrations/0011_rare_here.sql",
+        "memory/search/sql/functions.sql",
         "(given.lexemes || ''::text) AND l.audience = ANY (audiences)",
         "(given.lexemes || ''::text)",
         "tests/tenancy/test_word_counts.py::test_personal_words_of_others_change_no_score",
     ),
     guard(
         "how rare a word is in a project keeps to the projects of a credential",
-        "memory/migrations/0011_rare_here.sql",
+        "memory/search/sql/functions.sql",
         "AND (bound IS NULL OR l.project_id = ANY (bound))\n            GROUP BY 1)",
         "GROUP BY 1)",
         "tests/tenancy/test_word_counts.py"
         "::test_words_of_other_projects_change_no_score_of_a_bound_token",
     ),
     guard(
-        "how rare a named thing is asks for the audience", "memory/migrations/0004_mentions.sql",
+        "how rare a named thing is asks for the audience", "memory/search/sql/functions.sql",
         "AND n.audience = ANY (audiences)", "AND true",
         "tests/tenancy/test_named.py::test_what_others_name_for_themselves_changes_nothing",
     ),
     guard(
         "how rare a named thing is keeps to the projects of a credential",
-        "memory/migrations/0004_mentions.sql",
+        "memory/search/sql/functions.sql",
         "(bound IS NULL OR n.project_id = ANY (bound))", "true",
         "tests/tenancy/test_named.py"
         "::test_what_other_projects_name_changes_nothing_for_a_bound_token",

@@ -103,7 +103,8 @@ def _switch_text(line: psycopg.Connection[Any], mutant: Mutant) -> list[tuple[An
 
 def _is_named(mutant: Mutant) -> bool:
     path = Path(mutant.file)
-    return path.parts[0] == "memory" and path.parent.name == "sql" and path.suffix == ".sql"
+    is_sql_of_memory = path.parts[0] == "memory" and path.parent.name == "sql"
+    return is_sql_of_memory and path.suffix == ".sql" and path.name != "functions.sql"
 
 
 def _switch_query(mutant: Mutant) -> None:

@@ -24,7 +24,8 @@ SIZE = 400
 ASKED = crowds.a_vector(1, 0, 0, 1, 0, 0, -1, 0)
 TOLD = [(1, 2), (2, 2)]
 WHOLE_SCAN = """
-    SELECT k.memory_id FROM memory_memorykeyword AS k, asking_of(%s, %s::uuid[], NULL) AS a
+    SELECT k.memory_id
+    FROM memory_memorykeyword AS k, query_words_of(%s, %s::uuid[], NULL, NULL) AS a
     WHERE (k.weights <#> a.weights) < 0 ORDER BY k.weights <#> a.weights, k.memory_id LIMIT 7
 """
 

@@ -1,9 +1,9 @@
--- How memories stand in topics between two nights; run with search_path = "<schema>", public.
+-- How topics follow memories between two nights; run with search_path = "<schema>", public.
 
 -- Let memories leave topics of places where they are no more, and join the nearest topic of theirs by
 -- the active model, if one reaches so far. Sorting holds the same lock alone while it writes, and waits
 -- for nothing then that a writer of memories holds.
-CREATE FUNCTION follow_topics(ids uuid[]) RETURNS void LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION follow_topics(ids uuid[]) RETURNS void LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM memory_topic) THEN
@@ -28,7 +28,7 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT coalesce(bit_or(1 << (w.place::int - 1)), 0) AS bits
         FROM unnest(near.words) WITH ORDINALITY AS w(word, place)
-        -- A word of a topic is letters, digits, _ and -, singular or plural: see memory/lifecycle/labels.
+        -- A word of a topic is letters, digits, _ and -, singular or plural: see memory/topics/labels.
         WHERE m.content ~* ('(^|[^[:alnum:]_-])' || regexp_replace(w.word, '(..[^suiao])s$', '\1', 'i')
                             || 's?([^[:alnum:]_-]|$)')) AS held
     WHERE e.active

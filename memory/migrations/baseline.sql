@@ -1,4 +1,20 @@
--- How what was said is found by its words (spec 2.7); run with search_path = "<schema>", public.
+-- What models cannot say of the tables of one organization; run with search_path = "<schema>", public.
+
+-- The vectors a scan reads stay in the row: a value moved out of line costs ten times the scan.
+ALTER TABLE memory_memoryvector ALTER COLUMN unit SET STORAGE PLAIN;
+ALTER TABLE memory_memoryvector ALTER COLUMN whole SET STORAGE EXTERNAL;
+ALTER TABLE memory_memorykeyword ALTER COLUMN lexemes SET STORAGE EXTERNAL;
+ALTER TABLE memory_memorykeyword ALTER COLUMN facets SET STORAGE MAIN;
+
+-- A vector has the dimensions of its model, so vectors of two models cannot meet in one comparison.
+ALTER TABLE memory_memoryvector
+    ADD CONSTRAINT memory_vector_dimensions CHECK (vector_dims(unit) = prefix_dimensions),
+    ADD CONSTRAINT memory_vector_of_model FOREIGN KEY (model_id, prefix_dimensions)
+        REFERENCES memory_embeddingmodel (id, prefix_dimensions);
+
+-- Losing a minute of access counts in a crash is allowed; slowing every search for them is not.
+ALTER TABLE memory_accesslog SET UNLOGGED;
+ALTER TABLE memory_memoryusage SET (fillfactor = 70);
 
 -- The words of a text, each once and without regard to case: what stands between blanks and signs.
 -- Signs of Chinese, Japanese and Korean are words each. A long word counts by its beginning.
@@ -14,7 +30,7 @@ CREATE FUNCTION said_words(said text) RETURNS text[] LANGUAGE sql IMMUTABLE STRI
     FROM lower(normalize(said, NFKC)) AS small
 $$;
 
--- A column that models do not know: it is asked for by memory/sql/history.sql alone, and it is as long
+-- A column that models do not know: it is asked for by memory/sessions/sql/history.sql alone, and it is as long
 -- as the text, so nobody else should read it. What was done is not looked for, and has none.
 ALTER TABLE memory_turn ADD COLUMN words text[]
     GENERATED ALWAYS AS (CASE WHEN stream = 0 THEN said_words(text) END) STORED;
