@@ -138,8 +138,9 @@ def _capture_functions(app: str, path: Path) -> None:
         return
     with connection.cursor() as cursor:
         cursor.execute(script)
+    position = newest() + 1  # before its former step goes, else tenants would think they had it
     SchemaStep.objects.filter(name__startswith=f"{file}@").delete()
-    SchemaStep.objects.create(position=newest() + 1, name=name, script=script)
+    SchemaStep.objects.create(position=position, name=name, script=script)
 
 
 def _keeper(kept: list[str]) -> Callable[..., Any]:

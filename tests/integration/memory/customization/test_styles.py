@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +15,6 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
 from memory.customization.actions.styles import MOST, put_style, remove_style
 from memory.customization.models import Definition
-from memory.customization.phases import Phase
 from memory.customization.queries import methodologies, styles
 from memory.customization.style import Fit, NewStyle, Style
 from memory.search.actions.context import Context, ContextRequest, context
@@ -24,15 +22,6 @@ from memory.search.actions.request import SearchRequest
 from memory.taxonomy import Scope
 from teams.errors import NotBoundToProject, RoleNotSufficient
 from tests.support.memories import as_agent
-
-MOVING = import_module("memory.migrations.0018_definitions").Migration.operations[1]
-OLD_TABLE = """
-CREATE TEMPORARY TABLE memory_methodology (name text, phases jsonb, defined_by uuid,
-    defined_at timestamptz) ON COMMIT DROP
-"""
-OLD_ROW = """
-INSERT INTO memory_methodology VALUES ('kanban', '{"doing": "implement"}', %(by)s, %(now)s)
-"""
 
 
 def _put(caller: Caller, now: datetime, name: str = "coding", **given: Any) -> Style:
@@ -191,29 +180,3 @@ def test_of_two_defaults_at_once_one_remains(caller: Caller, store: str, now: da
 
     with entered(caller), tenancy.unit():
         assert Definition.objects.filter(is_default=True).count() == 1
-
-
-def test_methodologies_of_before_are_taken_over(caller: Caller, store: str, now: datetime) -> None:
-    with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute(OLD_TABLE)
-        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
-        cursor.execute(MOVING.sql)
-
-    with tenancy.unit():
-        row = Definition.objects.get()
-    assert methodologies.own(caller=caller) == {"kanban": {"doing": Phase.IMPLEMENT}}
-    assert (row.audience, row.defined_by) == (caller.organization_id, caller.user_id)
-    assert row.defined_at == now
-
-
-def test_methodologies_have_a_way_back(caller: Caller, store: str, now: datetime) -> None:
-    _put(caller, now)  # a style, which had no table
-    with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute(OLD_TABLE)
-        cursor.execute(OLD_ROW, {"by": caller.user_id, "now": now})
-        cursor.execute(MOVING.sql)
-        cursor.execute("TRUNCATE memory_methodology")
-        cursor.execute(MOVING.reverse_sql)
-        cursor.execute("TABLE memory_methodology")
-
-        assert cursor.fetchall() == [("kanban", '{"doing": "implement"}', caller.user_id, now)]

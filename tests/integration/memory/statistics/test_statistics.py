@@ -2,7 +2,6 @@
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from importlib import import_module
 from uuid import UUID, uuid4
 
 import pytest
@@ -19,15 +18,6 @@ from tests.support.racing import race_inside
 
 HERE = UUID(int=1)
 PRICE = Decimal("0.000000123456789")
-MOVING = import_module("memory.migrations.0016_statistics").Migration.operations[1]
-OLD_TABLE = """
-CREATE TEMPORARY TABLE memory_modeluse (day date, model text, project_id uuid, calls int,
-    fallbacks int, input_tokens bigint, output_tokens bigint, cost numeric(14, 6)) ON COMMIT DROP
-"""
-OLD_ROWS = """
-INSERT INTO memory_modeluse VALUES ('2026-11-02', 'small', %(project)s, 1, 0, 10, 2, 0.125),
-    ('2026-11-02', 'small', NULL, 2, 1, 30, 4, 0)
-"""
 
 
 def added(now: datetime, *additions: Addition, kind: str = "file") -> int:
@@ -167,34 +157,3 @@ def test_a_month_is_summed_exactly_and_by_project(now: datetime) -> None:
 
     assert (whole.calls, whole.tokens, whole.cost) == (3, 21, PRICE * 3)
     assert (mine.calls, mine.fallbacks, mine.cost) == (2, 0, PRICE * 2)
-
-
-@pytest.mark.usefixtures("in_organization")
-def test_what_models_cost_before_is_taken_over(organization: Organization) -> None:
-    with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute(OLD_TABLE)
-        cursor.execute(OLD_ROWS, {"project": HERE})
-        cursor.execute(MOVING.sql)
-
-    (inside,) = told(kind="model_use")
-    (outside,) = told(kind="model_use", audience=organization.id, project_id=None)
-
-    assert (inside.day, inside.key) == (date(2026, 11, 2), "small")
-    assert inside.counts["cost"] == "0.125"
-    assert outside.counts == {
-        "calls": 2, "fallbacks": 1, "input_tokens": 30, "output_tokens": 4, "cost": "0",
-    }  # fmt: skip
-
-
-@pytest.mark.usefixtures("in_organization")
-def test_what_models_cost_has_a_way_back() -> None:
-    with tenancy.unit(), connection.cursor() as cursor:
-        cursor.execute(OLD_TABLE)
-        cursor.execute(OLD_ROWS, {"project": HERE})
-        cursor.execute("CREATE TEMPORARY TABLE known ON COMMIT DROP AS TABLE memory_modeluse")
-        cursor.execute(MOVING.sql)
-        cursor.execute("TRUNCATE memory_modeluse")
-        cursor.execute(MOVING.reverse_sql)
-        cursor.execute("TABLE memory_modeluse INTERSECT TABLE known")
-
-        assert len(cursor.fetchall()) == 2
