@@ -1,1 +1,1 @@
-"""Who calls, and for which organization: the public schema (spec 7)."""
+"""Who calls, and for which organization: the public schema."""

@@ -1,4 +1,4 @@
-"""How sign-up and sign-in behave: allauth's hooks (spec 7.1).
+"""How sign-up and sign-in behave: allauth's hooks.
 
 Signing up makes a personal organization, signing in leads to one's first. Links in mails start
 with the address of the installation, never with the Host header of whoever asked for the mail.

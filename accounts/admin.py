@@ -2,7 +2,7 @@
 
 Where a change would break an invariant (roles, tokens, jobs), rows are only read, and the few acts
 operators need go through the actions everybody uses. Signing in goes through allauth, so that its
-limits and second factors hold here too. A superuser's request sees past the second wall (spec 7.1).
+limits and second factors hold here too. A superuser's request sees past the second wall.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ admin.site.unregister((*HOLD_SECRETS, *UNUSED))
 
 
 class Scanned(ModelForm):  # type: ignore[type-arg]  # not generic at run time
-    """A form whose texts may hold no secret, as everywhere else (spec 7.6)."""
+    """A form whose texts may hold no secret, as everywhere else."""
 
     def clean(self) -> dict[str, Any]:
         """Refuse a field that holds what looks like a secret, without repeating it."""

@@ -1,4 +1,4 @@
-"""Where an act comes from, and the door to the audit log (spec 7.6).
+"""Where an act comes from, and the door to the audit log.
 
 The log is a tenant table and `teams.audit` writes it; accounts stands below teams and changes
 organizations too, so it speaks through a door that teams opens when it is loaded. An edge says

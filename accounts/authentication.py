@@ -1,4 +1,4 @@
-"""From a token or a session to a Caller: the same for REST, MCP, sockets and pages (spec 8.1).
+"""From a token or a session to a Caller: the same for REST, MCP, sockets and pages.
 
 An edge calls one of the two, then works inside `entered(caller)`. Nothing is cached: whoever loses
 a role, a membership or a token has lost it at the next request.

@@ -1,7 +1,7 @@
 """The caller of one request: who asks, for which organization, with which rights.
 
 Made once at the edge by `accounts.authentication`, the same for REST, MCP, sockets and pages, and
-passed down unchanged; nothing below an edge looks at a request again. Spec 7.1, 7.2, 8.1.
+passed down unchanged; nothing below an edge looks at a request again.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from uuid import UUID
 
 
 class Role(StrEnum):
-    """A person's part in an organization, strongest first (spec 7.2)."""
+    """A person's part in an organization, strongest first."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -21,7 +21,7 @@ class Role(StrEnum):
 
 
 class TokenScope(StrEnum):
-    """What a credential may be used for (spec 8.1); it narrows a role and never widens it."""
+    """What a credential may be used for; it narrows a role and never widens it."""
 
     READ = "read"
     WRITE = "write"

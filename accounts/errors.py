@@ -1,14 +1,14 @@
 """Everything Cairn refuses, and what every app's own errors extend.
 
 An error says what happened (`detail`), what to do (`hint`) and, for input, where (`errors`). The
-edge turns it into problem+json without knowing its class (spec 8.1: RFC 9457). `code` is stable;
+edge turns it into problem+json without knowing its class (RFC 9457). `code` is stable;
 sentences may change.
 
     CairnError                 500  base: never raised itself
     ├── InvalidInput           422  understood and wrong; `errors` points at the fields
     ├── Unauthenticated        401  no credential, or not a good one
     │   └── InvalidToken       401  malformed, unknown, expired or revoked token
-    ├── QuotaExceeded          402  the plan's limit is reached (spec 7.7)
+    ├── QuotaExceeded          402  the plan's limit is reached
     ├── Forbidden              403  known, and not allowed
     │   └── RoleNotSufficient  403  the role may not do this; the hint names who may
     ├── NotFound               404  not there, or not for this caller: the two are answered alike

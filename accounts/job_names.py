@@ -1,4 +1,4 @@
-"""The names of all background work, and the queue of each (spec 2.5)."""
+"""The names of all background work, and the queue of each."""
 
 from collections.abc import Mapping
 from typing import Final

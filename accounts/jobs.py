@@ -1,4 +1,4 @@
-"""Background work: rows in the outbox, and the names of all of it (spec 2.5).
+"""Background work: rows in the outbox, and the names of all of it.
 
 `enqueue` writes a Job in the caller's transaction and, after commit, wakes a worker through Celery.
 A lost wake-up costs only time: the sweeper on beat wakes what is due. Workers claim with FOR UPDATE
@@ -35,7 +35,7 @@ from accounts.sql import doors
 
 log = logging.getLogger(__name__)
 
-MAX_CLAIMS: Final = 3  # spec 2.5
+MAX_CLAIMS: Final = 3
 LEASE_SECONDS: Final = 60
 FIRST_RETRY_SECONDS: Final = 5  # doubled at each attempt
 FIRST_WAIT_SECONDS: Final = 30  # ours; half the time a tripped circuit stays open

@@ -1,4 +1,4 @@
-"""Sign-in when something it needs is away: a clear page, and nobody comes in (spec 10.5).
+"""Sign-in when something it needs is away: a clear page, and nobody comes in.
 
 Attempts are counted in Redis. Without it they cannot be counted, so signing in, signing up and
 resetting stop with 503 instead of being unlimited.

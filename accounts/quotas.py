@@ -1,4 +1,4 @@
-"""Limits of an organization's plan on people (spec 7.7): reached, it says what to do."""
+"""Limits of an organization's plan on people: reached, it says what to do."""
 
 from accounts.errors import QuotaExceeded
 from accounts.models import Membership, Organization

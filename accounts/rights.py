@@ -1,4 +1,4 @@
-"""What a role may do inside an organization, and hand to others (spec 7.2), without a database.
+"""What a role may do inside an organization, and hand to others, without a database.
 
 A credential narrows its owner's role and never widens it: `scopes_of` is applied when a caller is
 made, so a token made by an admin who is now a viewer reads and no more.
@@ -13,7 +13,7 @@ from accounts.errors import Forbidden, InvalidInput, RoleNotSufficient, wrong_fi
 from accounts.sentences import sentence
 
 CONTRIBUTES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
-SCOPES: Final[Mapping[Role, frozenset[TokenScope]]] = {  # spec 7.2
+SCOPES: Final[Mapping[Role, frozenset[TokenScope]]] = {
     Role.OWNER: ALL_SCOPES,
     Role.ADMIN: ALL_SCOPES,
     Role.STEWARD: CONTRIBUTES,
@@ -37,7 +37,7 @@ def outranks(*, role: Role, other: Role) -> bool:
 def manages(*, caller: Caller) -> bool:
     """Say whether the caller may manage people and the tokens of others.
 
-    A credential bound to projects reaches nothing organization-wide (spec 7.2).
+    A credential bound to projects reaches nothing organization-wide.
     """
     may_administer = may(caller=caller, scope=TokenScope.ADMIN)
     return caller.role in MANAGERS and may_administer and caller.bound_projects is None

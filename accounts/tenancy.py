@@ -1,4 +1,4 @@
-"""Tenancy: the only place where code enters an organization (spec 7.1).
+"""Tenancy: the only place where code enters an organization.
 
 Two steps, because they have different lifetimes. `enter` binds the organization to the running
 task in a context variable: cache keys, locks, channel groups and paths take it from there and

@@ -1,4 +1,4 @@
-"""Every call of /api/v1/: what the apps declare, and the document that describes it (spec 8.1)."""
+"""Every call of /api/v1/: what the apps declare, and the document that describes it."""
 
 import re
 from typing import Final

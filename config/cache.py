@@ -1,4 +1,4 @@
-"""The cache: Django's own for Redis, with one client a process (spec 10.2).
+"""The cache: Django's own for Redis, with one client a process.
 
 Django keeps a cache object per request under ASGI, and each made connections of its own: opening
 one took longer than what was asked over it.

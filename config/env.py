@@ -1,8 +1,8 @@
 """Typed reads of the environment: every variable Cairn knows, with its type and default.
 
 Called once by the settings, before anything starts. A variable with a wrong value, or one whose
-name starts with CAIRN_ and is not known, stops the start with its name and what would be right
-(spec 10.1), because a misspelled setting that is silently ignored is found in production.
+name starts with CAIRN_ and is not known, stops the start with its name and what would be right,
+because a misspelled setting that is silently ignored is found in production.
 """
 
 import os

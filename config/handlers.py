@@ -1,4 +1,4 @@
-"""How Django serves a request under ASGI: all of it in one thread of a kept group (spec 10.2).
+"""How Django serves a request under ASGI: all of it in one thread of a kept group.
 
 Every view is synchronous. Django's own handler changes threads for each layer of middleware, and
 for the signals before and after; it makes a new thread, and with it a new connection object and a

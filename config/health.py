@@ -1,4 +1,4 @@
-"""What is wrong with an installation, one small check each (spec 10.1, 10.3).
+"""What is wrong with an installation, one small check each.
 
 `/health/ready` runs `readiness`, which is cheap enough to be asked every few seconds; `manage.py
 doctor` runs `diagnosis`, which also compares model files, settings and the port. A check never

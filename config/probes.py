@@ -1,8 +1,8 @@
-"""`/health/live` and `/health/ready`: what a supervisor and a load balancer ask (spec 10.3).
+"""`/health/live` and `/health/ready`: what a supervisor and a load balancer ask.
 
 Anyone may ask, so the answer names the checks and no details, and findings are kept for a few
 seconds. Only what no request can do without makes an installation unavailable: without Redis or a
-worker it still searches and stores (spec 10.5), so that is told as degraded with status 200.
+worker it still searches and stores, so that is told as degraded with status 200.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""The id of the request being answered: in its answer, and in every line logged for it (spec 10.3).
+"""The id of the request being answered: in its answer, and in every line logged for it.
 
 `config.rest.requests` sets it when a request arrives; `config.telemetry` writes it. It stands apart
 from both because logs are set up before anything of the web can be imported.

@@ -1,4 +1,4 @@
-"""The beat table as data: what runs when. Each row is one slot task, taken once (spec 6).
+"""The beat table as data: what runs when. Each row is one slot task, taken once.
 
 Which slot it is, the database says (accounts.jobs.take_slot), so any number of clocks may run. What
 beat itself counts is the time since the machine started: a wall clock that is set back would stop

@@ -1,4 +1,4 @@
-"""Sentences of refusals in the sources, for the catalogs of the pages' languages (spec 9).
+"""Sentences of refusals in the sources, for the catalogs of the pages' languages.
 
 Whatever is called `detail` or `hint`, the titles of errors, and what `sentence` is given may stand
 on a page. Each is a constant, or `sentence` of one with its values: a text put together where it is

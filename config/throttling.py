@@ -1,8 +1,8 @@
-"""How many calls a credential may make a minute, said in RateLimit headers (spec 8.1, 10.5).
+"""How many calls a credential may make a minute, said in RateLimit headers.
 
 REST and MCP count every call; of pages those count that cost more the more is sent, for the person.
 Counted in Redis, so the limit holds over all web processes. Without Redis calls are let through:
-reads and writes must work then (spec 10.5), and sign-in has limits of its own. After a failure the
+reads and writes must work then, and sign-in has limits of its own. After a failure the
 counter rests a few seconds, so that a Redis that hangs does not delay every call. What costs more
 the more is sent counts as several calls, by its size.
 """

@@ -1,4 +1,4 @@
-"""Catalogs of the pages' languages: extract, check and compile with Babel (spec 9).
+"""Catalogs of the pages' languages: extract, check and compile with Babel.
 
 No GNU gettext is needed. `check` fails on every text of the sources that a language lacks, has only
 as a guess (fuzzy), or translates with other placeholders, and on every sentence of a refusal that

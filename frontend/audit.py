@@ -1,4 +1,4 @@
-"""Entries of the audit log as lines of a page and of a CSV file (spec 7.6, 9.2)."""
+"""Entries of the audit log as lines of a page and of a CSV file."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
-"""A conflict as pages show it: who wrote what, why a person decides, who may (spec 9.2).
+"""A conflict as pages show it: who wrote what, why a person decides, who may.
 
-What a reader may not do is shown as well, switched off, with who can do it (spec 9.3).
+What a reader may not do is shown as well, switched off, with who can do it.
 """
 
 from collections.abc import Mapping

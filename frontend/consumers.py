@@ -1,4 +1,4 @@
-"""The live socket: tells an open page what changed, resumed from the page's own cursor (spec 9.2).
+"""The live socket: tells an open page what changed, resumed from the page's own cursor.
 
 The channel layer only says that there is more; every message is read from the feed through the
 visibility predicate with a Caller made anew, and a reconnect is the same as a first connect:

@@ -1,4 +1,4 @@
-"""What every page shows around its content: theme, language, navigation (spec 9.1)."""
+"""What every page shows around its content: theme, language, navigation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What changed between two texts, word by word, for histories and the correction dialog (spec 9.2).
+"""What changed between two texts, word by word, for histories and the correction dialog.
 
 Pure. The pieces joined without the removed ones give the new text, without the added ones the old.
 """

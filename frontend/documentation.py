@@ -1,4 +1,4 @@
-"""The documentation: Markdown files of ours, rendered on the server and sanitized (spec 9).
+"""The documentation: Markdown files of ours, rendered on the server and sanitized.
 
 Files stand in `frontend/docs/`; their first heading is the title, their number the order. A name
 that is not a file of that folder is refused before any path is built.

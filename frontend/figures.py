@@ -1,4 +1,4 @@
-"""Numbers as drawings and as words: the decay curve, the score ring, ages (spec 9.2, 9.4).
+"""Numbers as drawings and as words: the decay curve, the score ring, ages.
 
 Pure; template tags render what these return. Coordinates are SVG user units.
 """
@@ -48,7 +48,7 @@ def curve(
 ) -> Curve:
     """Draw c · 0.5^(days / half-life) from now on (Ebbinghaus 1885; form as in spec 1.6).
 
-    `floor` is the confidence from which the reader's agents are given it unasked (spec 7.4).
+    `floor` is the confidence from which the reader's agents are given it unasked.
     """
     flat = pinned or not half_life_days
     meets = None if flat else _days_to_floor(confidence, half_life_days or 1.0, floor)

@@ -1,4 +1,4 @@
-"""The intake gates as pages show them: what each does, how often, and its thresholds (spec 2.1)."""
+"""The intake gates as pages show them: what each does, how often, and its thresholds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The review inbox as a page shows it: groups, the list, the open item (spec 9.2)."""
+"""The review inbox as a page shows it: groups, the list, the open item."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""One memory in full: belief over time, provenance, relations, history (spec 9.2)."""
+"""One memory in full: belief over time, provenance, relations, history."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

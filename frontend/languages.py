@@ -1,4 +1,4 @@
-"""In which language a page answers: the person's own, else what the browser asks for (spec 9)."""
+"""In which language a page answers: the person's own, else what the browser asks for."""
 
 from django.http import HttpRequest
 from django.utils import translation

@@ -1,4 +1,4 @@
-"""The list of memories: what the query box asks for, and what there is to show (spec 9.2).
+"""The list of memories: what the query box asks for, and what there is to show.
 
 Words search, everything else filters. A search ranks by relevance and says why; a filter alone
 lists the newest first, page by page. A filter that cannot be understood shows what would be right.

@@ -1,4 +1,4 @@
-"""Live messages: changes of the feed with the fragments that show them (spec 9.2).
+"""Live messages: changes of the feed with the fragments that show them.
 
 The socket and the polling page send the same. A message says what changed and carries the rendered
 feed line, and for a memory its row; whoever may not see a change never gets its message, because

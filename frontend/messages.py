@@ -1,4 +1,4 @@
-"""Short messages a page shows after an act, as the header htmx turns into events (spec 9.3)."""
+"""Short messages a page shows after an act, as the header htmx turns into events."""
 
 import json
 

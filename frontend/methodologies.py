@@ -1,4 +1,4 @@
-"""The form of a methodology: the lines it shows, and what somebody sent in them (spec 4.6).
+"""The form of a methodology: the lines it shows, and what somebody sent in them.
 
 Phases, relays and types are lines of the same fields; a line in which nothing is written is left
 out. What is wrong with a line is said by its JSON pointer, as over REST.

@@ -3,7 +3,7 @@
 A content security policy with a fresh nonce, and no caches: this stands before everything that
 answers, static files too. An answer that says itself how long it may be kept (static files) or sets
 a policy of its own (the API's data) is left alone; everything else may be kept by nobody, because
-most pages show what belongs to somebody (spec 9).
+most pages show what belongs to somebody.
 """
 
 import secrets

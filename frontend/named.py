@@ -1,4 +1,4 @@
-"""Stored values in words: which filter of the templates reads which table (spec 9.4)."""
+"""Stored values in words: which filter of the templates reads which table."""
 
 from collections.abc import Mapping
 from functools import partial

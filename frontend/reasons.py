@@ -1,4 +1,4 @@
-"""Why a hit stands where it stands, as the list draws it: its score as a bar of parts (spec 9.2).
+"""Why a hit stands where it stands, as the list draws it: its score as a bar of parts.
 
 The explanation of a search comes as plain values (`memory.search.explain`); here it becomes one
 value that a line shows. Every drawing says in words, too, what it draws.

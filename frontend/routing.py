@@ -1,4 +1,4 @@
-"""The addresses of sockets (spec 9.2)."""
+"""The addresses of sockets."""
 
 from django.urls import path
 

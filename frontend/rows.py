@@ -1,4 +1,4 @@
-"""The lines that pages repeat: a memory of the list, a change of the feed (spec 9.2).
+"""The lines that pages repeat: a memory of the list, a change of the feed.
 
 A list has thirty of them, a feed two hundred, and a socket sends them one by one. As templates they
 took two thirds of a page's time (measured), so they are the two fragments written here. Every value

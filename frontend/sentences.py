@@ -1,4 +1,4 @@
-"""What refusals say, in the reader's language (spec 9).
+"""What refusals say, in the reader's language.
 
 A refusal comes in English (`accounts.sentences`); the catalog has the French of every sentence that
 the sources raise, which `config.translations` checks. Programs are always answered in English.

@@ -1,4 +1,4 @@
-"""How to connect each agent: the text to paste, with address and token filled in (spec 9.2).
+"""How to connect each agent: the text to paste, with address and token filled in.
 
 Pure. The token is None until one has been made on the page; then a placeholder stands in.
 """

@@ -1,4 +1,4 @@
-"""What a session came to as its page shows it: memories to decide about (spec 9.2, 4.4)."""
+"""What a session came to as its page shows it: memories to decide about."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

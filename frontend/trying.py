@@ -1,4 +1,4 @@
-"""What is said of a connection that was tried: how it stands, and what to do (spec 9.2)."""
+"""What is said of a connection that was tried: how it stands, and what to do."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The addresses of pages (spec 9.1)."""
+"""The addresses of pages."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

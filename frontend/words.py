@@ -1,4 +1,4 @@
-"""The names of things as people read them, in their language (spec 1.3, 9.2).
+"""The names of things as people read them, in their language.
 
 Stored values stay English; pages look their names up here. A value without a name is shown as it
 is stored, with spaces for underscores.

@@ -1,4 +1,4 @@
-"""The names of what is known of a project's code, as people read them (spec 5.2, 9.2)."""
+"""The names of what is known of a project's code, as people read them."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The names of what agents do and show, as people read them, in their language (spec 4.2, 9.2)."""
+"""The names of what agents do and show, as people read them, in their language."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,1 +1,1 @@
-"""Code and knowledge as nodes and edges: the tenant schema (spec 5)."""
+"""Code and knowledge as nodes and edges: the tenant schema."""

@@ -2,7 +2,7 @@
 
 CairnError                          (accounts.errors)
 ├── InvalidInput
-│   ├── UnknownEdgeType      422    not an edge type of that layer (spec 5.1)
+│   ├── UnknownEdgeType      422    not an edge type of that layer
 │   └── ManifestMismatch     422    an uploaded file is not the one its hash promised
 └── Conflict
     └── IndexRunning         409    one index run a project at a time

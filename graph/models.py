@@ -1,4 +1,4 @@
-"""Nodes and edges of code and knowledge: one table each (spec 5).
+"""Nodes and edges of code and knowledge: one table each.
 
 A file is a node, and what it defines are nodes that name it. Of a file's text nothing is kept but
 its hash, and in `details` what it refers to, from which its edges are made anew. Rows are numbered

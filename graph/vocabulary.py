@@ -1,4 +1,4 @@
-"""Layers, node kinds and edge types of the graph, one literal table (spec 5.1).
+"""Layers, node kinds and edge types of the graph, one literal table.
 
 Layers are stored by name. The same word may name an edge in two layers (`implements` in code and
 between concepts), so an edge is always a pair of layer and type.
@@ -21,7 +21,7 @@ class Layer(StrEnum):
 
 
 class NodeKind(StrEnum):
-    """What a node stands for (spec 1.1, 5.1; the kinds of code are ours)."""
+    """What a node stands for (the kinds of code are ours)."""
 
     REPOSITORY = "repository"
     MODULE = "module"
@@ -40,7 +40,7 @@ class NodeKind(StrEnum):
 
 
 class NodeSource(StrEnum):
-    """Who says that a node or an edge exists (spec 5.1)."""
+    """Who says that a node or an edge exists."""
 
     AST = "ast"
     SCIP = "scip"
@@ -64,7 +64,7 @@ CODE_KINDS: frozenset[NodeKind] = frozenset({
 })  # fmt: skip
 _MEMORY, _ENTITY = frozenset({NodeKind.MEMORY}), frozenset({NodeKind.ENTITY})
 
-LAYERS: tuple[LayerRow, ...] = (  # spec 5.1
+LAYERS: tuple[LayerRow, ...] = (
     LayerRow(
         layer=Layer.STRUCTURAL,
         made_from="tree-sitter",

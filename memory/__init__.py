@@ -1,1 +1,1 @@
-"""The product: what was learned, kept, found and forgotten: the tenant schema (spec 1-4, 6)."""
+"""The product: what was learned, kept, found and forgotten: the tenant schema."""

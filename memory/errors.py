@@ -2,19 +2,19 @@
 
 CairnError                              (accounts.errors)
 ├── InvalidInput
-│   ├── RefusedByGate            422    an intake gate refused the candidate (spec 2.1)
-│   └── UnknownMemoryType        422    not a type of the registry (spec 1.3)
+│   ├── RefusedByGate            422    an intake gate refused the candidate
+│   └── UnknownMemoryType        422    not a type of the registry
 ├── Forbidden
-│   ├── ProtectedMemory          403    an agent may not forget or edit this (spec 1.4)
+│   ├── ProtectedMemory          403    an agent may not forget or edit this
 │   ├── GovernanceDenied         403    only a steward in person places a memory in layer 1
-│   └── SelfApproval             403    who proposed a memory cannot approve it (spec 11.3)
+│   └── SelfApproval             403    who proposed a memory cannot approve it
 ├── Conflict
 │   ├── NotActive                409    the memory is superseded, archived or deleted
 │   └── NotSwitchable            409    the embedding model cannot be changed like this now
 └── Unavailable
     ├── EmbedderUnavailable      503    no vectors can be made now; other paths still answer
     ├── ModelUnavailable         503    no text model answers; heuristics are used where they exist
-    └── ExternalModelsForbidden  503    the organization is “local only” (spec 7.6)
+    └── ExternalModelsForbidden  503    the organization is “local only”
 """
 
 from accounts.errors import Conflict, FieldError, Forbidden, InvalidInput, Unavailable

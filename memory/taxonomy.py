@@ -10,7 +10,7 @@ from enum import IntEnum, StrEnum
 
 
 class MemoryType(StrEnum):
-    """What a memory is about (spec 1.3)."""
+    """What a memory is about."""
 
     IDENTITY = "identity"
     CHAIN_OF_COMMAND = "chain_of_command"
@@ -43,7 +43,7 @@ class MemoryType(StrEnum):
 
 
 class MemoryKind(StrEnum):
-    """The psychologists' family of a type (spec 1.3)."""
+    """The psychologists' family of a type."""
 
     SEMANTIC = "semantic"
     PROCEDURAL = "procedural"
@@ -63,7 +63,7 @@ class Chip(StrEnum):
 
 
 class Governance(IntEnum):
-    """How firmly a memory is kept, firmest first (spec 1.4)."""
+    """How firmly a memory is kept, firmest first."""
 
     CONSTITUTIONAL = 1
     LEGISLATIVE = 2
@@ -72,7 +72,7 @@ class Governance(IntEnum):
 
 
 class Scope(StrEnum):
-    """Who sees a memory (spec 7.2)."""
+    """Who sees a memory."""
 
     PERSONAL = "personal"
     PROJECT = "project"
@@ -81,7 +81,7 @@ class Scope(StrEnum):
 
 
 class Reach(StrEnum):
-    """Where in the work a memory applies (spec 1.2)."""
+    """Where in the work a memory applies."""
 
     GLOBAL = "global"
     MODULE = "module"
@@ -90,7 +90,7 @@ class Reach(StrEnum):
 
 
 class Structure(StrEnum):
-    """How the text of a memory is built (spec 2.2)."""
+    """How the text of a memory is built."""
 
     NARRATIVE = "narrative"
     TIMELINE = "timeline"
@@ -99,7 +99,7 @@ class Structure(StrEnum):
 
 
 class Verification(StrEnum):
-    """Whether the source still says so (spec 6.3)."""
+    """Whether the source still says so."""
 
     UNVERIFIED = "unverified"
     VERIFIED = "verified"
@@ -108,14 +108,14 @@ class Verification(StrEnum):
 
 
 class Trust(StrEnum):
-    """Whether outside content had a part in a memory (spec 4.3)."""
+    """Whether outside content had a part in a memory."""
 
     CLEAN = "clean"
     TAINTED = "tainted"
 
 
 class Status(StrEnum):
-    """Where a memory is in its life (spec 1.2)."""
+    """Where a memory is in its life."""
 
     ACTIVE = "active"
     SUPERSEDED = "superseded"
@@ -124,7 +124,7 @@ class Status(StrEnum):
 
 
 class Tier(StrEnum):
-    """How valuable a memory has proved (spec 1.6)."""
+    """How valuable a memory has proved."""
 
     CURRENT = "current"
     SHORT_TERM = "short_term"
@@ -132,7 +132,7 @@ class Tier(StrEnum):
 
 
 class LinkKind(StrEnum):
-    """How one memory relates to another (spec 1.2)."""
+    """How one memory relates to another."""
 
     SUPERSEDES = "supersedes"
     CONTRADICTS = "contradicts"
@@ -149,7 +149,7 @@ class LinkKind(StrEnum):
 
 
 class SourceInterface(StrEnum):
-    """The tool a memory came from (spec 1.1)."""
+    """The tool a memory came from."""
 
     CLAUDE_CODE = "claude-code"
     CURSOR = "cursor"
@@ -164,7 +164,7 @@ class SourceInterface(StrEnum):
 
 
 class Source(StrEnum):
-    """The way a memory came about (spec 1.5)."""
+    """The way a memory came about."""
 
     USER_TAUGHT = "user_taught"
     AGENT_EXPLICIT = "agent_explicit"
@@ -223,7 +223,7 @@ class SourceRow:
 
 
 # fmt: off
-_TYPE_TABLE: tuple[tuple[str, str, int, int | None, str, str], ...] = (  # spec 1.3
+_TYPE_TABLE: tuple[tuple[str, str, int, int | None, str, str], ...] = (
     ("identity", "semantic", 1, None, "neutral", "who someone or the assistant is"),
     ("chain_of_command", "semantic", 1, None, "neutral", "who decides what"),
     ("decision", "semantic", 2, None, "blue", "a choice and its rationale"),
@@ -269,7 +269,7 @@ TYPES: tuple[TypeRow, ...] = tuple(
     for code, (type, kind, governance, half_life_days, chip, says) in enumerate(_TYPE_TABLE, 1)
 )
 
-GOVERNANCE: tuple[GovernanceRow, ...] = (  # spec 1.4
+GOVERNANCE: tuple[GovernanceRow, ...] = (
     GovernanceRow(
         governance=Governance.CONSTITUTIONAL,
         name="constitutional",
@@ -308,7 +308,7 @@ GOVERNANCE: tuple[GovernanceRow, ...] = (  # spec 1.4
     ),
 )
 
-SOURCES: tuple[SourceRow, ...] = (  # spec 1.5; authority: ours
+SOURCES: tuple[SourceRow, ...] = (  # authority: ours
     SourceRow(source=Source.USER_TAUGHT, trust_multiplier=1.4, authority=Authority.HUMAN),
     SourceRow(source=Source.AGENT_EXPLICIT, trust_multiplier=1.2, authority=Authority.AGENT),
     SourceRow(source=Source.QA_AUTO, trust_multiplier=1.1, authority=Authority.QA),
@@ -320,19 +320,19 @@ SOURCES: tuple[SourceRow, ...] = (  # spec 1.5; authority: ours
 )
 
 CODE_TAG = "code"  # marks source text, of which searches weigh the meaning more
-PROTECTED_TAGS: frozenset[str] = frozenset({  # spec 1.3: these always prevent archival
+PROTECTED_TAGS: frozenset[str] = frozenset({  # these always prevent archival
     "correction", "decision", "identity", "emotional_anchor",
     "commitment", "exact_value", "chain_of_command", "person",
 })  # fmt: skip
 
-LAYER_TAGS: tuple[tuple[Governance, frozenset[str]], ...] = (  # spec 1.4, firmest first
+LAYER_TAGS: tuple[tuple[Governance, frozenset[str]], ...] = (  # firmest first
     (Governance.CONSTITUTIONAL, frozenset({"identity", "chain_of_command"})),
     (Governance.LEGISLATIVE, frozenset({"decision", "correction", "commitment", "exact_value"})),
 )
 
-DEFAULT_GOVERNANCE = Governance.FACTUAL  # spec 1.4
-DEFAULT_CONFIDENCE = 0.8  # 0..1, spec 1.2
-CITATION_LENGTH = 40  # characters, spec 1.2
+DEFAULT_GOVERNANCE = Governance.FACTUAL
+DEFAULT_CONFIDENCE = 0.8  # 0..1
+CITATION_LENGTH = 40  # characters
 
 _TYPE_ROWS = {row.type: row for row in TYPES}
 _TYPES_BY_CODE = {row.code: row.type for row in TYPES}
@@ -361,7 +361,7 @@ def source_row(*, source: Source) -> SourceRow:
 
 
 def governance_of(*, type: MemoryType | None, tags: tuple[str, ...], pinned: bool) -> Governance:
-    """Choose the layer of a memory (spec 1.4).
+    """Choose the layer of a memory.
 
     A telling tag decides, else the type's row (None: a type that the registry does not know, so the
     default layer); a pinned memory is in layer 2 at least.
@@ -373,16 +373,16 @@ def governance_of(*, type: MemoryType | None, tags: tuple[str, ...], pinned: boo
 
 
 def is_protected(*, tags: tuple[str, ...]) -> bool:
-    """Say whether a tag forbids archival, whatever the layer (spec 1.3)."""
+    """Say whether a tag forbids archival, whatever the layer."""
     return not PROTECTED_TAGS.isdisjoint(tags)
 
 
 def may_be_forgotten_by_agent(*, governance: Governance, tags: tuple[str, ...]) -> bool:
-    """Say whether an agent may archive or delete a memory (spec 1.4)."""
+    """Say whether an agent may archive or delete a memory."""
     return governance > Governance.LEGISLATIVE and not is_protected(tags=tags)
 
 
 def activation_floor(*, governance: Governance, protected_or_pinned: bool) -> float:
-    """Return the lowest activation of a memory; at least 0 when protected or pinned (spec 1.4)."""
+    """Return the lowest activation of a memory; at least 0 when protected or pinned."""
     floor = governance_row(governance=governance).activation_floor
     return max(floor, 0.0) if protected_or_pinned else floor

@@ -1,1 +1,1 @@
-"""Places (projects, teams), people's parts in them, and who decides: the tenant schema (spec 7)."""
+"""Places (projects, teams), people's parts in them, and who decides: the tenant schema."""

@@ -1,4 +1,4 @@
-"""The audit log: who did what, when and from where, as a chain of hashes (spec 7.6).
+"""The audit log: who did what, when and from where, as a chain of hashes.
 
 An action appends one entry for the whole of what it did: a call that changes a thousand memories is
 one act, and its details hold the ids. The entry is written at the end of the unit of the act, so

@@ -1,4 +1,4 @@
-"""Who may do what in an organization: the role x act table (spec 7.2).
+"""Who may do what in an organization: the role x act table.
 
 A role is a person's part; a token only narrows it (`accounts.caller`). Personal memories stay their
 author's whatever the role: that is visibility, not an act.
@@ -40,7 +40,7 @@ _ADMIN = _STEWARD | {
     Act.MANAGE_TOKENS_OF_OTHERS,
 }
 
-ACTS: dict[Role, frozenset[Act]] = {  # spec 7.2; each role may also what the next one may
+ACTS: dict[Role, frozenset[Act]] = {  # each role may also what the next one may
     Role.OWNER: _ADMIN | {Act.DELETE_ORGANIZATION, Act.BILLING},
     Role.ADMIN: _ADMIN,
     Role.STEWARD: _STEWARD,

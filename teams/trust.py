@@ -1,4 +1,4 @@
-"""How far a person trusts the memory of a project: four levels and how they are earned (spec 7.4).
+"""How far a person trusts the memory of a project: four levels and how they are earned.
 
 Levels are kept per person and project, and never told to others. The first three are earned by what
 the person confirmed and corrected in person, one at a time, and stay; the fourth is only ever
@@ -16,7 +16,7 @@ from typing import Final
 from accounts.caller import Role
 
 HUNDREDTHS = 2  # digits of the table
-STEP_BACK_WRONG = 3  # wrong memories in one session, spec 7.4
+STEP_BACK_WRONG = 3  # wrong memories in one session
 
 
 class TrustLevel(IntEnum):
@@ -47,7 +47,7 @@ class LevelRow:
     asking: Asking
 
 
-LEVELS: tuple[LevelRow, ...] = (  # spec 7.4
+LEVELS: tuple[LevelRow, ...] = (
     LevelRow(
         level=TrustLevel.CAUTIOUS,
         from_session=1,
@@ -74,10 +74,10 @@ LEVELS: tuple[LevelRow, ...] = (  # spec 7.4
     ),
 )
 
-TO_STANDARD_SESSIONS = 3  # sessions at level 1, spec 7.4
-TO_STANDARD_CONFIRMED = 0.50  # share of memories confirmed, at least, spec 7.4
-TO_CONFIDENT_SESSIONS = 10  # sessions at level 2, spec 7.4
-TO_CONFIDENT_CORRECTED = 0.05  # share of memories corrected, below, spec 7.4
+TO_STANDARD_SESSIONS = 3  # sessions at level 1
+TO_STANDARD_CONFIRMED = 0.50  # share of memories confirmed, at least
+TO_CONFIDENT_SESSIONS = 10  # sessions at level 2
+TO_CONFIDENT_CORRECTED = 0.05  # share of memories corrected, below
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Sign a program in that has no browser: it asks, a person decides, it fetches a token (RFC 8628).
 
 The token is made when the program fetches it, with the rights that the person has then: nothing
-that could be used rests anywhere before, and who has left meanwhile has lent nothing (spec 8.3).
+that could be used rests anywhere before, and who has left meanwhile has lent nothing.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Invite people by e-mail, and take them in (spec 7.1). Nothing tells who has an account.
+"""Invite people by e-mail, and take them in. Nothing tells who has an account.
 
 The link carries a secret of which only a keyed hash is stored. It works once, for seven days, for
 the person signed in with the address it was sent to, while the inviter could still give its role.

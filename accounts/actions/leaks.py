@@ -1,4 +1,4 @@
-"""End tokens that were found where they should not be, and tell their owners (spec 8.1).
+"""End tokens that were found where they should not be, and tell their owners.
 
 Whoever holds the whole text could use the token, so a finder needs no other right to end it. The
 mail goes out as a job: sending it here would tell the finder by the time it takes.

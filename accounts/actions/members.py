@@ -1,4 +1,4 @@
-"""Change what people may do in an organization, and take them out of it (spec 7.2).
+"""Change what people may do in an organization, and take them out of it.
 
 The organization's row is locked first, so two owners cannot demote one another at the same moment
 and leave none. Taking somebody out ends their tokens there at once; their sessions end by

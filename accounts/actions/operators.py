@@ -1,4 +1,4 @@
-"""What operators do on the admin site, and the installation's first person (spec 10.1).
+"""What operators do on the admin site, and the installation's first person.
 
 An operator's act stands in the audit log of each organization that it touches.
 """

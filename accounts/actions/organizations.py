@@ -1,4 +1,4 @@
-"""Make an organization with its schema, rename it, limit its tokens and events (spec 7.1).
+"""Make an organization with its schema, rename it, limit its tokens and events.
 
 Making one takes three commits: the row with its owner, the schema, the mark that it is ready.
 Nothing shows an organization before the mark, and whoever asks again after a crash continues the

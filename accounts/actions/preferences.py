@@ -1,4 +1,4 @@
-"""How a person likes the pages: name, language, theme, shortcuts (spec 9.2)."""
+"""How a person likes the pages: name, language, theme, shortcuts."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""Make the application's role on a server of one's own, and let it in (spec 7.1, 10.1).
+"""Make the application's role on a server of one's own, and let it in.
 
 Web, worker and clock connect as a role that owns no table, for row-level security to hold. Where
 the settings know the owner, the application's role is the one of DATABASE_URL, with its password.

@@ -1,4 +1,4 @@
-"""Give a person a place: at sign-up, and whenever they sign in and belong nowhere (spec 7.1)."""
+"""Give a person a place: at sign-up, and whenever they sign in and belong nowhere."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Create, rotate and revoke API tokens; note their use (spec 8.1).
+"""Create, rotate and revoke API tokens; note their use.
 
 Whoever reads a token's text can act as its owner, so only the owner makes or rotates one; managers
 see and revoke the tokens of others.

@@ -1,4 +1,4 @@
-"""Try background work again, or cancel it, on somebody's word (spec 8.1)."""
+"""Try background work again, or cancel it, on somebody's word."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Programs without a browser sign in (RFC 8628): ask for codes, then for the token (spec 8.3).
+"""Programs without a browser sign in (RFC 8628): ask for codes, then for the token.
 
 Both calls need no credential. What they take is JSON, and refusals are problem documents as
 everywhere, whose `code` is the `error` of the RFC.
@@ -16,7 +16,7 @@ from accounts.api.shapes import Field, Record, Several, Text
 from accounts.backend import grants
 from accounts.caller import TokenScope
 
-PAGE: Final = "/device"  # where the person goes (spec 9.1)
+PAGE: Final = "/device"  # where the person goes
 CODE_MOST: Final = 100  # characters of a device code
 SCOPES: Final = tuple(scope.value for scope in TokenScope)
 ASKED: Final = Record(

@@ -1,4 +1,4 @@
-"""How an app declares its REST calls: as values, without knowing the web (spec 8.1).
+"""How an app declares its REST calls: as values, without knowing the web.
 
 An endpoint names its method, path and scope, the shape of its input, examples of its answers, and
 one function from an Ask to an Answer. The shell in `config.rest` does the rest alike for all of

@@ -1,4 +1,4 @@
-"""What an edge refuses before any action is asked: what cannot be read (spec 8.1, 10.5).
+"""What an edge refuses before any action is asked: what cannot be read.
 
 CairnError
 ├── MalformedRequest   400  not readable as what it says it is

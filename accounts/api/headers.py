@@ -1,4 +1,4 @@
-"""What headers say about who calls: the token, the software, the address (spec 8.1)."""
+"""What headers say about who calls: the token, the software, the address."""
 
 from collections.abc import Mapping
 from typing import Final

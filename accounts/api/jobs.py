@@ -1,4 +1,4 @@
-"""Background work over REST: list, look, try again, cancel (spec 8.1)."""
+"""Background work over REST: list, look, try again, cancel."""
 
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Tokens found in the open: how scanners know them, and where anybody reports them (spec 8.1).
+"""Tokens found in the open: how scanners know them, and where anybody reports them.
 
 Both calls need no credential. A report is answered alike whether its tokens are real or not.
 """

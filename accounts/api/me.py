@@ -1,4 +1,4 @@
-"""Who the server takes the caller for: the first call of every new connection (spec 8.1)."""
+"""Who the server takes the caller for: the first call of every new connection."""
 
 from typing import Any, Final
 

@@ -2,7 +2,7 @@
 
 Nothing is converted on the way: "7" is not 7, and a field that is not known is refused, because a
 misspelled field that is ignored is a loss nobody sees. All faults of a body are reported together,
-each with its JSON pointer. Query parameters are text, so `reads_text` turns them first. Spec 10.5.
+each with its JSON pointer. Query parameters are text, so `reads_text` turns them first.
 """
 
 import re

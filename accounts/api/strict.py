@@ -1,4 +1,4 @@
-"""JSON in, strictly: what is not exactly JSON we can store is refused with its place (spec 10.5).
+"""JSON in, strictly: what is not exactly JSON we can store is refused with its place.
 
 Stock parsers take NaN, keep the last of two equal keys, let NUL and lone surrogates through to a
 database that cannot hold them, and fall over deep nesting: each is a 500 or a silent change. Here
@@ -19,7 +19,7 @@ from accounts.api.errors import MalformedRequest
 from accounts.api.shapes import UNSTORABLE
 from accounts.errors import FieldError
 
-DEEPEST: Final = 32  # levels, spec 10.5
+DEEPEST: Final = 32  # levels
 LARGEST_WHOLE: Final = 2**63 - 1  # what every JSON reader and Postgres hold exactly
 LONGEST_NUMBER: Final = 400  # digits; longer ones are not even converted
 _TAKEN: Final[frozenset[type]] = frozenset({int, float, bool, type(None)})

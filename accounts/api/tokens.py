@@ -1,4 +1,4 @@
-"""API tokens over REST: made, rotated and revoked with the scope admin (spec 8.1)."""
+"""API tokens over REST: made, rotated and revoked with the scope admin."""
 
 from dataclasses import asdict
 from datetime import datetime

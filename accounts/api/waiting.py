@@ -1,4 +1,4 @@
-"""Wait for background work inside a request, bounded, holding nothing meanwhile (spec 8.1).
+"""Wait for background work inside a request, bounded, holding nothing meanwhile.
 
 Between two looks the database connection goes back to the pool: a handful of waiting callers would
 otherwise take all of them. In a surrounding transaction (tests) it stays, because it must. A thread

@@ -7,7 +7,7 @@ the tenant's schema for just that transaction. Outside of one, tenant tables do 
 The migration runner does the same for the template schema. Connections that ended while they lay in
 the pool are left out, so a restarted server is met by new ones at once and not by refusals.
 
-A connection is the application's role, which owns nothing (spec 7.1); migrations and maintenance
+A connection is the application's role, which owns nothing; migrations and maintenance
 become the owner of the tables with `as_owner`, where the settings know one.
 """
 

@@ -1,4 +1,4 @@
-"""What every connection starts with, kept in Postgres with the role that connects (spec 10.1).
+"""What every connection starts with, kept in Postgres with the role that connects.
 
 Not sent with each connection: a pooler in between refuses what it cannot keep apart, and between
 transactions it would hand one client's settings to the next. `manage.py migrate` stores them.

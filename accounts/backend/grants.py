@@ -1,4 +1,4 @@
-"""What a program without a browser asked for, until a person has decided (RFC 8628, spec 8.3).
+"""What a program without a browser asked for, until a person has decided (RFC 8628).
 
 It lies in the cache for ten minutes and in no table: it is asked before any organization is known,
 so a row would stand outside of every wall, and what is lost with the cache is asked again. Each

@@ -1,7 +1,7 @@
 """How long a silent server is waited for, and whether a kept connection still leads somewhere.
 
 A line can break so that nothing comes back and nothing ends: the driver would then wait for ever,
-and a request with it. The web process bounds each exchange (spec 10.5); workers and commands, whose
+and a request with it. The web process bounds each exchange; workers and commands, whose
 statements may rightly take minutes, do not. A connection whose other end has gone while nobody used
 it is readable at once, so it is found without asking the server anything.
 """

@@ -3,7 +3,7 @@
 Of tokens, invitations and sessions only keyed digests are stored, of second factors and of what
 sessions hold only ciphertext. New values are made under the pepper of now; what was made under an
 earlier one (CAIRN_TOKEN_PEPPER_FALLBACKS) is still recognized, so that it can be changed without
-logging anybody out (spec 8.1).
+logging anybody out.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Whether it is worth asking Redis now: after a failure, nobody does for a few seconds (spec 10.5).
+"""Whether it is worth asking Redis now: after a failure, nobody does for a few seconds.
 
 A Redis that hangs costs whoever asks it a whole timeout. What may be lost without harm (the call to
 open pages, the wake-up of a worker) shares one rest, so a request pays at most once, and only one

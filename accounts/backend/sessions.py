@@ -3,7 +3,7 @@
 In Django's own store the key of a row is the cookie itself, so who reads the table is everybody
 who is signed in. Here the row's key is a keyed digest and what the session holds (the secret of a
 second factor being set up, the key of a reset link) is encrypted. A session found under an earlier
-pepper is moved to the pepper of now (spec 8.1).
+pepper is moved to the pepper of now.
 """
 
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The outbox: background work as rows, committed together with their cause (spec 2.5)."""
+"""The outbox: background work as rows, committed together with their cause."""
 
 from django.db import models
 from django.db.models import Q

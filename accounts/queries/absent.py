@@ -1,4 +1,4 @@
-"""Who stands behind work that goes on after the request that began it (spec 2.5, 7.2).
+"""Who stands behind work that goes on after the request that began it.
 
 What a person or a token set going is done with the rights they have now: who has left, or a token
 that was revoked or has expired, has none any more.

@@ -1,4 +1,4 @@
-"""API tokens as values: the list people see, and the check of a presented token (spec 8.1).
+"""API tokens as values: the list people see, and the check of a presented token.
 
 `verify` is on the path of every request: one query through a door of the second wall, and one keyed
 hash. Nothing is cached, so what is revoked, expired or removed is refused at the next request.
@@ -19,7 +19,7 @@ from accounts.models import Membership, Token
 from accounts.sql import doors
 from accounts.sql.doors import Presented
 
-SILENT_AFTER: Final = timedelta(hours=24)  # spec 9.2
+SILENT_AFTER: Final = timedelta(hours=24)
 CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
 
 

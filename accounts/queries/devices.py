@@ -1,4 +1,4 @@
-"""What a program waits for, as the person sees it who is to decide (RFC 8628, spec 9.1)."""
+"""What a program waits for, as the person sees it who is to decide (RFC 8628)."""
 
 from accounts.backend import grants
 from accounts.backend.grants import Grant

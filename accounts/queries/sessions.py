@@ -1,4 +1,4 @@
-"""Whose session a cookie is, asked anew each time: for sockets, which outlive requests (spec 8.4).
+"""Whose session a cookie is, asked anew each time: for sockets, which outlive requests.
 
 Pages ask through Django's middleware. That one also renews what it finds under an earlier secret
 key, which only an answer with a cookie can do; this one only looks.

@@ -18,7 +18,7 @@ from accounts.errors import InvalidInput, NotFound, wrong_field
 from accounts.models import Job, Slot
 from accounts.sentences import of_parts, sentence
 
-MAXIMUM_PAGE: Final = 200  # spec 10.5
+MAXIMUM_PAGE: Final = 200
 STATES: Final = tuple(Job.State.values)
 UNSUCCESSFUL: Final = (Job.State.FAILED, Job.State.QUARANTINED, Job.State.CANCELLED)
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

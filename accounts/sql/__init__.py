@@ -1,1 +1,1 @@
-"""The second wall in Postgres: row-level security, and the few doors through it (spec 7.1)."""
+"""The second wall in Postgres: row-level security, and the few doors through it."""

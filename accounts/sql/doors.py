@@ -1,4 +1,4 @@
-"""The doors through the second wall: what may be asked before an organization is known (spec 7.1).
+"""The doors through the second wall: what may be asked before an organization is known.
 
 Each is a function of the owner's with one narrow purpose, in walls.sql. Everything else that
 touches a shared table runs inside a unit or a `tenancy.walled` block of its organization.

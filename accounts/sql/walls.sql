@@ -1,4 +1,4 @@
--- The second wall (spec 7.1). Which schema a statement reads comes from the search path, which rows
+-- The second wall. Which schema a statement reads comes from the search path, which rows
 -- it may see from the setting cairn.tenant; each is set from a different part of the credential, so
 -- a slip of one of them gives no rows instead of another organization's. Every table of a tenant
 -- carries its organization in a column that defaults to it. Without the setting nothing is seen.

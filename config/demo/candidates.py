@@ -1,4 +1,4 @@
-"""From a statement of a file to a candidate for the one door (spec 2)."""
+"""From a statement of a file to a candidate for the one door."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Which files of a folder speak about the work: agent rules, READMEs, documentation (spec 8.3).
+"""Which files of a folder speak about the work: agent rules, READMEs, documentation.
 
 Only names decide, so an import can be foretold. Folders that tools or package managers fill are not
 entered, links are not followed, and what is not read is named with its reason.

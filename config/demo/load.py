@@ -1,4 +1,4 @@
-"""Send candidates through the one door in batches, and count what became of them (spec 2.5)."""
+"""Send candidates through the one door in batches, and count what became of them."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""The one-command start: servers, web, worker and beat under one supervisor (spec 10.1)."""
+"""The one-command start: servers, web, worker and beat under one supervisor."""

@@ -1,4 +1,4 @@
-"""`python -m config.embedded run|servers|stop-check|manage`: the door of the start (spec 10.1)."""
+"""`python -m config.embedded run|servers|stop-check|manage`: the door of the start."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Why the one-command start stops: one sentence that also says the way out (spec 10.1).
+"""Why the one-command start stops: one sentence that also says the way out.
 
 StartError
 ├── HomeError      the data folder cannot be used: locked, not writable, disk full

@@ -1,4 +1,4 @@
-"""The data folder: what lies where in it, who holds it, and the secrets made once (spec 10.1)."""
+"""The data folder: what lies where in it, who holds it, and the secrets made once."""
 
 import errno
 import fcntl

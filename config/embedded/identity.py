@@ -1,4 +1,4 @@
-"""As whom the embedded Postgres runs, since it refuses to run as root (spec 10.1).
+"""As whom the embedded Postgres runs, since it refuses to run as root.
 
 A normal user runs it as is. Root puts it into a user namespace of its own, in which root is called
 by another name: files stay root's outside and no folder has to be opened for anyone. Where the

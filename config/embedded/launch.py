@@ -1,4 +1,4 @@
-"""Start one program so that it cannot outlive the supervisor (spec 10.1).
+"""Start one program so that it cannot outlive the supervisor.
 
 The kernel signals a child when the *thread* that started it ends, so children are started from the
 main thread only. Each child leads a process group of its own: Ctrl-C in the terminal reaches the

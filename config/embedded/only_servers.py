@@ -1,4 +1,4 @@
-"""Only Postgres and Valkey in the foreground, their addresses printed for a shell (spec 10.1).
+"""Only Postgres and Valkey in the foreground, their addresses printed for a shell.
 
 They run until SIGTERM, Ctrl-C, or the end of standard input, so a script that holds the other end
 of the pipe takes them down with itself.

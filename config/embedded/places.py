@@ -1,4 +1,4 @@
-"""Where the servers keep data and sockets, also when Postgres runs as another user (spec 10.1).
+"""Where the servers keep data and sockets, also when Postgres runs as another user.
 
 A unix socket's path may have 107 bytes, and a checkout can lie deep, so sockets live in a short
 folder named by a hash of the data folder. When Postgres runs as another user that cannot reach the

@@ -1,4 +1,4 @@
-"""The web server's address: is it free, and does the server behind it answer (spec 10.1)."""
+"""The web server's address: is it free, and does the server behind it answer."""
 
 import errno
 import os

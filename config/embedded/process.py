@@ -1,4 +1,4 @@
-"""One child across its restarts: started, its lines read, its death noticed (spec 10.1)."""
+"""One child across its restarts: started, its lines read, its death noticed."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Cairn's own three long-running programs: web, worker and beat (spec 10.1)."""
+"""Cairn's own three long-running programs: web, worker and beat."""
 
 import signal
 import sys

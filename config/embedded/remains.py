@@ -1,4 +1,4 @@
-"""What a killed start left behind: a server still shutting down, or only its pid file (spec 10.1).
+"""What a killed start left behind: a server still shutting down, or only its pid file.
 
 The caller holds the data folder's lock, so no other start of ours can be behind these. A server
 that works in the folder is waited for and then ended; a pid file whose number belongs to something

@@ -1,4 +1,4 @@
-"""What one start is made of, read from the environment before anything runs (spec 10.1)."""
+"""What one start is made of, read from the environment before anything runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The steps between started servers and a started product, as data (spec 10.1).
+"""The steps between started servers and a started product, as data.
 
 Each is a command of its own, run to its end in order; every one may be run again, except those
 that belong to the first start only, whose names are kept in the data folder once they are done.

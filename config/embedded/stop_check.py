@@ -1,4 +1,4 @@
-"""Say whether anything of a start still works over the data folder (spec 10.1)."""
+"""Say whether anything of a start still works over the data folder."""
 
 from collections.abc import Mapping
 

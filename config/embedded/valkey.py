@@ -1,4 +1,4 @@
-"""The embedded Valkey, which speaks Redis: its program, its start, and asking it (spec 10.1).
+"""The embedded Valkey, which speaks Redis: its program, its start, and asking it.
 
 It keeps an append-only file synced each second, so a kill loses at most the last second of wake-up
 calls; the work itself is rows in Postgres.

@@ -1,4 +1,4 @@
-"""The owner's way in: the file scripts read, and what is printed for the person (spec 10.1)."""
+"""The owner's way in: the file scripts read, and what is printed for the person."""
 
 import json
 from collections.abc import Mapping

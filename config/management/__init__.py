@@ -1,1 +1,1 @@
-"""Commands that put apps together (spec 10.1)."""
+"""Commands that put apps together."""

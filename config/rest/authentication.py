@@ -1,4 +1,4 @@
-"""Who calls: a token, or the session of the dashboard for one named organization (spec 7.1, 8.1).
+"""Who calls: a token, or the session of the dashboard for one named organization.
 
 A token names its organization; a session does not, so it needs the header `X-Cairn-Organization`,
 which is checked against the memberships, and a CSRF token on writes. Everything is decided by

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the same values that check and answer the calls (spec 8.1).
+"""The OpenAPI 3.1 document, made from the same values that check and answer the calls.
 
 So it cannot say something else than what happens; `tests/architecture/openapi.json` freezes it. The
 page at `/docs/api` shows it with Swagger UI from our own static files.

@@ -1,4 +1,4 @@
-"""What the REST shell itself refuses about retries (spec 8.1).
+"""What the REST shell itself refuses about retries.
 
 CairnError
 ├── InvalidInput

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: the same write sent twice is done once and answered alike (spec 8.1).
+"""`Idempotency-Key`: the same write sent twice is done once and answered alike.
 
 The key belongs to the credential and to the exact request (method, address, body). While the first
 is running, or for another request, the key is refused; refusals and failures are not kept.

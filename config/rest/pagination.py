@@ -1,4 +1,4 @@
-"""Cursors that callers cannot read or make: signed for one call and one organization (spec 8.1)."""
+"""Cursors that callers cannot read or make: signed for one call and one organization."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.errors import FieldError
 
 DEFAULT_LIMIT: Final = 50
-LARGEST_LIMIT: Final = 200  # spec 10.5
+LARGEST_LIMIT: Final = 200
 LONGEST_CURSOR: Final = 600  # characters
 
 FIELDS: Final = (

@@ -1,4 +1,4 @@
-"""Bodies: bounded, of a format the call takes, and then read strictly (spec 10.5)."""
+"""Bodies: bounded, of a format the call takes, and then read strictly."""
 
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from accounts.api import strict
 from accounts.api.errors import MalformedRequest, UnsupportedMedia
 from accounts.errors import TooLarge
 
-LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
+LARGEST_BODY: Final = 1_048_576  # bytes
 LARGEST_BULK: Final = 8 * LARGEST_BODY
 LONGEST_LENGTH: Final = 18  # digits of a Content-Length that are looked at
 NDJSON: Final = "application/x-ndjson"

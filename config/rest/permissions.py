@@ -1,4 +1,4 @@
-"""Whether the credential's scope covers the call: read to look, write to change (spec 8.1).
+"""Whether the credential's scope covers the call: read to look, write to change.
 
 What a role may do is decided below, by the actions; this only refuses a credential that was made
 for less, before anything is read.

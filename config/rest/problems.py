@@ -1,4 +1,4 @@
-"""Every refusal as application/problem+json (RFC 9457), with a stable type and a hint (spec 8.1).
+"""Every refusal as application/problem+json (RFC 9457), with a stable type and a hint.
 
 Our own errors carry all that is needed. What Django, DRF and the database driver raise is
 translated here once: a database that is away is a 503 with Retry-After, and text that Postgres
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
 TYPES: Final = "/docs/errors/#"
-RETRY_SECONDS: Final = 5  # what heals by itself does so within 10 s (spec 10.5)
+RETRY_SECONDS: Final = 5  # what heals by itself does so within 10 s
 AWAY: Final = (OperationalError, InterfaceError, PoolTimeout, TooManyRequests)
 
 PLAIN: Final[Mapping[int, tuple[str, str, str]]] = {  # status: code, title, hint

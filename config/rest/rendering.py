@@ -1,4 +1,4 @@
-"""JSON out: orjson straight to bytes; values of the product know nothing of it (spec 8.1)."""
+"""JSON out: orjson straight to bytes; values of the product know nothing of it."""
 
 from collections.abc import Mapping
 from typing import Any, Final

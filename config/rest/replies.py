@@ -2,7 +2,7 @@
 
 A link tells a client, and the tests that follow them, which value of an answer another call takes:
 the id of what was just made, its ETag as If-Match. All of it follows from the schema of the answer
-and the paths of the calls, so a new call is linked without being listed here. Spec 8.1.
+and the paths of the calls, so a new call is linked without being listed here.
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,7 @@ DRF answers what its views raise. What fails before or outside of them (no such 
 is not ours, a crash) would be a page of HTML; under `/api/` it becomes the same problem+json as
 everything else. Big answers are compressed here, after everything is decided. What a request does
 is known by its id and its address in the audit log. The counter of calls is put into the request,
-for pages, which know nothing of this layer. Spec 7.6, 8.1, 10.3.
+for pages, which know nothing of this layer.
 """
 
 import re

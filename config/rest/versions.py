@@ -1,4 +1,4 @@
-"""Versions of things: ETag `"v7"` out, If-Match in, so no edit is lost (spec 8.1, RFC 9110)."""
+"""Versions of things: ETag `"v7"` out, If-Match in, so no edit is lost (RFC 9110)."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""From declared endpoints to views: everything a call goes through, in one place (spec 8.1).
+"""From declared endpoints to views: everything a call goes through, in one place.
 
 credential → scope → organization → limits → strict reading → idempotency → the endpoint's one
 function → answer with ETag, cursor and Location. DRF gives the frame (authentication, permissions,

@@ -90,4 +90,4 @@ STATICFILES_DIRS = [ROOT / "frontend" / "static"]
 WHITENOISE_USE_FINDERS = True
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes, spec 10.5
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_048_576  # bytes

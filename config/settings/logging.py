@@ -1,4 +1,4 @@
-"""Logs: one line a record, with organization and request, never content (spec 10.3)."""
+"""Logs: one line a record, with organization and request, never content."""
 
 LOGGING = {
     "version": 1,

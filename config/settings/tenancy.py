@@ -1,4 +1,4 @@
-"""Database and tenants: one Postgres schema an organization, entered with SET LOCAL (spec 7.1).
+"""Database and tenants: one Postgres schema an organization, entered with SET LOCAL.
 
 Nothing here is kept on a session, so a pooler between transactions may stand in front of Postgres;
 what each connection starts with is stored there (accounts.backend.defaults).

@@ -1,4 +1,4 @@
-"""Template tags: names, chips, ages, statements, and drawings as inline SVG (spec 9.4).
+"""Template tags: names, chips, ages, statements, and drawings as inline SVG.
 
 They only present: no tag queries anything. Drawings use attributes and classes, not inline styles,
 because the content security policy forbids those.

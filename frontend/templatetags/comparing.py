@@ -1,4 +1,4 @@
-"""The drawing of an interval, as inline SVG with attributes and classes alone (spec 9.2, 9.4)."""
+"""The drawing of an interval, as inline SVG with attributes and classes alone."""
 
 from django import template
 from django.utils.html import format_html

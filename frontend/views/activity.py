@@ -1,4 +1,4 @@
-"""What happened in a project, newest first (spec 9.1)."""
+"""What happened in a project, newest first."""
 
 from django.http import HttpRequest, HttpResponse
 

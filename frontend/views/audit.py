@@ -1,4 +1,4 @@
-"""The audit log of an organization: a page with filters, and the same as CSV (spec 7.6, 9.2)."""
+"""The audit log of an organization: a page with filters, and the same as CSV."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""What every page does first and last: who calls, which organization, which frame (spec 7.1, 9.1).
+"""What every page does first and last: who calls, which organization, which frame.
 
 `member` is the only way into an organization from a page: it turns the session and the address into
 a Caller, enters the tenant, runs the view, and turns a refusal into a page. Views make one call to

@@ -1,4 +1,4 @@
-"""The check of a plan or a diff before the work: handed in, answered, not kept (spec 11.8)."""
+"""The check of a plan or a diff before the work: handed in, answered, not kept."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""How far the index of a project's code is, as a card that renews itself (spec 5.2, 9.2)."""
+"""How far the index of a project's code is, as a card that renews itself."""
 
 from django.http import HttpRequest, HttpResponse
 

@@ -1,4 +1,4 @@
-"""Memories that contradict each other, side by side, and what a person decides (spec 7.3, 9.2)."""
+"""Memories that contradict each other, side by side, and what a person decides."""
 
 from collections.abc import Mapping
 from typing import Any, Final

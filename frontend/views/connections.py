@@ -1,4 +1,4 @@
-"""Connections: how to connect an agent, and whether it works yet (spec 9.2)."""
+"""Connections: how to connect an agent, and whether it works yet."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The page on which a person decides about a program that waits for a token (RFC 8628, spec 9.1).
+"""The page on which a person decides about a program that waits for a token (RFC 8628).
 
 Three steps at one address: type the code, choose the organization where there are several, decide.
 Nothing is decided by opening a link: it only fills in the code.

@@ -1,4 +1,4 @@
-"""The documentation pages (spec 9.1)."""
+"""The documentation pages."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render

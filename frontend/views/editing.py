@@ -1,4 +1,4 @@
-"""Dialogs that change a memory: correct it, archive it, bring an old version back (spec 9.2)."""
+"""Dialogs that change a memory: correct it, archive it, bring an old version back."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The embedding models of an organization: look, switch, cancel, go back, drop (spec 3.3, 9.2)."""
+"""The embedding models of an organization: look, switch, cancel, go back, drop."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse

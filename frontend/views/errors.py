@@ -1,4 +1,4 @@
-"""Pages for what went wrong: each says what failed, what to do, and the request id (spec 9.3)."""
+"""Pages for what went wrong: each says what failed, what to do, and the request id."""
 
 import logging
 import sys

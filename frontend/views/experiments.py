@@ -1,4 +1,4 @@
-"""What memory changed: groups of sessions, single memories, who is compared (spec 9.2, 10.4)."""
+"""What memory changed: groups of sessions, single memories, who is compared."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

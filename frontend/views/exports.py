@@ -1,4 +1,4 @@
-"""Exporting memories: a file of what passes the filters of the list (spec 9.2)."""
+"""Exporting memories: a file of what passes the filters of the list."""
 
 from django.http import FileResponse, HttpRequest
 from django.views.decorators.http import require_POST

@@ -1,4 +1,4 @@
-"""What conversations of a project may teach, and what models may be asked for it (spec 2.3)."""
+"""What conversations of a project may teach, and what models may be asked for it."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST

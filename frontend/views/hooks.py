@@ -1,4 +1,4 @@
-"""What gives memory back in a project, each hook switched by itself (spec 4.6)."""
+"""What gives memory back in a project, each hook switched by itself."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST

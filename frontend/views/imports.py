@@ -1,4 +1,4 @@
-"""Importing files: hand them in, see what they would do, take them in and back (spec 9.2)."""
+"""Importing files: hand them in, see what they would do, take them in and back."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The review inbox: what waits, one item, and the verdicts with their undo (spec 9.2)."""
+"""The review inbox: what waits, one item, and the verdicts with their undo."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta

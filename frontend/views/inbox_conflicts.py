@@ -1,4 +1,4 @@
-"""Conflicts in the review inbox: both sides, a verdict with its undo (spec 9.1, 9.2)."""
+"""Conflicts in the review inbox: both sides, a verdict with its undo."""
 
 from uuid import UUID
 

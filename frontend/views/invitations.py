@@ -1,4 +1,4 @@
-"""The page behind an invitation's link (spec 7.1)."""
+"""The page behind an invitation's link."""
 
 from datetime import datetime
 

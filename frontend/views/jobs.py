@@ -1,4 +1,4 @@
-"""Background work: what waits, runs and failed, and trying it again (spec 9.1, 9.2)."""
+"""Background work: what waits, runs and failed, and trying it again."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The front door: sign in, or go on to one's organization (spec 9.1)."""
+"""The front door: sign in, or go on to one's organization."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Links of a memory: one is taken back on its page, and put back by the toast (spec 9.2)."""
+"""Links of a memory: one is taken back on its page, and put back by the toast."""
 
 from uuid import UUID
 

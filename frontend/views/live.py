@@ -1,4 +1,4 @@
-"""The change feed for pages whose socket is down: the same messages, asked for (spec 9.2)."""
+"""The change feed for pages whose socket is down: the same messages, asked for."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 

@@ -1,4 +1,4 @@
-"""The memory browser: list, search, peek, detail, and the same as JSON and Markdown (spec 9.2)."""
+"""The memory browser: list, search, peek, detail, and the same as JSON and Markdown."""
 
 import json
 from dataclasses import asdict

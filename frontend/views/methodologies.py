@@ -1,4 +1,4 @@
-"""Methodologies, ours and the organization's own: what they map, pass on and add (spec 4.6)."""
+"""Methodologies, ours and the organization's own: what they map, pass on and add."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Notes: documents that memories come from, line by line with them; kept and removed (spec 2.8)."""
+"""Notes: documents that memories come from, line by line with them; kept and removed."""
 
 from typing import Any, Final
 from uuid import UUID

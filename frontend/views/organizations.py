@@ -1,4 +1,4 @@
-"""Organizations and their projects: choose one, see them, make one (spec 9.1)."""
+"""Organizations and their projects: choose one, see them, make one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The overview of a project: figures counted now, what needs attention, what happens (spec 9.2)."""
+"""The overview of a project: figures counted now, what needs attention, what happens."""
 
 from django.http import HttpRequest, HttpResponse
 

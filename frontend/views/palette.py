@@ -1,4 +1,4 @@
-"""The command palette: pages, projects and memories that fit what is typed (spec 9.3)."""
+"""The command palette: pages, projects and memories that fit what is typed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Settings of a project, teams, and who belongs to either (spec 7.2, 9.2)."""
+"""Settings of a project, teams, and who belongs to either."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Rolling back on a page: choose, see what it takes back, take it back, undo (spec 4.3, 9.2)."""
+"""Rolling back on a page: choose, see what it takes back, take it back, undo."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass

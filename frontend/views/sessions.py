@@ -1,4 +1,4 @@
-"""Sessions of agents: the list, and one with what was said and what was remembered (spec 9.2)."""
+"""Sessions of agents: the list, and one with what was said and what was remembered."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""Settings of an organization: its name, people and invitations, tokens (spec 9.2)."""
+"""Settings of an organization: its name, people and invitations, tokens."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""The steps of a session: the ribbon, and what one bar of it holds (spec 9.2)."""
+"""The steps of a session: the ribbon, and what one bar of it holds."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Communication styles, the organization's and one's own, and which one fits (spec 2.9, 9.2)."""
+"""Communication styles, the organization's and one's own, and which one fits."""
 
 import re
 from typing import Any, Final

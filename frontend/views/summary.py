@@ -1,4 +1,4 @@
-"""Decide on its page about what a session came to, and take that back (spec 9.2, 4.4)."""
+"""Decide on its page about what a session came to, and take that back."""
 
 from collections.abc import Callable
 from typing import Final

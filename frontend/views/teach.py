@@ -1,4 +1,4 @@
-"""The Teach panel: write a memory down, see its type, its like, and any secret first (spec 9.2)."""
+"""The Teach panel: write a memory down, see its type, its like, and any secret first."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a project's memories are about: its topics, and one with its memories (spec 5.3)."""
+"""What a project's memories are about: its topics, and one with its memories."""
 
 from urllib.parse import urlencode
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""How far a person trusts the memory of a project: the dial, and what comes next (spec 9.2)."""
+"""How far a person trusts the memory of a project: the dial, and what comes next."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

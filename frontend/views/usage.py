@@ -1,4 +1,4 @@
-"""What models cost: a month by day, project and model, against its cap (spec 9.2)."""
+"""What models cost: a month by day, project and model, against its cap."""
 
 from datetime import date, timedelta
 

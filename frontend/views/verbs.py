@@ -1,4 +1,4 @@
-"""The verbs of a memory: confirm, pin, unpin, restore; and the same for a selection (spec 9.2)."""
+"""The verbs of a memory: confirm, pin, unpin, restore; and the same for a selection."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

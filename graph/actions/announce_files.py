@@ -1,4 +1,4 @@
-"""Say which files a project has: what of them must be sent, and what of it is gone (spec 5.2).
+"""Say which files a project has: what of them must be sent, and what of it is gone.
 
 A manifest is whole. What it does not name goes at once, what is other than it was is stale at once,
 and is known again when its text has come and its edges are made anew. The newest manifest counts:

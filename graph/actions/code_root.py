@@ -1,4 +1,4 @@
-"""The node of a project's code as a whole, which whoever writes its index holds (spec 5.2)."""
+"""The node of a project's code as a whole, which whoever writes its index holds."""
 
 from typing import Any, Final
 from uuid import UUID

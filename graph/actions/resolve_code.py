@@ -1,4 +1,4 @@
-"""Make the edges of a project's code anew, from what its files define and name (spec 5.1, 5.2).
+"""Make the edges of a project's code anew, from what its files define and name.
 
 Read in one unit, thought about in none, written in another under the lock of the index: only what
 is other than before is written. When files came or went meanwhile, nothing is, and the work is

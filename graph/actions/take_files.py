@@ -1,4 +1,4 @@
-"""Take in files that a manifest announced: read what they define and what they name (spec 5.2).
+"""Take in files that a manifest announced: read what they define and what they name.
 
 Each is parsed while its sender waits, apart from this process and bounded in time and memory, and
 its text is let go of: no queue, log or table ever holds it. What it defines stands at once, its

@@ -1,1 +1,1 @@
-"""Algorithms over the graph, pure (spec 5.3)."""
+"""Algorithms over the graph, pure."""

@@ -1,4 +1,4 @@
-"""Which layers of the graph a question is about, by its words (spec 5.3). Pure, no model.
+"""Which layers of the graph a question is about, by its words. Pure, no model.
 
 before, after, when: what came when; why, because, caused: what led to what; who, maintains: who has
 to do with it, and so what it is part of; anything else: what is related. The other words of a row

@@ -1,4 +1,4 @@
-"""The index of a project's code over REST: manifest, missing files, progress (spec 5.2, 8.1)."""
+"""The index of a project's code over REST: manifest, missing files, progress."""
 
 import base64
 import binascii

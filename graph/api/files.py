@@ -1,4 +1,4 @@
-"""Files of a project's code and what each defines, over REST (spec 8.1)."""
+"""Files of a project's code and what each defines, over REST."""
 
 from collections.abc import Mapping
 from typing import Any, Final

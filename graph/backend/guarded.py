@@ -1,4 +1,4 @@
-"""Parse files that nobody vouches for, in a process that may be lost (spec 5.2).
+"""Parse files that nobody vouches for, in a process that may be lost.
 
 One process lives long and parses one file at a time, for whoever asks in this one. When a file
 takes too long it is killed. When it dies of a file it is started anew and asked once more, because

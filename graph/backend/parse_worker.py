@@ -1,4 +1,4 @@
-"""The process that parses what comes from outside: reads files, answers what they hold (spec 5.2).
+"""The process that parses what comes from outside: reads files, answers what they hold.
 
 It knows no database, no secret and no Django, and the system bounds its memory and the time that a
 file may take of the processor. It may die of a file at any moment; whoever asked starts another.

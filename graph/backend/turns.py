@@ -1,4 +1,4 @@
-"""How many calls of one organization have files read at a time (spec 5.2, 10.5).
+"""How many calls of one organization have files read at a time.
 
 All calls of a process share one parser, and each that waits for it keeps a thread. So nobody's
 calls take all of them: what is more than a few is told to come again. The places are in Redis,

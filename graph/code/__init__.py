@@ -1,1 +1,1 @@
-"""Code read and understood: files into symbols, references, chunks and edges (spec 5.2)."""
+"""Code read and understood: files into symbols, references, chunks and edges."""

@@ -1,4 +1,4 @@
-"""What languages bring along: names whose calls say nothing of a project (spec 5.2)."""
+"""What languages bring along: names whose calls say nothing of a project."""
 
 import builtins
 

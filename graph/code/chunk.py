@@ -1,4 +1,4 @@
-"""Where a file is cut into chunks: at functions and classes, never inside of a body (spec 5.2).
+"""Where a file is cut into chunks: at functions and classes, never inside of a body.
 
 Some lines stay together: a function, a class that is not long, a nameless function. What shares a
 line with them stays with them, too. Everything else is cut where what it belongs to changes (a long
@@ -14,7 +14,7 @@ from itertools import groupby, takewhile
 from graph.code.values import Chunk
 from graph.vocabulary import NodeKind
 
-PIECE = 100  # lines of what has no bodies, as of an unknown language (spec 5.2)
+PIECE = 100  # lines of what has no bodies, as of an unknown language
 LONGEST_CLASS = 100  # lines; the members of longer ones are chunks of their own; ours
 MOST_LEADING = 30  # lines of comments that go with what they stand above; ours
 LONGEST_BODY = 500  # lines; only longer ones are cut; ours

@@ -1,4 +1,4 @@
-"""Which language a file is written in, by its name: one literal table (spec 5.2)."""
+"""Which language a file is written in, by its name: one literal table."""
 
 from enum import StrEnum
 from posixpath import splitext

@@ -1,4 +1,4 @@
-"""What a manifest says of a project's files, held against what is known of them (spec 5.2).
+"""What a manifest says of a project's files, held against what is known of them.
 
 A manifest is whole: a file that it does not name is gone. What is other than known is missing until
 its text has come once.

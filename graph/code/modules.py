@@ -1,4 +1,4 @@
-"""Where imports lead: from a module as it is written to files of the project (spec 5.2).
+"""Where imports lead: from a module as it is written to files of the project.
 
 Each language has its own customs, and none is asked to run. What leads out of the project leads
 nowhere.

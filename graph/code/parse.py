@@ -1,4 +1,4 @@
-"""Read one file of code: its symbols, what they refer to, and its chunks (spec 5.2).
+"""Read one file of code: its symbols, what they refer to, and its chunks.
 
 Nothing is believed of a file. What is no text, too large, or written by a program for programs is
 not parsed, and `problems` says so; a tree with errors is read as far as it goes. Parsing can still

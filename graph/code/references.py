@@ -1,4 +1,4 @@
-"""What a file refers to: imports, calls, and what its classes inherit and implement (spec 5.1)."""
+"""What a file refers to: imports, calls, and what its classes inherit and implement."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

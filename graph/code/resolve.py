@@ -1,4 +1,4 @@
-"""Make edges of what the files of a project refer to: calls by imports and names (spec 5.1, 5.2).
+"""Make edges of what the files of a project refer to: calls by imports and names.
 
 What leads nowhere in the project is kept as it was written, with little confidence, except for what
 the language itself brings along. The same said several times is one edge, and weighs as often.

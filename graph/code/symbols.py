@@ -1,4 +1,4 @@
-"""What a file defines: the definitions found in its tree, named by what they stand in (spec 5.2).
+"""What a file defines: the definitions found in its tree, named by what they stand in.
 
 A definition stands in the smallest one around it. One that was found twice (with its decorators or
 its `export`, and without them) is one, as far as it reaches.

@@ -1,4 +1,4 @@
-"""Which files and functions are tests, and of what, by the customs of each language (spec 5.1)."""
+"""Which files and functions are tests, and of what, by the customs of each language."""
 
 import re
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""The index of a project's code: how far it is, its files, what each defines (spec 5.2).
+"""The index of a project's code: how far it is, its files, what each defines.
 
 Code is seen by whoever sees its project, so every read begins with finding that.
 """

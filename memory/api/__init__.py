@@ -1,1 +1,1 @@
-"""REST calls about memories (spec 8.1): values in, one action or query, plain data out."""
+"""REST calls about memories: values in, one action or query, plain data out."""

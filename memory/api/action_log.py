@@ -1,4 +1,4 @@
-"""What became of candidates, over REST: rows and counts (spec 2, 8.1)."""
+"""What became of candidates, over REST: rows and counts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

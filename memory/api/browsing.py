@@ -1,4 +1,4 @@
-"""Ways to ask without words over REST: what is alike, about a file, in time (spec 3.2, 8.1)."""
+"""Ways to ask without words over REST: what is alike, about a file, in time."""
 
 from datetime import datetime
 from typing import Any, Final

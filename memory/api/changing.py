@@ -1,4 +1,4 @@
-"""Changing memories over REST: edit, archive, restore, confirm, correct, pin (spec 8.1)."""
+"""Changing memories over REST: edit, archive, restore, confirm, correct, pin."""
 
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Checks over REST: a plan or a diff, held against what is known (spec 8.1, 11.8)."""
+"""Checks over REST: a plan or a diff, held against what is known."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

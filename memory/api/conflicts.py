@@ -1,4 +1,4 @@
-"""Conflicts over REST: which are open, one with both sides, and settling them (spec 7.3, 8.1)."""
+"""Conflicts over REST: which are open, one with both sides, and settling them."""
 
 from collections.abc import Mapping
 from typing import Any, Final

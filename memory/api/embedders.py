@@ -1,4 +1,4 @@
-"""Embedding models over REST: look, switch, cancel, go back, drop (spec 3.3, 8.1)."""
+"""Embedding models over REST: look, switch, cancel, go back, drop."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Named things over REST: what memories name, and what is known about one of it (spec 8.1)."""
+"""Named things over REST: what memories name, and what is known about one of it."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What agents did, over REST: events are appended to a session (spec 4.1, 8.1)."""
+"""What agents did, over REST: events are appended to a session."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""What memory changed, over REST: groups of sessions, and memories one by one (spec 10.4, 11.6)."""
+"""What memory changed, over REST: groups of sessions, and memories one by one."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Exports over REST: a file of what the caller may see and a filter lets through (spec 8.1)."""
+"""Exports over REST: a file of what the caller may see and a filter lets through."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Hooks of agents' programs over REST: their payload in, their answer out (spec 8.3, 4.6)."""
+"""Hooks of agents' programs over REST: their payload in, their answer out."""
 
 import time
 from dataclasses import replace

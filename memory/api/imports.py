@@ -1,4 +1,4 @@
-"""Imports over REST: what a file would do, take it in, and take it back (spec 8.1, 8.3)."""
+"""Imports over REST: what a file would do, take it in, and take it back."""
 
 from collections.abc import Mapping
 from typing import Any, Final

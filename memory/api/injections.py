@@ -1,4 +1,4 @@
-"""What is given back to a session, over REST: between its steps, and its ledger (spec 4.6, 8.1)."""
+"""What is given back to a session, over REST: between its steps, and its ledger."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

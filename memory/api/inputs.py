@@ -60,7 +60,7 @@ SCOPE: Final = Text(largest=12, choices=tuple(item.value for item in Scope))
 NEW_SCOPE: Final = Text(  # a team is named where a memory is moved to it
     largest=12, choices=tuple(item.value for item in Scope if item is not Scope.TEAM)
 )
-TAGS: Final = Several(of=Text(largest=64, smallest=1), largest=64)  # spec 10.5
+TAGS: Final = Several(of=Text(largest=64, smallest=1), largest=64)
 FILES: Final = Several(of=Text(largest=400, smallest=1), largest=64)
 MODULES: Final = Several(of=Text(largest=200, smallest=1), largest=64)
 PROJECT: Final = Field(

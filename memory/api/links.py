@@ -1,4 +1,4 @@
-"""Links between memories over REST: those of a memory, and taking one back (spec 1.2, 2.4)."""
+"""Links between memories over REST: those of a memory, and taking one back."""
 
 from collections.abc import Mapping
 from typing import Any, Final

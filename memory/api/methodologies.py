@@ -1,4 +1,4 @@
-"""Methodologies over REST: those there are, and the organization's own (spec 3.1, 8.1)."""
+"""Methodologies over REST: those there are, and the organization's own."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Source notes over REST: documents that memories come from (spec 2.8, 8.1)."""
+"""Source notes over REST: documents that memories come from."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

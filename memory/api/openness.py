@@ -1,4 +1,4 @@
-"""Opening and closing projects over REST (spec 7.2, 8.1)."""
+"""Opening and closing projects over REST."""
 
 from dataclasses import asdict
 from typing import Any, Final

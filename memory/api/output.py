@@ -1,4 +1,4 @@
-"""Memories as JSON: plain functions, because this is the largest part of an answer (spec 8.1)."""
+"""Memories as JSON: plain functions, because this is the largest part of an answer."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""How much types of memories count in the phases of a project, over REST (spec 3.1, 10.4)."""
+"""How much types of memories count in the phases of a project, over REST."""
 
 from collections.abc import Mapping
 from typing import Any, Final

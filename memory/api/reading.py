@@ -1,4 +1,4 @@
-"""Reading memories over REST: a page, one, and how one changed (spec 8.1)."""
+"""Reading memories over REST: a page, one, and how one changed."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The review inbox over REST: what waits, one item, and the verdicts (spec 8.1, 9.2)."""
+"""The review inbox over REST: what waits, one item, and the verdicts."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

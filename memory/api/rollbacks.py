@@ -1,4 +1,4 @@
-"""Rolling back over REST: what it would take back, and taking it back (spec 4.3, 8.1)."""
+"""Rolling back over REST: what it would take back, and taking it back."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Search over REST (spec 8.1, 3): the busiest call, so it does nothing but translate."""
+"""Search over REST: the busiest call, so it does nothing but translate."""
 
 from typing import Final
 

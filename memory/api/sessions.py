@@ -1,4 +1,4 @@
-"""Sessions over REST: open, look, append turns, end (spec 2.7, 8.1)."""
+"""Sessions over REST: open, look, append turns, end."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Communication styles over REST: those there are, and the one that fits (spec 2.9, 8.1)."""
+"""Communication styles over REST: those there are, and the one that fits."""
 
 from collections.abc import Mapping
 from typing import Any, Final

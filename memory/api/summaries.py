@@ -1,4 +1,4 @@
-"""What a session came to, over REST: look at it, and decide about it (spec 4.4, 8.1)."""
+"""What a session came to, over REST: look at it, and decide about it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

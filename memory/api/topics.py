@@ -1,4 +1,4 @@
-"""Topics over REST: what memories are about, and the memories of one (spec 5.3, 8.1)."""
+"""Topics over REST: what memories are about, and the memories of one."""
 
 from collections.abc import Mapping
 from typing import Any, Final

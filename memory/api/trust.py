@@ -1,4 +1,4 @@
-"""Trust over REST: where the caller stands in a project, and setting it (spec 7.4)."""
+"""Trust over REST: where the caller stands in a project, and setting it."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What was said, over REST: read turn by turn, and searched verbatim (spec 2.7, 8.1)."""
+"""What was said, over REST: read turn by turn, and searched verbatim."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

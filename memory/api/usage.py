@@ -1,4 +1,4 @@
-"""What models cost, over REST (spec 2.3, 8.1)."""
+"""What models cost, over REST."""
 
 from collections.abc import Mapping
 from datetime import date

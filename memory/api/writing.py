@@ -1,4 +1,4 @@
-"""Remembering over REST: one, and many at once (spec 8.1, 2)."""
+"""Remembering over REST: one, and many at once."""
 
 from typing import Any, Final
 

@@ -1,1 +1,1 @@
-"""Work that is still ahead, held against what is known: plans and diffs (spec 11.8)."""
+"""Work that is still ahead, held against what is known: plans and diffs."""

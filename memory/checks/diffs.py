@@ -1,4 +1,4 @@
-"""A unified diff, read strictly: which files change how, and which lines come and go (spec 11.8).
+"""A unified diff, read strictly: which files change how, and which lines come and go.
 
 What `git diff`, `git show`, `git format-patch` and plain `diff -u` print. A hunk is read by the
 counts of its head, so that a line of text that looks like a head is none, and a diff that was cut

@@ -1,4 +1,4 @@
-"""A plan as people and agents write it, as steps: Markdown or plain sentences (spec 11.8).
+"""A plan as people and agents write it, as steps: Markdown or plain sentences.
 
 An item of a list is a step with the lines that belong to it, a heading is one, and where there is
 no list each paragraph is taken by its sentences. Steps are counted from 1 as they stand, whatever

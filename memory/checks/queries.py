@@ -1,4 +1,4 @@
-"""Files that sessions touch together, of those that work ahead is about (spec 4.5, 11.8)."""
+"""Files that sessions touch together, of those that work ahead is about."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The calls of a Cairn server as functions of one client (spec 8.1, 8.3).
+"""The calls of a Cairn server as functions of one client.
 
 with Client(connection=Connection(url="https://cairn.example.org", token="crn_pat_…")) as cairn:
     cairn.add(content="Deploys need the VPN, because the registry is internal.", project="shop")

@@ -1,4 +1,4 @@
-"""Commands that ask: search, recent, stats, who one is, what is there (spec 8.3)."""
+"""Commands that ask: search, recent, stats, who one is, what is there."""
 
 from collections import Counter
 from typing import Annotated, Final

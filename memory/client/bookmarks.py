@@ -1,4 +1,4 @@
-"""How far each transcript was sent, so that the next time goes on from there (spec 8.3).
+"""How far each transcript was sent, so that the next time goes on from there.
 
 A bookmark is one small file for a server, a project and a session. It is written after the server
 has taken a batch, so a run that is cut off sends at most one batch again, which changes nothing. It

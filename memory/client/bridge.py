@@ -1,6 +1,6 @@
 """`cairn mcp`: the Model Context Protocol over stdin and stdout, for programs that know no other.
 
-A line in is a message for the server's `/mcp`, a line out is its answer (spec 8.2). What has no id
+A line in is a message for the server's `/mcp`, a line out is its answer. What has no id
 gets no answer. What fails on the way is told as an error of JSON-RPC, so that the program goes on.
 """
 

@@ -1,4 +1,4 @@
-"""The command that checks a plan or a diff before it is work: `cairn check` (spec 8.3, 11.8).
+"""The command that checks a plan or a diff before it is work: `cairn check`.
 
 Made for people, for hooks of git and for CI: what stops ends with an exit code of its own, what
 calls for caution, or was not all looked at, only with `--strict`. An empty diff has nothing to

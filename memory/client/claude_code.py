@@ -1,4 +1,4 @@
-"""Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl` (spec 8.3).
+"""Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`.
 
 A line has a `type`; those of `user` and `assistant` hold a message of blocks. One answer of the
 model is written over several lines of one message id: that is a step. What the program says to

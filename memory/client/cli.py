@@ -1,4 +1,4 @@
-"""The command line `cairn`: its options, its commands, its exit codes (spec 8.3).
+"""The command line `cairn`: its options, its commands, its exit codes.
 
 Exit codes: 0 done, 1 a fault, 2 used wrongly, 3 the token, 4 not found, 5 done in part, 6 a check
 says stop. Options that say how to tell (`--json`, `--quiet`) may stand anywhere.

@@ -1,4 +1,4 @@
-"""The files of a project's code on this machine: which there are, what of them is sent (spec 5.2).
+"""The files of a project's code on this machine: which there are, what of them is sent.
 
 In a repository git says which belong to it, ignored ones not. What is in no language that the
 server reads, no text, too large, made by a tool, or made to hold secrets stays here. Of the others,

@@ -1,4 +1,4 @@
-"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (spec 8.3).
+"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`.
 
 A line is `{timestamp, type, payload}`: `event_msg` tells people what happens, `response_item` is
 what went to and came from the model. Many a message stands in both, so the second of a pair is left

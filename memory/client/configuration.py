@@ -1,4 +1,4 @@
-"""Where the server is and who calls: arguments, then the environment, then a file (spec 8.3).
+"""Where the server is and who calls: arguments, then the environment, then a file.
 
 The file holds a token, so it is made for its owner alone, and replaced as a whole.
 """

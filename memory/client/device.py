@@ -1,4 +1,4 @@
-"""Sign in with a code that a person types in a browser, wherever that is (RFC 8628, spec 8.3).
+"""Sign in with a code that a person types in a browser, wherever that is (RFC 8628).
 
 The program shows the code and asks at the server's pace until somebody has decided; while the
 server does not answer it asks more rarely (RFC 8628, 3.5). What it is given is a token like any

@@ -1,4 +1,4 @@
-"""What is wrong between this machine and the server, one small check each (spec 8.3).
+"""What is wrong between this machine and the server, one small check each.
 
 A check that cannot be made because an earlier one failed is left out; it would say the same.
 """

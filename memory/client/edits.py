@@ -1,4 +1,4 @@
-"""What is put into the files of agents, and taken out of them: texts in, texts out (spec 8.3).
+"""What is put into the files of agents, and taken out of them: texts in, texts out.
 
 A JSON file gets one key, or entries in its lists, another file a block between two marks. All else
 of the file stays as it is, putting twice is putting once, and taking out what was put leaves what

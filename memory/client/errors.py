@@ -1,4 +1,4 @@
-"""What can go wrong beside the agent, each with the exit code of the command line (spec 8.3).
+"""What can go wrong beside the agent, each with the exit code of the command line.
 
     ClientError                1   what nothing below says better
     ├── Misused                2   a command or a call that cannot be meant so

@@ -1,4 +1,4 @@
-"""Where the transcripts of agents lie, and which session each is (spec 8.3)."""
+"""Where the transcripts of agents lie, and which session each is."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The programs that agents run in, and what each needs in which file (spec 8.3)."""
+"""The programs that agents run in, and what each needs in which file."""
 
 import json
 from collections.abc import Callable, Mapping

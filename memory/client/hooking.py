@@ -1,4 +1,4 @@
-"""What tells agents' programs to run our script, from the files of the plugin (spec 4.6, 8.3).
+"""What tells agents' programs to run our script, from the files of the plugin.
 
 The programs run one script, below one's home, that reads address and token from where `cairn login`
 keeps them: so no hook holds a secret, and a new login needs no new hook. The text of a hook stays

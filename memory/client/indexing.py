@@ -1,4 +1,4 @@
-"""The command that sends a project's code to be indexed: `cairn index` (spec 5.2, 8.3).
+"""The command that sends a project's code to be indexed: `cairn index`.
 
 The server is told path and hash of every file, says which it lacks, and only those travel. So a run
 that was cut off goes on where it stopped, and a second one sends nothing.

@@ -1,4 +1,4 @@
-"""Put what agents need into their files, with a way back for each (spec 8.3).
+"""Put what agents need into their files, with a way back for each.
 
 Before a file is touched for the first time its bytes are kept and a receipt is written. Taking out
 gives those bytes back where nobody has changed the file since; else it takes out our part alone.

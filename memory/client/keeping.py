@@ -1,4 +1,4 @@
-"""Commands that hand in and take out: add, import, export (spec 8.3)."""
+"""Commands that hand in and take out: add, import, export."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Secrets are taken out on this machine, before anything is sent (spec 7.6, 8.3).
+"""Secrets are taken out on this machine, before anything is sent.
 
 A short table of its own: what assigns a password, what travels in a header, what vendors begin
 their keys with, whole private keys. The server looks again with its full catalog; these rules are

@@ -1,4 +1,4 @@
-"""Commands that stop what agents are given, and let it go on (spec 4.6, 8.3)."""
+"""Commands that stop what agents are given, and let it go on."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 

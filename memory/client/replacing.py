@@ -1,4 +1,4 @@
-"""Whether a manifest belongs to the index that it would replace (spec 5.2).
+"""Whether a manifest belongs to the index that it would replace.
 
 A manifest is whole: what it does not name is gone, and what it names is seen by all of a project.
 So one of another repository is not sent without being asked for.

@@ -1,4 +1,4 @@
-"""Replay transcripts into sessions: read, masked here, sent in batches, ended (spec 8.3).
+"""Replay transcripts into sessions: read, masked here, sent in batches, ended.
 
 A session is found again by the name of its transcript, and what it holds by sequence numbers that
 follow from lines: so a transcript that is sent twice, in whole or in part, is stored once.

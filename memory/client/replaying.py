@@ -1,4 +1,4 @@
-"""Commands that send transcripts: replay what was, sync what came since (spec 8.3)."""
+"""Commands that send transcripts: replay what was, sync what came since."""
 
 from collections import Counter
 from contextlib import ExitStack

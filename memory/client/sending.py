@@ -1,4 +1,4 @@
-"""Send what transcripts hold to sessions, in calls that the server takes (spec 8.3).
+"""Send what transcripts hold to sessions, in calls that the server takes.
 
 A session takes so many turns and events; what one has no room for goes on in the next of its
 thread, whose name ends in “#2” and so on. Every row goes to the first of them that has it already

@@ -1,4 +1,4 @@
-"""Commands that connect the agents of this machine: init, doctor, uninstall (spec 8.3)."""
+"""Commands that connect the agents of this machine: init, doctor, uninstall."""
 
 import sys
 from datetime import UTC, datetime

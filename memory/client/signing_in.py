@@ -1,4 +1,4 @@
-"""The command that signs this machine in: with a code, or with a token (spec 8.3)."""
+"""The command that signs this machine in: with a code, or with a token."""
 
 import sys
 from collections.abc import Mapping

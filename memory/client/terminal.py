@@ -1,4 +1,4 @@
-"""What the command line says and where: results to stdout, everything else to stderr (spec 8.3).
+"""What the command line says and where: results to stdout, everything else to stderr.
 
 With `--json` a result is one object a line and a fault one object on stderr. Tables and progress
 are drawn on a terminal alone; `NO_COLOR` is kept. Rich and httpx take longer to load than most

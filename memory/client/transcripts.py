@@ -1,4 +1,4 @@
-"""What a transcript says, whatever program wrote it: turns and events (spec 4.1, 8.3).
+"""What a transcript says, whatever program wrote it: turns and events.
 
 A parser is a fold: it is given the state after the line before and one line of JSON, and returns
 the state after it and what the line says. States are small and can be written down, so that

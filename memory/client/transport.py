@@ -1,4 +1,4 @@
-"""One request and its retries: what may be sent twice is, what may not is not (spec 8.3).
+"""One request and its retries: what may be sent twice is, what may not is not.
 
 A read, and a write that carries an Idempotency-Key, is sent again after a broken line, a 429 or a
 server that is away; an upload only while nothing of it can have arrived. The wait is the server's

@@ -1,4 +1,4 @@
-"""Follow transcripts while they are written: what they gain is sent as it comes (spec 8.3).
+"""Follow transcripts while they are written: what they gain is sent as it comes.
 
 A round looks which files have changed and replays those from their bookmarks, so whatever stops it
 (a signal, a crash, a server that is away) loses nothing and sends nothing twice. Files are asked

@@ -1,4 +1,4 @@
-"""The command that follows transcripts while agents work (spec 8.3)."""
+"""The command that follows transcripts while agents work."""
 
 import time
 from typing import Annotated, Final

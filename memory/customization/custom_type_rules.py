@@ -1,4 +1,4 @@
-"""Types of memories that a methodology adds: what one is, and the mark of its memories (spec 4.6).
+"""Types of memories that a methodology adds: what one is, and the mark of its memories.
 
 Such a memory is stored under one of our types, its base, by which it fades, counts and is searched;
 and it carries a tag that names its own type. A tag goes wherever a memory goes: into its versions,

@@ -1,6 +1,6 @@
 """Which of the six phases a caller means: of a methodology of ours, or of the organization's own.
 
-A methodology is data: a name and a map from its phases to ours (spec 3.1). A name that nothing
+A methodology is data: a name and a map from its phases to ours. A name that nothing
 knows is refused with the names that would do, because a phase silently ignored is a context packed
 for other work than is being done.
 """

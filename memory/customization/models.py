@@ -7,7 +7,7 @@ from accounts.identifiers import new_id
 
 
 class Definition(models.Model):
-    """A methodology (spec 3.1), a communication style (spec 2.9) or trust (spec 7.4) by name.
+    """A methodology, a communication style or trust by name.
 
     Its audience is the organization's id, or a person's for what is that person's alone. What the
     body holds is for its kind: the phases of a methodology; text and contexts of a style, of which

@@ -1,4 +1,4 @@
-"""A project's own phase weights: learned of its sessions, approved by a person (spec 3.1, 10.4).
+"""A project's own phase weights: learned of its sessions, approved by a person.
 
 They stand in the settings of a project, where a search reads its threshold too, so they cost it no
 statement. What stands there and is no weight counts as if it were not there. A decision keeps the
@@ -15,7 +15,7 @@ from memory.customization.phases import Own, Phase
 from memory.taxonomy import MemoryType
 
 KEPT: Final = "phase_weights"  # settings of a project
-LOWEST: Final = 0.8  # the range of the table, spec 3.1
+LOWEST: Final = 0.8  # the range of the table
 HIGHEST: Final = 1.4  # likewise
 _TYPES: Final = {one.value: one for one in MemoryType}
 _PHASES: Final = {one.value: one for one in Phase}

@@ -1,4 +1,4 @@
-"""Phases of work: which types count more, and how a context's tokens are shared (spec 3.1).
+"""Phases of work: which types count more, and how a context's tokens are shared.
 
 Six universal phases as literal tables; each methodology maps its own phases to them. An
 organization's own methodology is data: it passes its map in. A phase that no map knows weighs
@@ -34,7 +34,7 @@ class Budget:
 
 Own = Mapping[Phase, Mapping[MemoryType, float]]
 
-WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # spec 3.1; missing = 1.0
+WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # missing = 1.0
     Phase.DEFINE: {
         MemoryType.WORKFLOW_RECIPE: 1.4,
         MemoryType.DEAD_END: 1.2,
@@ -77,7 +77,7 @@ WEIGHTS: Mapping[Phase, Mapping[MemoryType, float]] = {  # spec 3.1; missing = 1
     },
 }
 
-BUDGETS: Mapping[Phase, Budget] = {  # spec 3.1
+BUDGETS: Mapping[Phase, Budget] = {
     Phase.DEFINE: Budget(
         tokens=2500,
         shares={
@@ -144,7 +144,7 @@ BUDGETS: Mapping[Phase, Budget] = {  # spec 3.1
 GENERAL = Budget(tokens=2000, shares={}, other=1.0)  # of work in no phase, ours
 
 METHODOLOGIES: Mapping[str, Mapping[str, Phase]] = {
-    "native": {  # spec 3.1
+    "native": {
         "planning": Phase.DEFINE,
         "spec": Phase.DEFINE,
         "coding": Phase.IMPLEMENT,

@@ -1,4 +1,4 @@
-"""Which communication style fits a session: how answers should read there (spec 2.9).
+"""Which communication style fits a session: how answers should read there.
 
 A style names its contexts: topics, as “coding” or “quick notes”, and the tools it is for. One that
 names both fits where both do; one that names neither fits nowhere by itself and can only be the

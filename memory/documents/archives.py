@@ -1,4 +1,4 @@
-"""Zip files: their files one by one, within bounds, whatever their directory claims (spec 10.5).
+"""Zip files: their files one by one, within bounds, whatever their directory claims.
 
 Nothing is unpacked to a disk. What a file's head says of its size is not believed: it is read in
 pieces and left when it is too large or unpacks to far more than it was. Names with `..`, a root

@@ -1,4 +1,4 @@
-"""What a Python module says about itself: its docstring as statements (spec 2.3, 8.3).
+"""What a Python module says about itself: its docstring as statements.
 
 The first paragraph is what the module is for; the ones after it are read like a document whose
 heading is the file. Nothing is executed: the source is parsed.

@@ -1,4 +1,4 @@
-"""What a statement of a document is about: one ordered table of rules (spec 1.3, 2.2).
+"""What a statement of a document is about: one ordered table of rules.
 
 Documents speak otherwise than agents do, so they have markers of their own. The first rule that
 fits decides. No rule gives a layer-1 type: what a file says never becomes constitutional (1.4).

@@ -1,4 +1,4 @@
-"""From a document to statements worth remembering: the importer's decisions (spec 2.3, 8.3).
+"""From a document to statements worth remembering: the importer's decisions.
 
 Every statement can be read alone: its headings and the sentence that leads to it come first, unless
 its own words say them already. Its id is made of the file, the headings and the words, so a second

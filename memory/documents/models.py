@@ -1,4 +1,4 @@
-"""Imports, their rows, and notes: documents that memories come from (spec 2.8, 8.3).
+"""Imports, their rows, and notes: documents that memories come from.
 
 An import and a note stand in one place, an audience and a project, as the memories do that come of
 them; so whoever may see those may see these. What was refused is kept without its text.

@@ -21,7 +21,7 @@ from memory.documents.markdown import Statement
 from memory.taxonomy import LinkKind, MemoryType
 
 LONGEST_LINE: Final = 20_000  # characters; what is longer is no text that somebody wrote, ours
-MOST_TAGS: Final = 64  # spec 10.5
+MOST_TAGS: Final = 64
 LONGEST_TAG: Final = 64
 LONGEST_CONTEXT: Final = 200  # characters in parentheses at the end of an observation
 CATEGORIES: Final[Mapping[str, MemoryType]] = {  # basic-memory's customary ones

@@ -1,4 +1,4 @@
-"""Which format a file has, and what it holds: the one way from bytes to candidates (spec 8.3).
+"""Which format a file has, and what it holds: the one way from bytes to candidates.
 
 Content decides before the name does: a zip and a database by their first bytes, JSON by its first
 character, everything else is words. So a file with a wrong ending is read for what it is. File

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: our own exports, mem0's pages and its export, and plain objects (spec 8.3).
+"""JSON and JSON lines: our own exports, mem0's pages and its export, and plain objects.
 
 An object is taken that has its text under one of a few usual names. What a line has beyond the
 known fields is left out. A row that is none is a fault with its line, and the rest goes on.
@@ -31,7 +31,7 @@ TEXTS: Final = ("content", "memory", "text", "fact", "statement")  # names of a 
 LISTS: Final = ("memories", "results", "items", "data")  # names of the rows in a document
 LOOKED_AT: Final = 50  # rows from which a format is told
 LONGEST_ROW: Final = 1_000_000  # characters of one line
-DEEPEST: Final = 32  # levels, spec 10.5
+DEEPEST: Final = 32  # levels
 TYPES: Final = frozenset(one.value for one in MemoryType)
 KINDS: Final = frozenset(one.value for one in LinkKind)
 

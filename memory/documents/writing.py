@@ -1,4 +1,4 @@
-"""Exports as files: JSON, JSON lines, a folder of Markdown, CSV, and a CLAUDE.md (spec 7.6, 8.3).
+"""Exports as files: JSON, JSON lines, a folder of Markdown, CSV, and a CLAUDE.md.
 
 The first three lose nothing: what they hold can be brought back as it was. Markdown keeps the whole
 record in one line at the head of each note, beside what other tools read there. CSV is for

@@ -1,4 +1,4 @@
-"""The accurate strategy: what a statistical reader found in a text, as names (spec 2.6).
+"""The accurate strategy: what a statistical reader found in a text, as names.
 
 A reader marks people, organizations, places and dates; all small ones take names of software for
 such. So the patterns of every write come first and win, wherever both found something, and what is
@@ -21,7 +21,7 @@ from memory.entities.software import COMMON, SOFTWARE
 from memory.entities.tools import CANONICAL, WORDS
 from memory.text import text as texts
 
-FEW: Final = 2  # names: memories with fewer are read (spec 2.6)
+FEW: Final = 2  # names: memories with fewer are read
 ENOUGH: Final = 32_767  # stands in place of a reader's number where the patterns found enough
 SURE: Final = 0.55  # below every pattern's; ours
 LONGEST: Final = 60  # characters of a name; ours

@@ -1,4 +1,4 @@
-"""Names that are close: of one kind, and most likely of one thing (spec 2.6).
+"""Names that are close: of one kind, and most likely of one thing.
 
 After the canonical name and its aliases (`names`) come names that are nearly the same. To say that
 two things are one which are two costs more than to say nothing: what a reader is told of one would

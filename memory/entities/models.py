@@ -1,4 +1,4 @@
-"""Which memory names which thing: all that is stored of entities (spec 1.1, 2.6).
+"""Which memory names which thing: all that is stored of entities.
 
 An entity is what the mentions of one type and key have in common. It has no row of its own: such a
 row would belong to nobody in particular, and would tell everyone that something of that name

@@ -1,4 +1,4 @@
-"""Which spellings name the same thing: the key under which an entity is known (spec 2.6).
+"""Which spellings name the same thing: the key under which an entity is known.
 
 `AuthService`, `auth-service`, `auth_service` and “auth services” have one key: small letters, words
 apart where a separator or a hump is, a plural of the last word cut where it surely is one; what a

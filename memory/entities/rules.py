@@ -36,7 +36,7 @@ class EntityKind(StrEnum):
 
 
 class EntityType(StrEnum):
-    """What a named thing is (spec 1.1)."""
+    """What a named thing is."""
 
     PERSON = "person"
     PROJECT = "project"

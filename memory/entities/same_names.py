@@ -1,4 +1,4 @@
-"""Names that are said to be one thing, as groups (spec 2.6).
+"""Names that are said to be one thing, as groups.
 
 What is said is a list of pairs; a group is what they connect. Nothing is lost by joining, because a
 pair that is taken back leaves the groups that the others make.

@@ -2,7 +2,6 @@
 
 Many are names of people, companies, places or everyday words too. `tools` holds what is certain in
 any text, and so leaves them out; here they only say what a name that was read as somebody's is not.
-Spec 2.6.
 """
 
 from typing import Final

@@ -1,1 +1,1 @@
-"""How good searches are: judged sets, measures, intervals, reports (spec 3.4). Pure."""
+"""How good searches are: judged sets, measures, intervals, reports. Pure."""

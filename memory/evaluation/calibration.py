@@ -1,4 +1,4 @@
-"""Fit relevance on judged pairs, and say how far its probabilities may be believed (spec 11.1).
+"""Fit relevance on judged pairs, and say how far its probabilities may be believed.
 
 A pair is a hit of a query and whether the set says that it answers. Slopes are fitted by ridge
 logistic regression on standardized signs (Newton's method; le Cessie and van Houwelingen 1992); a

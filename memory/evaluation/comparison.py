@@ -2,7 +2,7 @@
 
 What one run cannot ask, because an installation has one embedder at a time, two runs can: each
 writes its report with `--out`, and this pairs them. Reports of other sets or of other halves are
-refused: a difference between them would say nothing. Spec 3.4.
+refused: a difference between them would say nothing.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Labelled conversations, and what an extractor did with them: precision, recall (spec 2.3).
+"""Labelled conversations, and what an extractor did with them: precision, recall.
 
 A line of a set is a conversation: its turns as [speaker, text], and in `keep` what is worth
 keeping, each as the number of its turn (from 1), its type, and words that a right statement must

@@ -1,4 +1,4 @@
-"""Public sets in our two files: BEIR's format, LoCoMo, LongMemEval, CoSQA (spec 3.4).
+"""Public sets in our two files: BEIR's format, LoCoMo, LongMemEval, CoSQA.
 
 Pure: texts of their files in, texts of ours out. None of these sets is shipped; each has a license
 of its own. What a converter leaves out it counts and says. A fault of a file is a `WrongSet` that
@@ -15,7 +15,7 @@ from typing import Any, Final
 from memory.evaluation.dataset import LARGEST_GRADE, WrongSet
 from memory.taxonomy import CODE_TAG
 
-LONGEST: Final = 20_000  # characters of a memory, spec 2.1; longer texts are cut
+LONGEST: Final = 20_000  # characters of a memory; longer texts are cut
 DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
 LOCOMO_KINDS: Final = {  # the categories of its questions
     1: "multi-hop",

@@ -1,4 +1,4 @@
-"""What a fit does to queries it has not seen: cross-validation on the train half (spec 11.1).
+"""What a fit does to queries it has not seen: cross-validation on the train half.
 
 Queries are dealt into folds, the answerable and the others alike; each fold is judged by what was
 fitted on the rest (Stone 1974). So signs are chosen and the threshold is set by queries that had no

@@ -1,4 +1,4 @@
-"""A judged set: memories, queries, and which memory answers which query (spec 3.4).
+"""A judged set: memories, queries, and which memory answers which query.
 
 Two files of JSON lines, `memories.jsonl` and `queries.jsonl`. What is wrong is refused with file,
 line and field, and nothing of the set is used. In the flow: the command reads the files, `parse`

@@ -1,4 +1,4 @@
-"""Measures of one ranking, of silence, and of a pack; no judge, no model (spec 3.4, 11.1).
+"""Measures of one ranking, of silence, and of a pack; no judge, no model.
 
 In the flow: `memory.evaluation.actions.evaluate` asks every query of a judged set, and `report`
 puts what came back through these. A ranking is ids, best first, each once; grades say how useful an

@@ -1,4 +1,4 @@
-"""What a search answered, and the measures of it, per query and per kind (spec 3.4).
+"""What a search answered, and the measures of it, per query and per kind.
 
 In the flow: `memory.evaluation.actions.evaluate` fills `Asked`, `measured` turns each into numbers,
 `table` takes means with intervals over all queries and over each kind. Rank measures come from the

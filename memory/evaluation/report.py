@@ -1,4 +1,4 @@
-"""An evaluation as Markdown for people and as plain values for JSON (spec 3.4).
+"""An evaluation as Markdown for people and as plain values for JSON.
 
 Both name the set by its digest, the embedder and what was refused, so that a figure can be made
 again. Differences are set in bold where their interval excludes zero.

@@ -2,7 +2,7 @@
 
 A coarse grid over the weights of the paths is measured query by query. A point's value is the mean
 over itself and its neighbors on the grid, so that a lucky point does not win; the winner replaces
-the usual weights only where the interval of its paired gain excludes zero. Spec 3.1, stage 3.
+the usual weights only where the interval of its paired gain excludes zero.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What came of a memory that was given to a session, as far as its events tell (spec 4.6).
+"""What came of a memory that was given to a session, as far as its events tell.
 
 Nobody is asked, so most is unknown, and that is what is said then. A memory was wrong when it was
 corrected, replaced or rejected while the session ran; it was used when the agent cited it, or when

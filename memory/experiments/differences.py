@@ -1,4 +1,4 @@
-"""What a difference between two groups is worth: an interval, or no claim at all (spec 10.4, 11.6).
+"""What a difference between two groups is worth: an interval, or no claim at all.
 
 Sides are compared from their sums, so that nothing has to be loaded session by session. A share is
 compared by Newcombe's hybrid score interval, a mean by Welch's unequal variances; both hold where

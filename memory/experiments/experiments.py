@@ -1,7 +1,7 @@
-"""Who takes part in a comparison and on which side: by keyed hashes, the same for ever (spec 10.4).
+"""Who takes part in a comparison and on which side: by keyed hashes, the same for ever.
 
 A session is in the control group, the passive one or the full one of its project; a memory may be
-withheld from some of the sessions that would be given it (spec 11.6). Both follow from a hash under
+withheld from some of the sessions that would be given it. Both follow from a hash under
 a key of the installation, so nobody outside can foresee or choose a side, and nothing has to be
 drawn. What was once decided of a session is stored by the caller, because shares may change.
 """
@@ -23,15 +23,15 @@ PERCENT: Final = 100
 class Shares:
     """How many of 100 sessions are in the two smaller groups; the others are in full."""
 
-    control: float = 5.0  # spec 10.4
-    passive: float = 10.0  # spec 10.4
+    control: float = 5.0
+    passive: float = 10.0
 
 
 USUAL: Final = Shares()
 
 
 def group(*, key: bytes, session: str, project: str, shares: Shares = USUAL) -> Group:
-    """Return the group of a session: control, passive, full as 5 : 10 : 85 of many (spec 10.4)."""
+    """Return the group of a session: control, passive, full as 5 : 10 : 85 of many."""
     place = _place(key, "group", session, project)
     if place < shares.control * BASIS_POINTS / PERCENT:
         return Group.CONTROL
@@ -40,7 +40,7 @@ def group(*, key: bytes, session: str, project: str, shares: Shares = USUAL) -> 
 
 
 def is_withheld(*, key: bytes, memory: str, session: str, percent: float) -> bool:
-    """Say whether a session belongs to the share from which a memory is withheld (spec 11.6)."""
+    """Say whether a session belongs to the share from which a memory is withheld."""
     return _place(key, "withheld", memory, session) < percent * BASIS_POINTS / PERCENT
 
 

@@ -1,4 +1,4 @@
-"""The few numbers of a session by which groups of sessions are compared (spec 10.4, 11.6).
+"""The few numbers of a session by which groups of sessions are compared.
 
 They are taken from the whole scratchpad at the session's end; whether it entered a dead end that
 was known before is put beside them by `memory.experiments.actions.session_metrics`. What nobody

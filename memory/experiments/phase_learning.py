@@ -1,4 +1,4 @@
-"""Learn how much types of memories count in a phase, from what sessions did with them (spec 10.4).
+"""Learn how much types of memories count in a phase, from what sessions did with them.
 
 A session's ledger says of each memory that was given what came of it: used, ignored, wrong, or
 unknown, which is left out. In a phase, the share of a type that was used stands against that of all
@@ -20,7 +20,7 @@ from memory.experiments import differences
 from memory.experiments.differences import LEAST_SESSIONS, Difference, Side
 from memory.taxonomy import MemoryType
 
-LEAST_TOLD: Final = 30  # sessions before anything is learned, spec 10.4
+LEAST_TOLD: Final = 30  # sessions before anything is learned
 STEP: Final = 20  # steps of a weight in one: 0.05; ours
 
 

@@ -1,4 +1,4 @@
-"""Known dead ends that a session entered again (spec 10.4, 11.8).
+"""Known dead ends that a session entered again.
 
 A session enters one by doing, not by reading: it runs the very command that did not work, commits
 what had been given up, says that it goes that way and then tries something, or gives up there

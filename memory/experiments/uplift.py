@@ -16,12 +16,12 @@ from memory.experiments.figures import Figure
 
 SHARES: Final = frozenset({Figure.QA, Figure.DEAD_ENDS})  # of sessions; the others are means
 MORE_IS_BETTER: Final = frozenset({Figure.QA})
-GOALS: Final[Mapping[Figure, float]] = {  # relative change, spec 10.4
+GOALS: Final[Mapping[Figure, float]] = {  # relative change
     Figure.TOOLS: -0.20,
     Figure.REREADS: -0.50,
     Figure.QA: 0.15,
 }
-HARMS: Final = (Figure.QA, Figure.CORRECTIONS, Figure.REREADS, Figure.TOKENS)  # spec 11.6
+HARMS: Final = (Figure.QA, Figure.CORRECTIONS, Figure.REREADS, Figure.TOKENS)
 NOTHING: Final = Side(count=0, total=0.0, squares=0.0)
 
 Sums = Mapping[Figure, Side]

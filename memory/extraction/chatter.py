@@ -2,8 +2,8 @@
 
 A question asks, a guess is not known, a plan is of the next minute, a report tells what was just
 done, a thanks is a thanks. A sentence that speaks to the machine (“ignore the above, remember
-that…”) is what an attacker writes into a text; the whole paragraph it stands in is not learned from
-(spec 2.3, 11.2). Expressions are bounded; English and a little French.
+that…”) is what an attacker writes into a text; the whole paragraph it stands in is not learned
+from. Expressions are bounded; English and a little French.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Words that tell that a sentence of a conversation is worth keeping, one table (spec 2.3).
+"""Words that tell that a sentence of a conversation is worth keeping, one table.
 
 Each line is what a sentence then is, who must have said it, and the expression. They are narrower
 than the markers that merely name a type (`memory.intake.markers`): a plan, a report of what was

@@ -1,4 +1,4 @@
-"""From turns of a conversation to candidates, by words alone (spec 2.3).
+"""From turns of a conversation to candidates, by words alone.
 
 The extractor of the mode `heuristic`, and what stands in where a model fails. It prefers silence:
 a sentence becomes a candidate only with a cue, in the words of somebody whose word it is, and only
@@ -19,7 +19,7 @@ from memory.taxonomy import MemoryType
 from memory.text import sentences
 
 LONGEST = 600  # characters of a candidate, ours
-SHORTEST = 20  # characters, spec 2.1
+SHORTEST = 20  # characters
 MOST_A_TURN = 4  # candidates, ours: a turn that has more is a document
 SHARED = 2  # words of substance that a correction has of what it corrects, ours
 RELATED = 0.25  # Jaccard from which two statements may be about the same, ours

@@ -1,4 +1,4 @@
-"""What a model said that candidates are to what is known, checked one by one (spec 2.3, 2.4).
+"""What a model said that candidates are to what is known, checked one by one.
 
 Pairs of a new statement and a stored one are numbered and shown between two marks that nobody can
 have known. An answer is taken only for a pair that was shown, with a relation of the list and a

@@ -1,4 +1,4 @@
-"""What a model wrote down of a conversation, checked one by one (spec 2.3).
+"""What a model wrote down of a conversation, checked one by one.
 
 Nothing is taken on trust: a candidate names a turn that was shown, says what that turn says in
 mostly the same words, has the length of a statement and one of the types. What fails is dropped and

@@ -1,4 +1,4 @@
-"""A sentence of a conversation as it can be stored: read alone, in the third person (spec 2.3).
+"""A sentence of a conversation as it can be stored: read alone, in the third person.
 
 What leads into it in a talk is left out (“No, …”, “Remember that …”), and who says “I prefer”
 becomes “the user”, since a memory is read by others.

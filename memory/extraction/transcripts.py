@@ -1,4 +1,4 @@
-"""Turns as a model reads them: numbered, bounded, between two marks (spec 2.3).
+"""Turns as a model reads them: numbered, bounded, between two marks.
 
 What others wrote is data. It stands between two lines with a mark that nobody can have known before
 (`nonce`); what looks like the mark inside is taken out. Only people and their agents are shown, and
@@ -12,7 +12,7 @@ from typing import Final
 from memory.sessions import turns as spoken
 from memory.sessions.turns import Speaker, Turn
 
-MOST_TURNS: Final = 30  # a call, spec 2.3
+MOST_TURNS: Final = 30  # a call
 LONGEST_TURN: Final = 6_000  # characters of a turn in a call, ours
 LONGEST: Final = 40_000  # characters of all turns in a call, ours
 CUT: Final = " […] "

@@ -1,4 +1,4 @@
-"""Whether a turn is worth asking a model about: the cheap gate of the mode `hybrid` (spec 2.3).
+"""Whether a turn is worth asking a model about: the cheap gate of the mode `hybrid`.
 
 It looks for signs of value and says which; a conversation without any costs no call. It is generous
 where the extractor by words is strict, because what it lets through is read once more.
@@ -19,7 +19,7 @@ _FENCE = re.compile(r"^\s*(?:`{3}|~{3})", re.MULTILINE)
 
 
 class Sign(StrEnum):
-    """What makes a turn worth a look (spec 2.3)."""
+    """What makes a turn worth a look."""
 
     CODE = "code"
     ERROR = "error"

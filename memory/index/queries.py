@@ -1,4 +1,4 @@
-"""The embedding models of an organization: which is active, being filled, or kept (spec 3.3)."""
+"""The embedding models of an organization: which is active, being filled, or kept."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Vectors of queries that were asked before, kept for seven days (spec 3.3).
+"""Vectors of queries that were asked before, kept for seven days.
 
 In the flow: `actions.embedding` looks here before it asks a remote embedder, whose answer takes a
 tenth of a second and costs money. Queries of a local model are not kept: one takes 3 ms of
@@ -26,7 +26,7 @@ from memory.providers.guard import Count
 
 log = logging.getLogger(__name__)
 
-KEPT_SECONDS: Final = 7 * 24 * 3_600  # spec 3.3
+KEPT_SECONDS: Final = 7 * 24 * 3_600
 AREA: Final = "query-vector"
 COUNTED: Final = "queries-to-vendors"
 ON_THIS_MACHINE: Final = frozenset({Provider.LOCAL, Provider.STATIC, Provider.HASHING})

@@ -1,4 +1,4 @@
-"""What a planner is told, with what it implies for the plan, and a short list to check (spec 4.6).
+"""What a planner is told, with what it implies for the plan, and a short list to check.
 
 Calibrations multiply the estimate, dead ends become constraints, causal dependencies widen the
 scope; outcomes and recipes are told as they are. A pre-brief is the same as a checklist, for plans
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from memory.taxonomy import MemoryType
 
-CALIBRATION_MOST: Final = 2.0  # spec 4.6
+CALIBRATION_MOST: Final = 2.0
 STEPS_MOST: Final = 400  # absolute, ours
 LINES_MOST: Final = {  # of each type, seed 001
     MemoryType.TASK_CALIBRATION: 5,

@@ -1,4 +1,4 @@
-"""Which files to have at hand when work on a module begins (spec 4.6, point 2).
+"""Which files to have at hand when work on a module begins.
 
 Files read in more than 80 % of a module's sessions come first, those in more than 50 % next, at
 most twelve and 32,000 tokens. A file whose size nobody knows is not planned: a budget that rests on
@@ -13,7 +13,7 @@ from memory.observer import syntheses
 from memory.observer.statistics import FileRow, ModuleRow
 
 TOKENS_MOST: Final = 30_000  # of the 32,000 of spec 4.6; the others are for what is said beside
-FILES_MOST: Final = 12  # spec 4.6
+FILES_MOST: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From one stage of a methodology to the next: what is passed on (spec 4.6).
+"""From one stage of a methodology to the next: what is passed on.
 
 A methodology names its transitions, each with the types that pass; without types everything does.
 What a stage left unfinished is its work state.
@@ -27,7 +27,7 @@ class Transition:
     types: frozenset[str] = frozenset()
 
 
-NATIVE: Final = (  # spec 4.6; the types of the last: seed 001
+NATIVE: Final = (  # the types of the last: seed 001
     Transition(before="planner", after="coder"),
     Transition(before="coder", after="qa_reviewer"),
     Transition(

@@ -1,7 +1,7 @@
-"""Between steps: whether there is anything to say, and what about (spec 4.6, point 4).
+"""Between steps: whether there is anything to say, and what about.
 
 Three triggers, in their order, from the fifth step on. The first alone is on by default: a file
-that was just touched. The other two are for projects that ask for them (spec 11.1).
+that was just touched. The other two are for projects that ask for them.
 """
 
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from memory.sessions import file_paths
 from memory.sessions.scratchpad import Deed, Recorded, Scratchpad, in_order
 from memory.sessions.tools import Act
 
-FIRST_STEP: Final = 5  # spec 4.6
-SEARCHES: Final = 3  # the last ones, spec 4.6
-CONFIDENCE_LEAST: Final = 0.65  # of what a touched file has, spec 4.6
+FIRST_STEP: Final = 5
+SEARCHES: Final = 3  # the last ones
+CONFIDENCE_LEAST: Final = 0.65  # of what a touched file has
 STEPS_BACK: Final = 1  # what was touched in this step or the one before is “just” touched, ours
 _FILES: Final = frozenset({Act.READ, Act.EDIT})
 _SEARCHES: Final = frozenset({Act.GREP, Act.GLOB})
@@ -38,7 +38,7 @@ class Asked:
     patterns: tuple[str, ...] = ()
 
 
-DEFAULT: Final = frozenset({Trigger.FILE_TOUCHED})  # spec 11.1
+DEFAULT: Final = frozenset({Trigger.FILE_TOUCHED})
 
 
 def asked(

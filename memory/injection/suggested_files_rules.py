@@ -1,4 +1,4 @@
-"""What a session did by itself: without reads of files that it was told to read (spec 11.2).
+"""What a session did by itself: without reads of files that it was told to read.
 
 A plan of files rests on what sessions read; were a read that it named counted like any other, a
 plan that is obeyed would keep itself. So a file that an injection named counts where it was edited

@@ -30,7 +30,7 @@ def _fields(holds: str, *, required: str = "", optional: str = "") -> tuple[Payl
     return must + may
 
 
-PAYLOADS: dict[MemoryType, tuple[PayloadField, ...]] = {  # spec 1.3
+PAYLOADS: dict[MemoryType, tuple[PayloadField, ...]] = {
     MemoryType.WORKFLOW_RECIPE: (
         *_fields("text", required="task_pattern"),
         *_fields("steps", required="steps"),

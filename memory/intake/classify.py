@@ -1,4 +1,4 @@
-"""What an accepted candidate is: type, governance, structure, files, modules, entities (spec 2.2).
+"""What an accepted candidate is: type, governance, structure, files, modules, entities.
 
 A given type is believed. Otherwise markers in the text vote: each matching expression adds its
 weight, the heaviest type wins, and a text without markers is a fact. Nothing here calls a model.
@@ -16,7 +16,7 @@ from memory.intake.markers import MARKERS
 from memory.taxonomy import Governance, MemoryType, Structure
 from memory.text import text as texts
 
-LEDGER_LINES = 2  # key-value lines, spec 2.2
+LEDGER_LINES = 2  # key-value lines
 SEQUENCE_WORDS = 2  # different ones make a timeline, ours
 HIERARCHY_WORDS = 2  # different ones, or indented bullets, make a taxonomy; ours
 _GENERIC_FOLDERS = frozenset(
@@ -106,7 +106,7 @@ def type_of(*, content: str) -> tuple[MemoryType, TypeBasis]:
 
 
 def structure_of(*, content: str) -> Structure:
-    """Detect how a text is built: ledger, timeline, taxonomy, else narrative (spec 2.2)."""
+    """Detect how a text is built: ledger, timeline, taxonomy, else narrative."""
     if len(_KEY_VALUE.findall(content)) >= LEDGER_LINES:
         return Structure.LEDGER
     in_sequence = _distinct(_SEQUENCE, _SEQUENCE_SIGNS, content) >= SEQUENCE_WORDS

@@ -1,4 +1,4 @@
-"""The guard against loops: what was given out is not learned again (spec 11.2).
+"""The guard against loops: what was given out is not learned again.
 
 One store of the field held 668 copies of a hallucination that had been recalled, extracted and
 stored again. So what a session was given is compared with what is taken from it: the same text, a

@@ -1,11 +1,11 @@
-"""What a candidate does to what is known: ADD, UPDATE, DELETE or NONE, as a decision (spec 2.4).
+"""What a candidate does to what is known: ADD, UPDATE, DELETE or NONE, as a decision.
 
 Nothing is overwritten and nothing deleted by any of them. ADD stores the candidate, perhaps with an
 edge; UPDATE stores it and supersedes the old one; DELETE stores a retraction and supersedes what it
 takes back; NONE confirms the old one. A contradiction is an ADD whose edge opens a conflict: both
 stay.
 
-Over-eager contradiction handling retired 41 % of one graph's facts (spec 11), so the check is lazy:
+Over-eager contradiction handling retired 41 % of one graph's facts, so the check is lazy:
 it needs a high cosine and a shared topic, entity or file, or nearly the same text, and without a
 model's judgment only clear words or a higher authority replace anything. In doubt both stay, and so
 they do where the candidate may not replace: what is protected, of a higher authority, for others to
@@ -23,11 +23,11 @@ from memory.records.statements import Difference
 from memory.taxonomy import Authority, LinkKind
 
 CONFLICT_COSINE = 0.75  # at least, to look for a conflict; ours
-SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing; spec 2.1
-LARGEST_SHARE = 0.05  # of a project that one run replaces without a person, spec 11.5
+SAME_TEXT_COSINE = 0.95  # exceeded: nearly the same text is about the same thing
+LARGEST_SHARE = 0.05  # of a project that one run replaces without a person
 LEAST_SHARE = 3  # memories that it may replace in any case, ours
-NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate is not novel, spec 2.4
-SUPERSEDED_CONFIDENCE = 0.3  # of the replaced memory, spec 2.4
+NOVELTY_COSINE = 0.88  # exceeded: a promoted candidate is not novel
+SUPERSEDED_CONFIDENCE = 0.3  # of the replaced memory
 
 
 class Operation(StrEnum):

@@ -1,4 +1,4 @@
-"""Words that tell a memory's type, one table (spec 2.2); read by `memory.intake.classify`.
+"""Words that tell a memory's type, one table; read by `memory.intake.classify`.
 
 Each line is a type, the weight of its vote and the expression that casts it; weights are ours. The
 expressions are bounded, so that a scan stays linear in the text.

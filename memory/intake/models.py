@@ -1,4 +1,4 @@
-"""The action log: what became of each candidate that came to the door (spec 2).
+"""The action log: what became of each candidate that came to the door.
 
 It says when, from whom and through what, how it ended and at which gate; never what was said. Kept
 for some time only, so no row holds on to a memory.

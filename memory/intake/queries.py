@@ -1,4 +1,4 @@
-"""Read what became of candidates, and how many ended at which gate (spec 2).
+"""Read what became of candidates, and how many ended at which gate.
 
 A row is told to who may see the place it is of; of a refused candidate its sender alone knows.
 Counts are of the rows that one may see, so they tell nothing more.
@@ -18,7 +18,7 @@ from memory.records.queries.views import countable
 from teams import queries as places
 from teams import visibility
 
-LARGEST_PAGE: Final = 200  # spec 10.5
+LARGEST_PAGE: Final = 200
 OUTCOMES: Final = (
     "added", "confirmed", "known", "updated", "superseded", "contradicted", "extended", "refused",
 )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Memories for agents over MCP (spec 8.2): the same actions as REST, described for a model."""
+"""Memories for agents over MCP: the same actions as REST, described for a model."""

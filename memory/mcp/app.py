@@ -1,4 +1,4 @@
-"""MCP over HTTP: who may come in, and what may be read, before the SDK sees a request (spec 8.2).
+"""MCP over HTTP: who may come in, and what may be read, before the SDK sees a request.
 
 `/mcp` takes a Bearer token on every request (there are no sessions to lose) and makes the Caller
 with `accounts.authentication`, like REST. Bodies are read by our own strict reader, so what would
@@ -47,7 +47,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 PATH: Final = "/mcp"
 METADATA: Final = "/.well-known/oauth-protected-resource"
-LARGEST_BODY: Final = 1_048_576  # bytes, spec 10.5
+LARGEST_BODY: Final = 1_048_576  # bytes
 SEALS: Final = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -1,4 +1,4 @@
-"""The tools that ask without words: about a file, what is alike, what happened (spec 3.2, 8.2)."""
+"""The tools that ask without words: about a file, what is alike, what happened."""
 
 from typing import Any, Final
 

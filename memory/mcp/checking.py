@@ -1,4 +1,4 @@
-"""The tools that check work before it is done: a plan, a diff (spec 8.2, 11.8)."""
+"""The tools that check work before it is done: a plan, a diff."""
 
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The tool that tells which memories contradict each other (spec 2.4, 8.2)."""
+"""The tool that tells which memories contradict each other."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""The tool that tells what is known about a named thing (spec 3.2, 8.2)."""
+"""The tool that tells what is known about a named thing."""
 
 from typing import Any, Final
 

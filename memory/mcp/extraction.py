@@ -1,4 +1,4 @@
-"""The tool that takes what is worth keeping from a conversation (spec 8.2, 2.3)."""
+"""The tool that takes what is worth keeping from a conversation."""
 
 from typing import Any, Final
 

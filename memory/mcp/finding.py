@@ -1,4 +1,4 @@
-"""The tools that find: search, and context packed for a piece of work (spec 8.2, 3)."""
+"""The tools that find: search, and context packed for a piece of work."""
 
 from typing import Any, Final
 

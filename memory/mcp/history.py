@@ -1,4 +1,4 @@
-"""The tool that searches what was said in sessions, word for word (spec 2.7, 8.2)."""
+"""The tool that searches what was said in sessions, word for word."""
 
 from dataclasses import asdict
 from typing import Any, Final

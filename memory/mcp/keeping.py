@@ -1,4 +1,4 @@
-"""The tools that keep and read single memories: add_memory, get, list_recent (spec 8.2)."""
+"""The tools that keep and read single memories: add_memory, get, list_recent."""
 
 from typing import Any, Final
 from uuid import UUID

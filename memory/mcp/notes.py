@@ -1,4 +1,4 @@
-"""The tool that hands in a document which memories come from, as often as it changes (spec 2.8)."""
+"""The tool that hands in a document which memories come from, as often as it changes."""
 
 from typing import Any, Final
 

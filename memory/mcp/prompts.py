@@ -1,4 +1,4 @@
-"""The prompts that an agent's person can call up: a short checklist before a plan (spec 4.6, 8.2).
+"""The prompts that an agent's person can call up: a short checklist before a plan.
 
 A prompt is called up by a person, so it is a search like any other: no hook switches it, and it
 stands in no session's ledger.

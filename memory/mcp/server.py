@@ -1,4 +1,4 @@
-"""Our tools as an MCP server of the official SDK, in both eras of the protocol (spec 8.2).
+"""Our tools as an MCP server of the official SDK, in both eras of the protocol.
 
 The SDK speaks the protocol; arguments are checked by our own shapes, and each call is one function
 run in a thread, which enters the caller's organization itself. The caller was made by the transport

@@ -1,8 +1,8 @@
-"""What a tool is, and what all of them share: how a memory is shown, and common fields (spec 8.2).
+"""What a tool is, and what all of them share: how a memory is shown, and common fields.
 
 A tool is a value: how it is described to a model, the shape of its arguments, and one function that
 asks one action or query. What comes back is data under a fixed banner, because a memory is text
-that somebody wrote and must never be read as an instruction (spec 11).
+that somebody wrote and must never be read as an instruction.
 """
 
 from collections.abc import Callable, Mapping

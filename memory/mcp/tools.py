@@ -1,4 +1,4 @@
-"""The tools an agent can hold in its head, and how their arguments are read (spec 8.2)."""
+"""The tools an agent can hold in its head, and how their arguments are read."""
 
 import json
 from collections.abc import Mapping

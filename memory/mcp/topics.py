@@ -1,4 +1,4 @@
-"""The tool that tells what memories are about (spec 5.3, 8.2)."""
+"""The tool that tells what memories are about."""
 
 from typing import Any, Final
 

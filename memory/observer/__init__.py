@@ -1,1 +1,1 @@
-"""What agents do, read as behavior: events, the fold over them, signals, decisions (spec 4)."""
+"""What agents do, read as behavior: events, the fold over them, signals, decisions."""

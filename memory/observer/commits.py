@@ -1,4 +1,4 @@
-"""What of a posted commit is worth keeping: mostly nothing (spec 2.7).
+"""What of a posted commit is worth keeping: mostly nothing.
 
 A breaking change, a fix that says what was wrong, what was taken back, and any commit whose message
 gives a reason. Everything else (a feature, a chore, a typo) is in the history of the repository,

@@ -1,4 +1,4 @@
-"""All signals of a session, worth most first (spec 4.2).
+"""All signals of a session, worth most first.
 
 A slow call alone means nothing: it counts only when another signal rests on the same step or the
 one beside it. What is worth less than 0.4 is dropped; what people rejected of a signal counts.

@@ -3,7 +3,7 @@
 Facts stand between two marks that nobody can have known. A draft is taken only where it says what
 the facts that it names say: no file, number or name that they have not, their negations, and most
 of its words. A draft of a type with a payload has the payload of such a fact. Everything else is
-dropped and counted: nothing is guessed from a broken answer (spec 4.5).
+dropped and counted: nothing is guessed from a broken answer.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""When a session's candidates may be promoted, and how many (spec 4.4).
+"""When a session's candidates may be promoted, and how many.
 
 A table by type of session. A long build is promoted piece by piece: once it has more than five
 subtasks, after each that was validated.
@@ -12,7 +12,7 @@ from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Scratchpad, SessionType, Setting
 from memory.taxonomy import MemoryType
 
-PIECEWISE_ABOVE: Final = 5  # subtasks of a build, spec 4.4
+PIECEWISE_ABOVE: Final = 5  # subtasks of a build
 
 
 class Gate(StrEnum):
@@ -35,7 +35,7 @@ class GateRow:
     types: frozenset[MemoryType] = frozenset()
 
 
-GATES: Final = {  # spec 4.4
+GATES: Final = {
     row.type: row
     for row in (
         GateRow(type=SessionType.BUILD, gate=Gate.QA_PASSED, most=20),

@@ -1,4 +1,4 @@
-"""What was sighted in a session in which several agents may have worked side by side (spec 4.4).
+"""What was sighted in a session in which several agents may have worked side by side.
 
 Each agent is looked at alone, so that what two of them saw is known to have two witnesses; what
 only all of them together show is nobody's own, and stands beside it. How many steps were planned

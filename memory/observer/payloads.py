@@ -1,4 +1,4 @@
-"""What a sighting says in fields, for types that have a payload (spec 1.3)."""
+"""What a sighting says in fields, for types that have a payload."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Signals put into better words by a model, checked one by one (spec 4.4).
+"""Signals put into better words by a model, checked one by one.
 
 Signals are numbered and shown between two marks that nobody can have known. What comes back is
 taken only where it is one to three sentences that say what the signal said: no file, number, name,
@@ -19,10 +19,10 @@ from memory.observer.wording import CONTENT_MOST
 from memory.records import alarms, statements
 from memory.text import text as texts
 
-MOST: Final = 20  # signals a call: as many as a session can promote, spec 4.4
+MOST: Final = 20  # signals a call: as many as a session can promote
 LONGEST_SIGNAL: Final = 900  # characters of one in a call, ours
 LONGEST: Final = 500  # characters of what is taken, ours
-SENTENCES_MOST: Final = 3  # spec 4.4
+SENTENCES_MOST: Final = 3
 GROUNDED: Final = 0.6  # share of the words that the signal has too, as of conversations
 _END: Final = re.compile(r"[.!?](?=\s|$)")
 _CODE_LIKE: Final = re.compile(r"[\d/\\_=$#@{}()<>\[\]|;&*]|\w\.\w|^-|[a-z][A-Z]|^[A-Z]{2}")

@@ -1,4 +1,4 @@
-"""From what a session showed to what is worth keeping, as decisions (spec 4.4).
+"""From what a session showed to what is worth keeping, as decisions.
 
 validation → frequency → trust gate → confidence → words; then, once the caller knows how near each
 is to what is stored, novelty and the cap of the session's type. Dead ends, failures of QA, commits
@@ -228,7 +228,7 @@ def _from_dead_ends(scratchpad: Scratchpad) -> Iterator[_Draft]:
 
 
 def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
-    """Yield the failures that QA reported (spec 4.4)."""
+    """Yield the failures that QA reported."""
     for report in scratchpad.reports:
         if report.outcome is Outcome.FAILURE and report.text.strip():
             evidence = (Evidence(sequence=report.sequence, step=0),)
@@ -245,7 +245,7 @@ def _from_reports(scratchpad: Scratchpad) -> Iterator[_Draft]:
 
 
 def _from_commits(scratchpad: Scratchpad) -> Iterator[_Draft]:
-    """Yield what of the posted commits is worth keeping, of work that did not fail (spec 2.7)."""
+    """Yield what of the posted commits is worth keeping, of work that did not fail."""
     if scratchpad.outcome in _FAILED:
         return
     for commit in scratchpad.commits:

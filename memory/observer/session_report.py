@@ -1,4 +1,4 @@
-"""What a session showed, in bounded JSON that a person can look through (spec 4.4, 9.2).
+"""What a session showed, in bounded JSON that a person can look through.
 
 Which signals were seen and on what each rests, and of each that became nothing, why.
 """

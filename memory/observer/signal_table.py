@@ -13,10 +13,10 @@ from typing import Final
 from memory.records.factors import checked_share
 from memory.taxonomy import MemoryType
 
-DIAGNOSTIC_WEIGHT: Final = 0.5  # spec 4.2
-CROSS_SESSION_WEIGHT: Final = 0.3  # spec 4.2
-TRUE_WEIGHT: Final = 0.2  # spec 4.2
-LEAST_VALUE: Final = 0.4  # under it a signal is dropped, spec 4.2
+DIAGNOSTIC_WEIGHT: Final = 0.5
+CROSS_SESSION_WEIGHT: Final = 0.3
+TRUE_WEIGHT: Final = 0.2
+LEAST_VALUE: Final = 0.4  # under it a signal is dropped
 JUDGED_LEAST: Final = 10  # verdicts of people before their share replaces the guess, ours
 
 
@@ -56,7 +56,7 @@ class SignalRow:
 
 
 # fmt: off
-_TABLE: Final[tuple[tuple[str, float, float, float, str, int], ...]] = (  # spec 4.2
+_TABLE: Final[tuple[tuple[str, float, float, float, str, int], ...]] = (
     ("file_access", 0.70, 0.70, 0.20, "prefetch_pattern", 3),
     ("co_access", 0.90, 0.90, 0.05, "causal_dependency prefetch_pattern", 3),
     ("error_retry", 0.85, 0.85, 0.15, "error_pattern gotcha", 2),

@@ -1,4 +1,4 @@
-"""What sessions have shown together, updated after each of them without a model (spec 4.5).
+"""What sessions have shown together, updated after each of them without a model.
 
 `of_session` takes from a scratchpad what the tables count; each `after` adds it to one row. A
 session is counted once by its caller, in the transaction that marks it as counted: adding is O(what
@@ -116,7 +116,7 @@ def of_session(*, scratchpad: Scratchpad, found: Known, task_type: str) -> Sessi
     """Take from a session what the tables count; each row stands for one session.
 
     What was done after outside content is not counted, and such a session is no sample of a plan:
-    syntheses are made of these sums and nothing tainted is their source (spec 4.3).
+    syntheses are made of these sums and nothing tainted is their source.
     """
     pairs = _clean(scratchpad, found[SignalKind.CO_ACCESS])
     retried = _clean(scratchpad, found[SignalKind.ERROR_RETRY])

@@ -1,4 +1,4 @@
-"""Memories that only many sessions together justify (spec 4.5).
+"""Memories that only many sessions together justify.
 
 Two of the three syntheses are decisions here: which are due, and what the statistics alone say when
 no model phrases it. The first, adding a session to the tables, is `memory.observer.statistics`.
@@ -16,16 +16,16 @@ from memory.observer.statistics import EdgeRow, ErrorRow, FileRow, ModuleRow, Pa
 from memory.sessions import file_paths
 from memory.taxonomy import MemoryType
 
-THRESHOLDS: Final = (5, 10, 20, 50, 100)  # sessions of a module, spec 4.5
-DRAFTS_MOST: Final = 5  # a synthesis, spec 4.5
-ALWAYS_ABOVE: Final = 0.8  # share of sessions, spec 1.3
-OFTEN_ABOVE: Final = 0.5  # share of sessions, spec 1.3
-PREFETCH_SESSIONS: Final = 3  # spec 4.2
-FILES_MOST: Final = 12  # of a prefetch pattern, spec 4.6
+THRESHOLDS: Final = (5, 10, 20, 50, 100)  # sessions of a module
+DRAFTS_MOST: Final = 5  # a synthesis
+ALWAYS_ABOVE: Final = 0.8  # share of sessions
+OFTEN_ABOVE: Final = 0.5  # share of sessions
+PREFETCH_SESSIONS: Final = 3
+FILES_MOST: Final = 12  # of a prefetch pattern
 STRONG_WEIGHT: Final = 0.5  # of an edge, ours
-STRONG_SESSIONS: Final = 3  # of an edge, spec 4.2
-ERROR_SESSIONS: Final = 2  # spec 4.2
-CALIBRATION_SAMPLES: Final = 3  # spec 4.2
+STRONG_SESSIONS: Final = 3  # of an edge
+ERROR_SESSIONS: Final = 2
+CALIBRATION_SAMPLES: Final = 3
 CALIBRATION_OFF: Final = 0.2  # from 1, below which a plan was good enough; ours
 PAIR_SESSIONS: Final = 5  # of two modules, ours
 PAIRS_MOST: Final = 10  # of one week, ours

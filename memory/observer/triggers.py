@@ -1,4 +1,4 @@
-"""What is worth proposing before a session ends (spec 4.2, early triggers).
+"""What is worth proposing before a session ends (early triggers).
 
 Four conditions, each of which fires once for what it is about. They make early candidates for the
 scratchpad only; nothing is stored as a memory while the session runs.
@@ -13,12 +13,12 @@ from memory.sessions import file_paths
 from memory.sessions.scratchpad import Scratchpad, edited
 from memory.sessions.self_reports import RemarkKind
 
-SELF_CORRECTION: Final = 0.9  # priority, spec 4.2
-REPEATED_GREP: Final = 0.8  # priority, spec 4.2
-TWO_ERRORS: Final = 0.75  # priority, spec 4.2
-CONFIG_TOUCHED: Final = 0.7  # priority, spec 4.2
-ERRORS_LEAST: Final = 2  # distinct fingerprints, spec 4.2
-EDITED_LEAST: Final = 2  # files, spec 4.2
+SELF_CORRECTION: Final = 0.9  # priority
+REPEATED_GREP: Final = 0.8  # priority
+TWO_ERRORS: Final = 0.75  # priority
+CONFIG_TOUCHED: Final = 0.7  # priority
+ERRORS_LEAST: Final = 2  # distinct fingerprints
+EDITED_LEAST: Final = 2  # files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """What a methodology does when a unit of work ends: a fixed table of acts, and what each writes.
 
 All of it is data and templates: figures of the session, no model and no code of anybody's. Nothing
-is done where the work was abandoned or nobody knows how it ended (spec 4.6).
+is done where the work was abandoned or nobody knows how it ended.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Sightings in one to three sentences, by template, when no model phrases them (spec 4.4).
+"""Sightings in one to three sentences, by template, when no model phrases them.
 
 The same sighting always gives the same words, so that what two sessions show is recognized as one.
 Which of its types a signal becomes is decided by what it shows, not by chance.

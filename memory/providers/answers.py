@@ -1,4 +1,4 @@
-"""Check every answer of a model before anyone sees it (spec 10.5, reliability F5 and F6).
+"""Check every answer of a model before anyone sees it (reliability F5 and F6).
 
 In the flow: `guarded` passes each raw answer through one of these; what is wrong in count,
 dimension, figures or shape becomes ProviderInvalidAnswer, so nothing malformed is ever stored.

@@ -5,7 +5,7 @@ al. 2019, post-layer-norm) followed by mean pooling over the real tokens and sca
 length (Reimers and Gurevych 2019). Inputs: input_ids and attention_mask, int64 (batch, length);
 output: embedding, float32 (batch, hidden). Token types are all zero, so their one row is a
 constant; query, key and value are one product, split afterwards, because one wide product is
-quantized once instead of three times. Spec 3.3.
+quantized once instead of three times.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How each vendor's models are made from the settings: one table a kind (spec 3.3).
+"""How each vendor's models are made from the settings: one table a kind.
 
 In the flow: `vendors` looks a provider up here. Modules of vendors are imported where they are
 first used: their clients and runtimes take up to 45 MB and half a second. A remote embedder's key

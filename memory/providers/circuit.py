@@ -1,4 +1,4 @@
-"""The circuit breaker as a frozen value and its three steps; pure (spec 10.5; Nygard 2007).
+"""The circuit breaker as a frozen value and its three steps; pure (Nygard 2007).
 
 In the flow: `guard` keeps one a tenant and provider. Closed: every call passes. After a number
 of failures in a row it opens: no call passes for some seconds. Then one call passes as a probe

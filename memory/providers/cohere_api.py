@@ -1,4 +1,4 @@
-"""Cohere's embedder and reranker (spec 3.1, 3.3).
+"""Cohere's embedder and reranker.
 
 In the flow: `vendors` imports this only where it is used (the client costs 45 MB), and wraps it
 in `guarded`. Queries and documents are embedded differently there.

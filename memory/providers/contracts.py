@@ -1,4 +1,4 @@
-"""The contracts of a model vendor and the values that cross them (spec 3.3, 10.5).
+"""The contracts of a model vendor and the values that cross them.
 
 In the flow: actions know these types and nothing else of a vendor. Every implementation raises
 only the errors of `memory.providers.errors`. Vectors are rows of float32 and of unit length, so
@@ -65,7 +65,7 @@ class ChatRequest:
     json_schema: Mapping[str, object]
     max_output_tokens: int = 1024
     temperature: float = 0.0
-    deadline_seconds: float = 60.0  # spec 10.5; a caller for whom a person waits sets 2 or less
+    deadline_seconds: float = 60.0  # a caller for whom a person waits sets 2 or less
     accepts: Mapping[str, object] | None = None
 
 

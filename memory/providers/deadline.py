@@ -1,4 +1,4 @@
-"""An HTTP transport that ends a whole exchange in time and refuses endless answers (spec 10.5).
+"""An HTTP transport that ends a whole exchange in time and refuses endless answers.
 
 In the flow: the clients of the remote vendors send through `client`. Their own timeouts bound one
 read, so that an answer of one byte a second never ends; here the read timeout given with a

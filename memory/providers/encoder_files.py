@@ -2,7 +2,7 @@
 
 In the flow: `weights` calls `prepare`; `local` asks `ready_graph`. A recipe file names what the
 graph was made from (hash of the weights, builder, precision) and the hash of the result, so a
-second start does nothing and a changed builder or processor makes it anew. Spec 3.3.
+second start does nothing and a changed builder or processor makes it anew.
 """
 
 import json

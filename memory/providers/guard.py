@@ -1,4 +1,4 @@
-"""The one guard of all remote models: deadline, retries, circuit, budget, counts (spec 10.5).
+"""The one guard of all remote models: deadline, retries, circuit, budget, counts.
 
 In the flow: `guarded` runs each call of a remote vendor through `Guard.run`. A call gets the
 seconds that are left of a total that includes its retries and waits; a Retry-After that does not

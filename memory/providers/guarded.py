@@ -1,4 +1,4 @@
-"""The contracts' embedders, rerankers and chat models, around a raw vendor (spec 10.5).
+"""The contracts' embedders, rerankers and chat models, around a raw vendor.
 
 In the flow: `vendors` hands these out. A local model's answers are checked; a remote model's
 calls also go through the guard, bound to one tenant: documents within the total deadline, queries

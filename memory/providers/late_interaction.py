@@ -1,4 +1,4 @@
-"""A reranker without a vendor: weighted MaxSim over static token vectors (spec 3.1).
+"""A reranker without a vendor: weighted MaxSim over static token vectors.
 
 In the flow: scores the first stage's best 30 for dialogue and prose; it costs quality on code,
 where the caller leaves it out. Late interaction after Khattab and Zaharia 2020 (ColBERT),

@@ -1,4 +1,4 @@
-"""The default embedder: all-MiniLM-L6-v2 on this machine, no key, no network, no GPU (spec 3.3).
+"""The default embedder: all-MiniLM-L6-v2 on this machine, no key, no network, no GPU.
 
 In the flow: `registry` hands it out; the graph is loaded at the first text and once a process,
 anew after a fork, because the runtime's threads do not survive one.

@@ -1,4 +1,4 @@
-"""The statistical reader of names: spaCy with a small English model, an extra (spec 2.6).
+"""The statistical reader of names: spaCy with a small English model, an extra.
 
 In the flow: the nightly job opens it; nothing else imports spaCy, which takes 1.6 s and 100 MB. The
 model is a folder of files that `weights --names` brought; each is compared with its pinned hash

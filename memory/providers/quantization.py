@@ -3,7 +3,7 @@
 In the flow: `weights` asks `precision_of` what suits this machine and, for int8, `quantized`.
 Dynamic quantization of products and of the word table, with one scale a column: with one scale
 a matrix the mean cosine to the float graph fell from 0.992 to 0.954 when measured. A result that
-strays further than COSINE_FLOOR from the float graph is not used. Spec 3.3.
+strays further than COSINE_FLOOR from the float graph is not used.
 """
 
 import logging

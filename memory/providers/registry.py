@@ -1,4 +1,4 @@
-"""From a model key to a ready vendor, one per process (spec 3.3).
+"""From a model key to a ready vendor, one per process.
 
 In the flow: actions call `default_embedder`, `embedder`, `reranker` and `chat_model`. What they
 get is bound to the tenant, guarded and checked; weights and clients load at the first use.

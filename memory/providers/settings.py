@@ -1,4 +1,4 @@
-"""Which models an installation uses, as one frozen value (spec 3.3, 10.1).
+"""Which models an installation uses, as one frozen value.
 
 In the flow: the settings module names fields in CAIRN_PROVIDERS, `registry` reads them with
 `from_mapping` and builds the vendors. Keys of vendors never appear in a repr.
@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # spec 3.3: no key, no network, no GPU
-DEFAULT_RERANKER = "static/maxsim"  # spec 3.1: without a key, late interaction
+DEFAULT_EMBEDDER = "local/all-minilm-l6-v2"  # no key, no network, no GPU
+DEFAULT_RERANKER = "static/maxsim"  # without a key, late interaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How long and how often one call may try before the caller goes on without it."""
 
-    connect_seconds: float = 5.0  # spec 10.5
-    total_seconds: float = 60.0  # spec 10.5, retries included
+    connect_seconds: float = 5.0
+    total_seconds: float = 60.0  # retries included
     interactive_seconds: float = 2.0  # reliability figure G11: a request waits no longer
-    retries: int = 2  # spec 10.5
+    retries: int = 2
     failures_to_open: int = 5  # reliability figure G11
     open_seconds: float = 60.0  # reliability figure G11
     answer_bytes: int = 32 * 1024 * 1024  # 1,000 vectors of 1,024 figures as JSON text
@@ -41,11 +41,11 @@ class ProviderSettings:
     openai_api_key: str = field(default="", repr=False)
     openai_embedding_model: str = ""
     openai_chat_model: str = ""  # "" = no chat model
-    openai_dimensions: int = 1024  # spec 3.3
+    openai_dimensions: int = 1024
     openai_asks_dimensions: bool = True  # some servers refuse to be asked
     cohere_base_url: str = ""  # "" = the vendor's own
     cohere_api_key: str = field(default="", repr=False)
-    cohere_dimensions: int = 1024  # spec 3.3
+    cohere_dimensions: int = 1024
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Static token vectors, potion-base-8M: no runtime, a tenth of a millisecond a text (spec 3.3).
+"""Static token vectors, potion-base-8M: no runtime, a tenth of a millisecond a text.
 
 In the flow: an embedder for bulk and small machines, and the token vectors of the late
 interaction in `late_interaction`. A text's vector is the mean of its tokens' rows of one table,

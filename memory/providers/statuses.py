@@ -1,4 +1,4 @@
-"""From an HTTP status to one of our errors; the same for every remote vendor (spec 10.5).
+"""From an HTTP status to one of our errors; the same for every remote vendor.
 
 In the flow: `openai_compatible` and `cohere_api` translate at their rim. A vendor's own sentence
 is left out, since it may quote the input or the key; its short code is kept.

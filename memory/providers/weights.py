@@ -2,7 +2,7 @@
 
 In the flow: run once at set-up (`python -m memory.providers.weights --into FOLDER`), again at
 every start, when it only compares hashes; `--check` changes nothing. CAIRN_MODELS_FROM names an
-operator's folder with the weight files, asked before any package. Spec 3.3, 10.1.
+operator's folder with the weight files, asked before any package.
 """
 
 import argparse

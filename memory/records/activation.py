@@ -1,4 +1,4 @@
-"""ACT-R activation: how likely a memory is needed now (spec 1.6; profile `cognitive`).
+"""ACT-R activation: how likely a memory is needed now (profile `cognitive`).
 
 A = max(B + S + ε, floor). B grows with use and falls with age, S flows from tags shared with the
 context and thins out as a tag fans out over many memories, ε makes retrieval stochastic; it is off
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from memory.records.factors import Factor, checked_not_negative
 
 DECAY = 0.5  # d, Anderson & Lebiere 1998
-MAX_STRENGTH = 1.6  # S_max, spec 1.6
-FAN_DELTA = 0.3  # δ, spec 1.6
-NOISE_SCALE = 0.25  # s, spec 1.6
-RETRIEVAL_THRESHOLD = -0.5  # τ, spec 1.6
+MAX_STRENGTH = 1.6  # S_max
+FAN_DELTA = 0.3  # δ
+NOISE_SCALE = 0.25  # s
+RETRIEVAL_THRESHOLD = -0.5  # τ
 MINIMUM_LIFETIME_HOURS = 1.0  # ours: B has no bound as L goes to 0
 
 

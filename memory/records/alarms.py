@@ -1,4 +1,4 @@
-"""What looks like an attempt to plant a memory (spec 4.3).
+"""What looks like an attempt to plant a memory.
 
 Three alarms, none of which decides anything: a person is told. Content that orders, names an
 address to go to or a command to run; a burst of memories that say nearly the same; one memory that

@@ -1,4 +1,4 @@
-"""Confidence: how far a memory may be believed now; computed, never stored (spec 1.6, 11.2).
+"""Confidence: how far a memory may be believed now; computed, never stored.
 
 Effective confidence is the stored one times a factor for each doubt times retention since last
 access. Everything comes from a stored base and a date: multiplying a stored value each night
@@ -14,19 +14,19 @@ from datetime import datetime, timedelta
 from memory.records.factors import checked_not_negative, checked_share
 from memory.taxonomy import Verification
 
-VERIFICATION_FACTORS: dict[Verification, float] = {  # spec 1.6
+VERIFICATION_FACTORS: dict[Verification, float] = {
     Verification.UNVERIFIED: 1.0,
     Verification.VERIFIED: 1.0,
     Verification.STALE: 0.7,
     Verification.CONTRADICTED: 0.3,
 }
-DISPUTED_FACTOR = 0.8  # spec 1.6
-TAINTED_FACTOR = 0.7  # spec 1.6
-USE_INJECTIONS = 5  # good injections, spec 1.6
-USE_PEOPLE = 2  # different people, spec 1.6
-USE_LIFT = 0.05  # spec 1.6
-USE_CAP = 0.95  # spec 1.6
-CONFIRMED = 0.9  # of what a person confirmed in person, at least; ours: people raise it, spec 11.2
+DISPUTED_FACTOR = 0.8
+TAINTED_FACTOR = 0.7
+USE_INJECTIONS = 5  # good injections
+USE_PEOPLE = 2  # different people
+USE_LIFT = 0.05
+USE_CAP = 0.95
+CONFIRMED = 0.9  # of what a person confirmed in person, at least; ours: people raise it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

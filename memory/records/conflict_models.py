@@ -1,4 +1,4 @@
-"""Conflicts: two memories that say different things, until a person decides (spec 2.4, 7.3).
+"""Conflicts: two memories that say different things, until a person decides.
 
 Both memories stay as they are meanwhile, and neither is told without the other. Whoever may see
 both may see the conflict; nobody else learns that there is one.

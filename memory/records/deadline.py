@@ -1,4 +1,4 @@
-"""Until when a program waits for an answer: what comes later reaches nobody (spec 8.3).
+"""Until when a program waits for an answer: what comes later reaches nobody.
 
 So nothing is given after it, nor written down as given. The clock is passed in, and only ever goes
 forward.

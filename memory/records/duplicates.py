@@ -1,4 +1,4 @@
-"""Duplicates inside one batch, before anything is compared with the store (spec 2.4).
+"""Duplicates inside one batch, before anything is compared with the store.
 
 Exact by hash, near by the Jaccard overlap of words, and only when neither polarity nor a value
 differs: two lines of a table of limits share most of their words. What a text says is read once, so
@@ -14,7 +14,7 @@ from memory.records import statements
 from memory.records.statements import Assertion
 from memory.text import text as texts
 
-JACCARD_THRESHOLD = 0.75  # at least, spec 2.4
+JACCARD_THRESHOLD = 0.75  # at least
 MOST_COMPARED = 50  # of those with no other value, the ones that share the most long words; ours
 
 

@@ -1,4 +1,4 @@
-"""Named parts of a number, so that any score can be explained (spec 3, 1.6).
+"""Named parts of a number, so that any score can be explained.
 
 A score that is a sum carries its parts as factors; pages and `explain=true` draw them.
 """

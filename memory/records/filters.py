@@ -1,4 +1,4 @@
-"""The query box: `is:stale type:gotcha,decision file:middleware/* conf:>0.7 redis` (spec 9.2).
+"""The query box: `is:stale type:gotcha,decision file:middleware/* conf:>0.7 redis`.
 
 Pure. Text becomes Filters, Filters become the same text again, and chips for the page. Words
 without a key are what to search for. An unknown key or a wrong value says where and what would do;

@@ -1,4 +1,4 @@
-"""The six intake gates, in order; the first that refuses or confirms ends the run (spec 2.1).
+"""The six intake gates, in order; the first that refuses or confirms ends the run.
 
 Pure: the caller has already looked for secrets, duplicates and neighbors and passes what it found.
 Length, secret and duplicates can end a run; surprise and topic only add what they measure.
@@ -20,10 +20,10 @@ from memory.secrets.secrets import Finding
 from memory.taxonomy import MemoryType
 from memory.text import text as texts
 
-MINIMUM_LENGTH = 20  # characters, spec 2.1
-MAXIMUM_LENGTH = 20_000  # characters, spec 2.1
-NEAR_DUPLICATE_COSINE = 0.95  # exceeded, spec 2.1
-NEAR_DUPLICATE_WINDOW = 100  # newest intake entries that are compared, spec 2.1
+MINIMUM_LENGTH = 20  # characters
+MAXIMUM_LENGTH = 20_000  # characters
+NEAR_DUPLICATE_COSINE = 0.95  # exceeded
+NEAR_DUPLICATE_WINDOW = 100  # newest intake entries that are compared
 
 
 class Gate(StrEnum):

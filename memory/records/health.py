@@ -1,4 +1,4 @@
-"""Health of a project's memory, 0..100, as a sum of named parts (spec 1.6, last paragraph).
+"""Health of a project's memory, 0..100, as a sum of named parts (last paragraph).
 
 Weights and limits are ours; the parts are always shown, never only the sum. Each part is a share
 0..1 times its weight. Backlogs count against a limit: at the limit the part is worth nothing.

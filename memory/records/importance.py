@@ -1,4 +1,4 @@
-"""FadeMem importance and what follows from it: strength, tier, archival (spec 1.4, 1.6, 6.1).
+"""FadeMem importance and what follows from it: strength, tier, archival.
 
 The decay rates of governance layers are per day. One seed applies them per hour, which halves a
 fact in seven hours; `unit_hours` exists so that its worked example can be reproduced, and nothing
@@ -12,16 +12,16 @@ from memory import taxonomy
 from memory.records.factors import Factor, checked_not_negative, checked_share, total
 from memory.taxonomy import Governance, Tier
 
-RELEVANCE_WEIGHT = 0.30  # spec 1.6
-FREQUENCY_WEIGHT = 0.25  # spec 1.6
-RECENCY_WEIGHT = 0.25  # spec 1.6
-SURPRISE_WEIGHT = 0.20  # spec 1.6
-LONG_TERM_FROM = 0.7  # importance, spec 1.6
-SHORT_TERM_FROM = 0.3  # importance, spec 1.6
-INTAKE_BASE = 0.5  # spec 1.6
-INTAKE_SURPRISE = 0.2  # spec 1.6
-INTAKE_CONFIDENCE = 0.1  # spec 1.6
-HOURS_PER_DAY = 24.0  # the unit of decay, spec 1.4
+RELEVANCE_WEIGHT = 0.30
+FREQUENCY_WEIGHT = 0.25
+RECENCY_WEIGHT = 0.25
+SURPRISE_WEIGHT = 0.20
+LONG_TERM_FROM = 0.7  # importance
+SHORT_TERM_FROM = 0.3  # importance
+INTAKE_BASE = 0.5
+INTAKE_SURPRISE = 0.2
+INTAKE_CONFIDENCE = 0.1
+HOURS_PER_DAY = 24.0  # the unit of decay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def tier(*, importance: float) -> Tier:
 def is_due_for_archival(
     *, governance: Governance, tags: tuple[str, ...], importance: float, age_days: float
 ) -> bool:
-    """Say whether its layer archives a memory of this age and importance (spec 1.4)."""
+    """Say whether its layer archives a memory of this age and importance."""
     row = taxonomy.governance_row(governance=governance)
     if row.archive_after_days is None or row.archive_below_importance is None:
         return False

@@ -1,4 +1,4 @@
-"""The memory itself: one atomic statement worth keeping, with provenance (spec 1.2).
+"""The memory itself: one atomic statement worth keeping, with provenance.
 
 This is the cold row: text and everything a person reads. What a search touches for every candidate
 stands in `memory.index.models`, in narrow rows of their own.
@@ -12,7 +12,7 @@ from django.db.models import Q
 from accounts.identifiers import new_id
 from memory.entities.names import Name
 
-LONGEST_TAG = 64  # characters, spec 10.5
+LONGEST_TAG = 64  # characters
 
 
 def _between_0_and_1(field: str) -> models.CheckConstraint:

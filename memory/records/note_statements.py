@@ -1,4 +1,4 @@
-"""Why a memory is not what its note says: the reasons that stand with it (spec 2.8).
+"""Why a memory is not what its note says: the reasons that stand with it.
 
 A memory whose statement is gone is stale, or waits for a person where an agent may not make it so.
 Once somebody has decided, or its words are others, it stands without the statement: its coming back

@@ -1,4 +1,4 @@
-"""Words that make, change or take back a statement, one table; English and French (spec 2.4).
+"""Words that make, change or take back a statement, one table; English and French.
 
 Read by `memory.records.statements`. The expressions are bounded, so a scan stays linear in the
 text.

@@ -1,4 +1,4 @@
-"""What two statements assert differently: polarity and values, by words alone (spec 2.4).
+"""What two statements assert differently: polarity and values, by words alone.
 
 The heuristic behind conflict checks without a model, and the guard of near-duplicate checks: an
 embedder hardly sees that "retry 3 times" became "retry 5 times", or that "use" became "never use".

@@ -1,4 +1,4 @@
-"""The states a search looks through: what is live, unless the query box says more (spec 9.2).
+"""The states a search looks through: what is live, unless the query box says more.
 
 Pure. A state is a facet of a memory (`states_of` in memory/search/sql/functions.sql) where it is
 anything but just active: what it ended as, and that it is pinned, stale or to be reviewed.

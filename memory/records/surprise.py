@@ -1,4 +1,4 @@
-"""Surprise: how far a memory lies from everything a project already talks about (spec 1.6, 2.1).
+"""Surprise: how far a memory lies from everything a project already talks about.
 
 Topics have centroids; a memory close to one says little new. It is carried on by intake into
 importance and never refuses anything. Vectors are numpy arrays, float32 or float64, of one model.
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.floating]
 
-NEUTRAL = 0.5  # with no centroid, spec 1.6
+NEUTRAL = 0.5  # with no centroid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

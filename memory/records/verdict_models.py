@@ -1,4 +1,4 @@
-"""What people decide about memories and names, and what it takes to undo it (spec 2.6, 9.2).
+"""What people decide about memories and names, and what it takes to undo it.
 
 A snooze is one as well: for whoever said it the memory waits no more until its moment comes. So is
 that of a conflict, which is written down with the side that fewer people see.

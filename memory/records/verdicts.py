@@ -1,15 +1,15 @@
 """The review inbox as decisions: why something waits, what to do about it, who may say so.
 
 A memory waits in one group only, the most pressing one: what outside content had a part in, what
-its source no longer says, what an import brought, what an agent proposed (spec 9.2). Conflicts of
+its source no longer says, what an import brought, what an agent proposed. Conflicts of
 two memories are a group of their own, decided by verdicts of their own (`settling`). No
 suggestion is carried out by itself; it says why: agreeing is one key, disagreeing another.
 
-Who proposed a memory cannot be the one who approves it (spec 11.3). An agent and the person who
+Who proposed a memory cannot be the one who approves it. An agent and the person who
 lent it a token are two when the person looks in person, and one when the agent's token asks: so a
 person keeps what the own agents proposed, and no token keeps what its person or their agents
 proposed. What somebody taught others in person takes somebody else. A taint is lifted in person
-only (spec 1.6).
+only.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from typing import Final
 from memory.taxonomy import Scope, Source, Verification
 
 SECONDS_EACH: Final = 20  # that a person looks at one memory; ours
-SAME_COSINE: Final = 0.88  # exceeded: not novel, spec 2.4
+SAME_COSINE: Final = 0.88  # exceeded: not novel
 UNSURE_BELOW: Final = 0.5  # confidence, ours
 SAME: Final = "same"  # of the verdict that two names are one thing
 LONGEST_SNOOZE_DAYS: Final = 365  # ours
@@ -130,7 +130,7 @@ def _why(waiting: Waiting) -> Why:
 
 
 def may_approve(*, proposal: Proposal, in_person: bool) -> bool:
-    """Say whether someone may approve a memory (spec 11.3)."""
+    """Say whether someone may approve a memory."""
     if not in_person:
         return proposal.proposer is Proposer.SOMEBODY_ELSE and not proposal.is_tainted
     taught_others = proposal.source is Source.USER_TAUGHT and proposal.scope is not Scope.PERSONAL

@@ -1,4 +1,4 @@
-"""What a version keeps of a memory beside its text, and what of it comes back (spec 1.2, 4.3).
+"""What a version keeps of a memory beside its text, and what of it comes back.
 
 Who saw a memory is kept and does not come back: that is moved by hand. What people vouched for
 comes back with the words that they vouched for.

@@ -1,4 +1,4 @@
-"""Who may settle a conflict, and how: one rule for pages, REST and agents (spec 7.3, 11.3).
+"""Who may settle a conflict, and how: one rule for pages, REST and agents.
 
 Stewards settle; others withdraw what they wrote themselves. Who wrote one of the two only
 withdraws it: nobody approves what they proposed against somebody else's. Nothing that others see

@@ -1,4 +1,4 @@
-"""The fitted constants of relevance, one row an embedder; data, no decisions (spec 11.1).
+"""The fitted constants of relevance, one row an embedder; data, no decisions.
 
 Made by `manage.py evaluate fit-relevance` on the train half of the shipped set, with the embedder
 of the row configured; signs and threshold are chosen by cross-validation there, the threshold so

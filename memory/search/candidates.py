@@ -1,4 +1,4 @@
-"""A candidate of a search: one memory and what each path said about it (spec 3.1, stage 2)."""
+"""A candidate of a search: one memory and what each path said about it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

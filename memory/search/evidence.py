@@ -1,7 +1,7 @@
 """What is known of a candidate besides its paths: what profiles, boosts and relevance look at.
 
 In the flow: `memory.search.queries` reads it for the candidates of a search in one statement;
-everything pure after fusion takes it from here (spec 3.1, stages 4 to 6).
+everything pure after fusion takes it from here.
 """
 
 from dataclasses import dataclass

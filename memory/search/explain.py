@@ -1,4 +1,4 @@
-"""Why a hit stands where it stands: its score as named parts that sum to it (spec 3).
+"""Why a hit stands where it stands: its score as named parts that sum to it.
 
 The shape, as the interfaces send it: `score`; `parts`, which sum to the score; `multipliers`, which
 are in every part already; `fusion`, the score before the profile, and `paths`, whose values sum to

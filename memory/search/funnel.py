@@ -1,4 +1,4 @@
-"""How many memories each step of a search kept, from the paths to what is shown (spec 3.1, 9.2)."""
+"""How many memories each step of a search kept, from the paths to what is shown."""
 
 from collections import Counter
 from collections.abc import Mapping

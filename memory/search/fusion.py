@@ -1,4 +1,4 @@
-"""Fusion: one ranking out of several paths (spec 3.1, stage 3).
+"""Fusion: one ranking out of several paths.
 
 Min-max with weights by query kind is the default: per query, each path's scores are brought to 0..1
 and weighted. Measured, it beats reciprocal rank fusion, which throws the margins away; that one
@@ -22,7 +22,7 @@ from uuid import UUID
 from memory.search.candidates import Candidate, Item, Path
 from memory.search.query import QueryKind
 
-RRF_K = 60  # spec 3.1
+RRF_K = 60
 
 Weights = Mapping[QueryKind, Mapping[str, float]]
 Shares = Mapping[Item, float]
@@ -31,7 +31,7 @@ SHARES: Shares = {Item.DIALOGUE: 0.50, Item.CODE: 0.80}  # of meaning in meaning
 
 NAMED = 0.15  # of entities beside the others; the spec has no figure, the judged set decides none
 NAMED_BY_SOURCE = 1 / 3  # of that for source text; measured
-WEIGHTS: Weights = {  # spec 3.1, starting values
+WEIGHTS: Weights = {  # starting values
     kind: {
         Path.DENSE: dense,
         Path.KEYWORD: keyword,

@@ -1,4 +1,4 @@
-"""What the graph did to a ranking: whether its first eight would be others without it (spec 10.4).
+"""What the graph did to a ranking: whether its first eight would be others without it.
 
 The graph's part is what its path adds to the fusion, what the neighborhood of files adds, and the
 memories that no other path brought. Taken out, the other paths are fused as if it had found
@@ -22,7 +22,7 @@ from memory.search.candidates import Candidate, Path
 from memory.search.ranking import Standing, Task
 from memory.search.scoring import Profile
 
-FIRST: Final = 8  # spec 10.4
+FIRST: Final = 8
 OTHERS: Final = tuple(path.value for path in Path if path is not Path.GRAPH)
 
 

@@ -1,4 +1,4 @@
-"""Neighborhood: what stands beside a hit counts for it (spec 3.1, stages 3 and 4).
+"""Neighborhood: what stands beside a hit counts for it.
 
 An episode is scored together with the turns before and after it in its session: an answer rarely
 repeats the words of its question. Only what a neighbor has above the lowest candidate of a path
@@ -17,11 +17,11 @@ from uuid import UUID
 from memory.search.candidates import Candidate, Item
 from memory.search.fusion import Fused
 
-WEIGHT: Final = 0.3  # spec 3.1
-FIRST: Final = 10  # ranks whose files are the neighborhood, spec 3.1
-LAST: Final = 50  # rank down to which the others may rise, spec 3.1
-PREVIOUS: Final = 0.50  # of the turn before, spec 3.1
-NEXT: Final = 0.25  # of the turn after, spec 3.1
+WEIGHT: Final = 0.3
+FIRST: Final = 10  # ranks whose files are the neighborhood
+LAST: Final = 50  # rank down to which the others may rise
+PREVIOUS: Final = 0.50  # of the turn before
+NEXT: Final = 0.25  # of the turn after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

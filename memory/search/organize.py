@@ -1,4 +1,4 @@
-"""Put what was found into an order that can be read, with what it hangs together with (spec 3.1).
+"""Put what was found into an order that can be read, with what it hangs together with.
 
 Events are told in the order in which they happened, chains of causes from their roots on, results
 about several things thing by thing, and everything else from the best down. Which of these it is
@@ -17,8 +17,8 @@ from uuid import UUID
 from memory.taxonomy import LinkKind
 
 DOMINANT_SHARE: Final = 0.5  # of the results must be of one structure, at least; ours
-MOST_NEIGHBORS: Final = 10  # a hit, spec 3.1
-MOST_SEE_ALSO: Final = 5  # a hit, spec 3.1
+MOST_NEIGHBORS: Final = 10  # a hit
+MOST_SEE_ALSO: Final = 5  # a hit
 SAYS: Final = {
     "timeline": "Told in the order in which it happened.",
     "causes": "Told from causes to effects.",

@@ -1,4 +1,4 @@
-"""Pack memories into a token budget, sharing it among types (spec 3.1, stage 9).
+"""Pack memories into a token budget, sharing it among types.
 
 Two passes over the ranking. First each type may fill its own share; then what is left over goes to
 whoever comes next in the ranking, whatever its type. The budget is never exceeded, and a memory is

@@ -1,4 +1,4 @@
-"""Make blocks of a ranking: without overlaps, contradictions together (spec 3.1, stage 9).
+"""Make blocks of a ranking: without overlaps, contradictions together.
 
 A memory that says what a better-ranked one says already would only cost tokens, so it is left out
 and named with the one that stands for it. Memories that contradict each other are one block, so

@@ -1,4 +1,4 @@
-"""Write packed memories as the text that an agent reads (spec 3.1, stage 9).
+"""Write packed memories as the text that an agent reads.
 
 Memories stand under the file that they are about, each with its citation behind it, so that an
 agent can say what it relied on. Two that contradict each other stand side by side under a line that

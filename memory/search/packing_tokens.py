@@ -1,4 +1,4 @@
-"""Count the tokens of a text without asking for an agent's tokenizer (spec 3.1, stage 9).
+"""Count the tokens of a text without asking for an agent's tokenizer.
 
 Agents count with tokenizers of their own, which are not here, so this errs on the high side: a
 budget that is kept by this count is kept by theirs. Against a byte-pair tokenizer of 65,000 entries

@@ -1,4 +1,4 @@
-"""A pattern as people write it for grep, made ready for the database (spec 3.2).
+"""A pattern as people write it for grep, made ready for the database.
 
 Postgres matches without backtracking, unless a pattern refers back to a group: those are refused
 here, and so is what would switch its dialect. Word boundaries are written differently there. Like

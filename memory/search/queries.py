@@ -1,4 +1,4 @@
-"""Read what ranking looks at besides the paths, for the candidates of one search (spec 3.1)."""
+"""Read what ranking looks at besides the paths, for the candidates of one search."""
 
 from collections.abc import Mapping
 from datetime import datetime

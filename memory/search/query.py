@@ -1,4 +1,4 @@
-"""Understand a query: its kind decides how much each path counts (spec 3.1, stage 1).
+"""Understand a query: its kind decides how much each path counts.
 
 No model call. The kind is `structural` when the words ask for connections or a graph tool was used
 just now, `identifier` when code names make up a good part of the words, else `semantic`.

@@ -1,4 +1,4 @@
-"""Ranking: from candidates to an order with reasons (spec 3.1, stages 3 to 5).
+"""Ranking: from candidates to an order with reasons.
 
 Fusion, then the boost of the neighborhood, then the profile's score. What comes out keeps every
 part, so that it can be explained and put in order anew by a reranker.

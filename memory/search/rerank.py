@@ -17,7 +17,7 @@ from memory.search.candidates import Item
 from memory.search.query import QueryKind
 from memory.search.ranking import Moved, Standing
 
-TOP: Final = 30  # hits that are put in order anew, spec 3.1
+TOP: Final = 30  # hits that are put in order anew
 SHARE: Final = 0.5  # a, the reranker's part of the blend
 MARGIN: Final = 0.10  # lead of the first hit below which it is not certain, ours
 FIRST: Final = 5  # hits among which close facts about one thing are looked for, ours

@@ -1,4 +1,4 @@
-"""Which links of memories belong to which layer of the graph (spec 3.1, 5.1)."""
+"""Which links of memories belong to which layer of the graph."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""The score of a hit under a named profile, as parts that sum to it (spec 3.1, stage 5).
+"""The score of a hit under a named profile, as parts that sum to it.
 
 A profile is data: how the paths are fused, how much each term counts, and what multiplies the sum.
 `plain` is the fusion alone; `cognitive` mixes fusion, activation and confidence; `coding` weighs
@@ -19,8 +19,8 @@ from memory.search.candidates import Path
 from memory.search.evidence import Evidence
 from memory.taxonomy import MemoryType, source_row
 
-ACTIVATION_SCALE: Final = 10.0  # spec 3.1, cognitive
-USE_SCALE: Final = 101  # accesses + 1 at which use counts fully, spec 3.1
+ACTIVATION_SCALE: Final = 10.0  # cognitive
+USE_SCALE: Final = 101  # accesses + 1 at which use counts fully
 VOLATILITY: Final = (
     0.02  # changes a day of a memory's files; ours, until the code graph counts them
 )
@@ -102,13 +102,13 @@ PROFILES: Final[Mapping[str, Profile]] = {
             multipliers=_ALWAYS,
         ),
         Profile(
-            name="coding",  # spec 3.1; of closeness's 0.60 the fusion has 0.40, for it counts words
+            name="coding",  # of closeness's 0.60 the fusion has 0.40, for it counts words
             method=Method.MINMAX,
             terms={Term.FUSION: 0.40, Term.COSINE: 0.20, Term.RECENCY: 0.25, Term.USE: 0.15},
             multipliers=frozenset(Multiplier),
         ),
         Profile(
-            name="cognitive",  # spec 3.1
+            name="cognitive",
             method=Method.MINMAX,
             terms={Term.FUSION: 0.60, Term.ACTIVATION: 0.25, Term.CONFIDENCE: 0.15},
             multipliers=_ALWAYS,

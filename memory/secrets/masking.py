@@ -1,4 +1,4 @@
-"""Secrets are taken out of an event before anything is made of it (spec 4.1, 7.6).
+"""Secrets are taken out of an event before anything is made of it.
 
 An event is JSON of whatever shape an agent's harness gives it, so every text in it is looked at,
 with the name of its field, because `password: …` says what `…` alone does not. What stands deeper

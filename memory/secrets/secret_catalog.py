@@ -1,4 +1,4 @@
-"""The rules of Kingfisher about the keys of 400 services, and our own beside them (spec 7.6).
+"""The rules of Kingfisher about the keys of 400 services, and our own beside them.
 
 Everything is done in this process; whether a key still opens anything is never tried, for that
 would send it away. Compiling the rules takes ten seconds, so that is a step of the first start

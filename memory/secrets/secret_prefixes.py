@@ -1,4 +1,4 @@
-"""How the keys of services begin, as their vendors publish it: the forms of keys (spec 7.6)."""
+"""How the keys of services begin, as their vendors publish it: the forms of keys."""
 
 from typing import Final
 

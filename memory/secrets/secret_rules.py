@@ -1,4 +1,4 @@
-"""Our own rules about secrets, beside the catalog of services: a table, a row a form (spec 7.6).
+"""Our own rules about secrets, beside the catalog of services: a table, a row a form.
 
 The value is the group `value` of a pattern, or all that it matches; a judge of `secret_values` says
 whether it is one. How they are tried on a text is in `secret_scan`.

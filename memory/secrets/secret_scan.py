@@ -1,4 +1,4 @@
-"""Our own rules tried on a text: each only where the cheapest signs of its form are (spec 7.6).
+"""Our own rules tried on a text: each only where the cheapest signs of its form are.
 
 Nearly every text of a session has no hint of a rule, no long word that one matches, no sign between
 a name and its value, so this takes a twelfth of the time of trying all, and leaves no match out.

@@ -1,4 +1,4 @@
-"""Whether a value is worth hiding: placeholders, code and plain words are not (spec 7.6).
+"""Whether a value is worth hiding: placeholders, code and plain words are not.
 
 What stands behind `password =` is judged by stop-words, by classes of characters and by Shannon's
 entropy (1948). The stricter judges are for places where plain words are more usual than secrets.

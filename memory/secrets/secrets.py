@@ -1,4 +1,4 @@
-"""Secrets in a text: where they are, of what kind, and the text without them (spec 7.6).
+"""Secrets in a text: where they are, of what kind, and the text without them.
 
 Two sets of rules look at a text, and at every other way of reading it (`secret_forms`): our own
 (`secret_rules`) and a catalog of services, which the caller hands in, for it is no pure code. A

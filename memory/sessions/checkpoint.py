@@ -1,4 +1,4 @@
-"""A scratchpad as bytes and back, at the borders of units of work (spec 4.1).
+"""A scratchpad as bytes and back, at the borders of units of work.
 
 A checkpoint spares reading events again; it is never the truth. One of another version, or one that
 cannot be read, raises, and the caller rebuilds from the events.
@@ -26,7 +26,7 @@ from memory.sessions.self_reports import Remark, RemarkKind
 from memory.sessions.tools import Act
 
 VERSION: Final = 2  # 1 knew steps without their agents
-BYTES_MOST: Final = 50 * 1024 * 1024  # spec 4.1
+BYTES_MOST: Final = 50 * 1024 * 1024
 
 
 def dump(*, scratchpad: Scratchpad) -> bytes:

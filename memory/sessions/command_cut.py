@@ -1,4 +1,4 @@
-"""What is kept of a command that is too long: what tells what it reads and where from (spec 4.3).
+"""What is kept of a command that is too long: what tells what it reads and where from.
 
 Taint is read from what is stored, so the texts in a command go first and its commands last: texts
 that stand in it for a program to read, then the ends of long quoted words, then lines that name no

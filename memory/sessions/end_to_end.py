@@ -1,4 +1,4 @@
-"""What tools that drive the running product showed, sorted without a model (spec 4.4).
+"""What tools that drive the running product showed, sorted without a model.
 
 A result of such a tool is one of five kinds or not worth it; whatever is kept waits for review. The
 first kind whose words are found wins.

@@ -2,7 +2,7 @@
 
 Unknown kinds are kept as unknown, so that they can be counted; a row without a usable sequence,
 kind or tool name is refused with a reason, and the others of its batch stand. Texts are cut, and
-characters that no database text can hold are taken out. Spec 4.1.
+characters that no database text can hold are taken out.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""An event as the row in which it is stored, and back, without loss (spec 4.1).
+"""An event as the row in which it is stored, and back, without loss.
 
 What an event does not say is left out of its row. Rows are written after secrets were taken out of
 what came, so a scratchpad that is rebuilt from them sees what the first one saw.

@@ -1,4 +1,4 @@
-"""What an agent did, as one validated value an event (spec 4.1).
+"""What an agent did, as one validated value an event.
 
 Events are ordered by their sequence number, which is unique in a session and begins at 1; the clock
 of an event is only a hint. A field that does not belong to an event's kind is empty.
@@ -14,7 +14,7 @@ COMMAND_MOST: Final = 1_000  # characters of a command, from which taint is read
 
 
 class EventKind(StrEnum):
-    """What happened; commits and reports of QA are posted to a session as well (spec 2.7)."""
+    """What happened; commits and reports of QA are posted to a session as well."""
 
     TOOL_CALL = "tool_call"
     TOOL_RESULT = "tool_result"

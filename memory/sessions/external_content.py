@@ -1,4 +1,4 @@
-"""What of a command, an address or a tool's name brings outside content into view (spec 4.3).
+"""What of a command, an address or a tool's name brings outside content into view.
 
 Outside is the web, other people's issues and mail, tools of foreign servers, and files that lie not
 in the repository, unless the session itself wrote them. The running product, at an address of the

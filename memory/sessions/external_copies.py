@@ -1,4 +1,4 @@
-"""Commands that carry files: copies, archives, other hosts (spec 4.3).
+"""Commands that carry files: copies, archives, other hosts.
 
 What a copy or an archive puts into the repository came from outside where its source did; what is
 copied from the repository, or fetched from the own machine, is the session's own wherever it lies.

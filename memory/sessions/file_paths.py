@@ -1,4 +1,4 @@
-"""Paths as a session sees them: relative to its repository, or outside of it (spec 4.3).
+"""Paths as a session sees them: relative to its repository, or outside of it.
 
 Agents name files absolutely or relatively, with either slash. One file must have one name, or no
 two sessions ever agree on it. An absolute path without a known root counts as outside: that is the

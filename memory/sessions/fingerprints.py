@@ -1,4 +1,4 @@
-"""Errors told apart by what stays the same when they happen again (spec 4.5).
+"""Errors told apart by what stays the same when they happen again.
 
 The line that names the error is found, and what changes from run to run is taken out of it:
 numbers, addresses, quoted values, paths. What is left, with the program that said it, is hashed.

@@ -1,4 +1,4 @@
-"""scratchpad = fold(events): pure, replayable, the same in any batching (spec 4.1).
+"""scratchpad = fold(events): pure, replayable, the same in any batching.
 
 Events are applied in the order of their sequence numbers. What comes too early waits for the events
 before it, up to a window of 64; a gap that outlasts the window, or the session, is passed over, and

@@ -1,9 +1,9 @@
-"""Sessions of agents and their turns, and what was given out to whom (spec 2.7).
+"""Sessions of agents and their turns, and what was given out to whom.
 
 A session belongs to who opened it: its audience is that person, or its project when it is shared.
 Turns stand under their session and have no audience of their own; they are kept for a while after
 what is worth keeping was taken from them. They come in streams: what was said, and beside it what
-the agent did (spec 4.1). Whoever asks for turns is given what was said, and nothing else.
+the agent did. Whoever asks for turns is given what was said, and nothing else.
 """
 
 from django.db import models
@@ -18,7 +18,7 @@ class Session(models.Model):
     `taken_through` is the sequence up to which consolidation has looked at the turns; one that
     comes late moves it back. `result` is what came of them. `thread` names the piece of work that
     several sessions may belong to. `read_by` is the job that reads it, until when at most.
-    `models_agreed`: who opened a personal session lets the models of others read it (spec 7.6).
+    `models_agreed`: who opened a personal session lets the models of others read it.
     `cwd` is the folder in which its agent works, `root` that of its repository where it is another
     one, `plan` the steps that were planned. `events` counts what
     the agent did, `folded` how many of them the last checkpoint holds; `observed` says what they
@@ -206,7 +206,7 @@ class GivenOut(models.Model):
     what the agent had done: the place where it is shown. `agent` is which of several in a session
     was told, empty for the first of them, and `compacted_at` that of the session then: who has
     forgotten what it was told may be told once more. One that was `withheld` would have been
-    given but for a test of what it is worth (spec 11.6): nobody was told, so it names nobody.
+    given but for a test of what it is worth: nobody was told, so it names nobody.
     Without foreign keys: the guard against loops reads all of it.
     """
 

@@ -1,4 +1,4 @@
-"""The four points at which memory is given back, and who is given any (spec 4.6, 10.4, 11.1).
+"""The four points at which memory is given back, and who is given any.
 
 Silence is the default: one brief at the first prompt, and from then on only what belongs to a file
 that was just touched. Steps as a point of their own, and searches answered in passing, are for
@@ -41,13 +41,11 @@ class PointRow:
     types: frozenset[MemoryType]
 
 
-WARNINGS: Final = frozenset(
-    {MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END}
-)  # spec 4.6
+WARNINGS: Final = frozenset({MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.DEAD_END})
 OF_A_FILE: Final = WARNINGS | {
     MemoryType.CAUSAL_DEPENDENCY
 }  # given when it is touched; the last: ours
-POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
+POINTS: Final = {  # tokens of points 1, 3 and 4: ours
     row.point: row
     for row in (
         PointRow(
@@ -71,7 +69,7 @@ POINTS: Final = {  # spec 4.6; tokens of points 1, 3 and 4: ours
         ),
     )
 }
-_BY_GROUP: Final = {  # spec 10.4
+_BY_GROUP: Final = {
     Group.CONTROL: frozenset[Point](),
     Group.PASSIVE: frozenset({Point.SYSTEM_PROMPT, Point.FIRST_MESSAGE}),
     Group.FULL: frozenset(Point),

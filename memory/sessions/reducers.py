@@ -1,4 +1,4 @@
-"""What one event changes in the scratchpad, one function a kind (spec 4.1).
+"""What one event changes in the scratchpad, one function a kind.
 
 Called by the fold alone, on a copy of its own, in the order of sequence numbers. Constant time an
 event, except where a full log lets its least telling deeds go, which pays for many events.

@@ -1,4 +1,4 @@
-"""What a session did, in bounded space: the state that `fold` makes from its events (spec 4.1).
+"""What a session did, in bounded space: the state that `fold` makes from its events.
 
 A scratchpad is a value: the fold copies one before it changes the copy, and nobody else changes
 any. Everything in it has a stated cap, so that the whole stays far below 50 MB however long a
@@ -29,7 +29,7 @@ FOUND_MOST: Final = 40  # paths or imports a result names; ours
 
 
 class SessionType(StrEnum):
-    """What a session is for, which decides what is promoted (spec 4.4)."""
+    """What a session is for, which decides what is promoted."""
 
     BUILD = "build"
     INSIGHTS = "insights"

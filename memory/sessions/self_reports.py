@@ -1,4 +1,4 @@
-"""What an agent says of its own work, and people of it: corrections and dead ends (spec 4.2).
+"""What an agent says of its own work, and people of it: corrections and dead ends.
 
 A sentence is looked at, not a text, and each expression is bounded, so a scan stays linear; what
 follows it mostly says what is true instead, and is kept with it. “Wait”
@@ -34,7 +34,7 @@ class Remark:
     agent: str = ""
 
 
-_SELF_CORRECTION: Final = re.compile(  # spec 4.2, seed 001
+_SELF_CORRECTION: Final = re.compile(  # seed 001
     r"\bI was wrong (?:about|that|to)\b|\bI was mistaken\b|\bI made a mistake\b"
     r"|\blet me (?:reconsider|correct (?:that|this|myself))\b"
     r"|\bI (?:initially|first|previously|wrongly|incorrectly) (?:thought|assumed|believed)\b"
@@ -48,7 +48,7 @@ _SELF_CORRECTION: Final = re.compile(  # spec 4.2, seed 001
     r"isn't|doesn't|incorrect)\b",
     re.IGNORECASE,
 )
-_DEAD_END: Final = re.compile(  # spec 4.2, seed 001
+_DEAD_END: Final = re.compile(  # seed 001
     r"\bthis (?:approach|path|way|route) (?:won't|will not|can't|cannot|can not|does not|doesn't)"
     r" work\b|\b(?:I need to|I have to|I'll|let's|we should) abandon (?:this|that|it)\b"
     r"|\blet me try (?:a |an )?(?:completely |entirely )?(?:different|another) "

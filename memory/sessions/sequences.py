@@ -1,4 +1,4 @@
-"""Whose numbers follow each other: what a gap between two sequence numbers tells (spec 4.1).
+"""Whose numbers follow each other: what a gap between two sequence numbers tells.
 
 Each writer has a run of numbers of its own. Most count by ones, so what a gap leaves out is
 missing. A transcript's number follows from its line, and lines may say nothing, so no gap in its

@@ -2,7 +2,7 @@
 
 Agents chain commands, go to folders, substitute, wrap and quote. Whoever asks what a line brings
 into view must ask it of each command. This reads what agents write, not all that shells take: what
-cannot be read, such as a line that was cut, becomes words all the same. Spec 4.1, 4.3.
+cannot be read, such as a line that was cut, becomes words all the same.
 """
 
 import re

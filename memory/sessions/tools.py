@@ -1,4 +1,4 @@
-"""What a tool call does, whatever the agent's harness calls the tool (spec 4.1).
+"""What a tool call does, whatever the agent's harness calls the tool.
 
 Names of tools differ, and some agents do everything through a shell; a call is read as one of ten
 acts with one target. A chain of commands is read by its first telling part.

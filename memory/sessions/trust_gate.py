@@ -1,4 +1,4 @@
-"""What came after outside content is tainted, whatever it says (spec 4.3).
+"""What came after outside content is tainted, whatever it says.
 
 Filters of content do not stop an injection that was stored; where a text came from does. The gate
 looks at nothing but the order of events: what rests on any event after outside content
@@ -15,7 +15,7 @@ from memory.sessions.scratchpad import Scratchpad
 
 
 class TrustTier(IntEnum):
-    """How far what a memory comes from is trusted, most first (spec 4.3)."""
+    """How far what a memory comes from is trusted, most first."""
 
     HUMAN_VERIFIED = 1
     HUMAN = 2

@@ -1,9 +1,9 @@
-"""Turns of a conversation, and what their speakers say in their own words (spec 2.3, 2.7).
+"""Turns of a conversation, and what their speakers say in their own words.
 
 An agent's turn is mostly not what somebody says: fenced code, diffs, logs, the output of tools,
 quoted text, blocks between tags (that is how memories and files are put before a model). All of
 that is left out here, before anything looks for statements, so what merely passed through a
-conversation is never learned from it, whatever it claims (spec 11.2). What remains is cut into
+conversation is never learned from it, whatever it claims. What remains is cut into
 sentences that know their line.
 """
 

@@ -1,4 +1,4 @@
-"""What sessions have shown together, as sums under kinds and keys, and back (spec 4.5).
+"""What sessions have shown together, as sums under kinds and keys, and back.
 
 The rows of `memory.observer.statistics` are kept as counts that only ever grow by adding, so two
 sessions that end at once lose nothing of either. A mean is kept as its total; words (a path, the

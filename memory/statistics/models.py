@@ -1,4 +1,4 @@
-"""What is counted: by kind, place, day and key (spec 2.3, 4.4).
+"""What is counted: by kind, place, day and key.
 
 One table for every sum that grows over time: what models cost, and what sessions show of files. A
 place is an audience and a project, as for topics, so whoever may see the audience may see the sums.

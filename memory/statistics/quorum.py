@@ -1,4 +1,4 @@
-"""Agents that worked in parallel, each with a scratchpad: what they saw is joined (spec 4.4).
+"""Agents that worked in parallel, each with a scratchpad: what they saw is joined.
 
 Two sightings are the same when signal and key are, or when their words are alike (above 0.85). What
 two agents saw needs one session only: they are witnesses of each other.
@@ -13,8 +13,8 @@ from memory.records import statements
 from memory.sessions import trust_gate
 from memory.sessions.scratchpad import Scratchpad
 
-ALIKE_ABOVE: Final = 0.85  # spec 4.4
-WITNESSES_LEAST: Final = 2  # agents, spec 4.4
+ALIKE_ABOVE: Final = 0.85
+WITNESSES_LEAST: Final = 2  # agents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From bytes to text: which encoding a file has, and whether it is text at all (spec 10.5).
+"""From bytes to text: which encoding a file has, and whether it is text at all.
 
 UTF-8 is taken as it is; UTF-16 and UTF-32 with a mark, and UTF-16 without one where every other
 byte is nothing. What is none of these and has no control characters is taken for Windows-1252, the

@@ -1,6 +1,6 @@
 """From the bytes of a file to its text, whatever wrote it; binary files are told apart.
 
-First step of an import (spec 8.3). A byte-order mark decides; then UTF-8; then the old Western code
+First step of an import. A byte-order mark decides; then UTF-8; then the old Western code
 page, in which every byte but five is a letter. A file with NUL or with many control characters is
 not text, and nothing of it is read.
 """

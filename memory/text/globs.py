@@ -1,4 +1,4 @@
-"""Globs over paths, as a search and the query box take them: `middleware/*`, `*.sql` (spec 9.2).
+"""Globs over paths, as a search and the query box take them: `middleware/*`, `*.sql`.
 
 A glob fits a path or an end of it that begins with a name; letters are compared without case.
 `*` stands for any run of characters, also across names, `?` for one.

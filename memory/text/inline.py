@@ -1,4 +1,4 @@
-"""The words of a line of Markdown: emphasis dropped, code and addresses kept (spec 8.3).
+"""The words of a line of Markdown: emphasis dropped, code and addresses kept.
 
 A memory is read by people and agents outside of its page, so an address stays beside its text, and
 a link inside the page, an image or a piece of HTML says nothing.

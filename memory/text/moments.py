@@ -1,4 +1,4 @@
-"""Which moments can be kept: those that every reader of a row can read back (spec 10.5).
+"""Which moments can be kept: those that every reader of a row can read back.
 
 A moment of the year 9999 or of the year 1 may be written with an offset that leads out of the
 calendar; Postgres stores it, and whoever reads the row then reads nothing.

@@ -1,4 +1,4 @@
-"""Sentences of a paragraph, and groups of them that can stand alone (spec 2.3: atomic candidates).
+"""Sentences of a paragraph, and groups of them that can stand alone (atomic candidates).
 
 A sentence that begins with “it”, “this” or “but” means nothing without the one before, so a group
 only ends where the next sentence begins anew.

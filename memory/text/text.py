@@ -1,4 +1,4 @@
-"""The texts of a memory: what is hashed, embedded, indexed, shown on a chip (spec 1.2, 3.1).
+"""The texts of a memory: what is hashed, embedded, indexed, shown on a chip.
 
 One content has several readings: normalized for the hash, contextual for the embedder, widened with
 the parts of identifiers for BM25, visible for people and matching. All are derived, none is stored

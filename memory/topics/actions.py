@@ -1,4 +1,4 @@
-"""Sort an organization's memories into topics: the nightly work (spec 5.3, 6.2).
+"""Sort an organization's memories into topics: the nightly work.
 
 Place by place: what a place's memories are sorted by is read in one unit, sorted outside of any,
 and written in another. A memory that moved or went meanwhile is left out there; one that came

@@ -1,4 +1,4 @@
-"""Topics: memories of one place sorted by what holds them together (spec 5.3, 6.2).
+"""Topics: memories of one place sorted by what holds them together.
 
 A place is an audience and a project: whoever may see one memory of it may see them all, so a topic
 tells nobody of what they may not see. Its memories are the nodes of a graph; links, named things,

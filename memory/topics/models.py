@@ -1,4 +1,4 @@
-"""Topics: what memories of one place are about (spec 1.1, 5.3).
+"""Topics: what memories of one place are about.
 
 A place is an audience and a project, and a topic belongs to one, so whoever may see a memory of it
 may see them all. Nothing is counted here and no word is taken for granted: how many memories a

@@ -1,4 +1,4 @@
-"""Read topics: which there are, one, and those that a filter names (spec 5.3, 8.1).
+"""Read topics: which there are, one, and those that a filter names.
 
 A topic is of one audience and project, so who may see it may see all of its memories; the others
 are not told that it exists. It is called by its first words of those that at least two of its live

@@ -1,4 +1,4 @@
-"""Say in the change feed that an agent is at work, so that people see it connect (spec 8.3, 9)."""
+"""Say in the change feed that an agent is at work, so that people see it connect."""
 
 from accounts import tenancy
 from accounts.caller import Caller

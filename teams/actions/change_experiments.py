@@ -1,4 +1,4 @@
-"""Say whether a project compares sessions, and in which shares (spec 10.4, 11.6)."""
+"""Say whether a project compares sessions, and in which shares."""
 
 from collections.abc import Mapping
 from dataclasses import replace

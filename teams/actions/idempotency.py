@@ -1,4 +1,4 @@
-"""Do a write once, however often it is sent: answers kept under the caller's own key (spec 8.1).
+"""Do a write once, however often it is sent: answers kept under the caller's own key.
 
 The key is taken in a transaction of its own before the work starts and gets its answer when it has
 ended, so no model is called while a transaction is open. A process that dies in between leaves a
@@ -19,7 +19,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from teams.models import IdempotencyKey
 
-KEPT_HOURS: Final = 24  # spec 8.1
+KEPT_HOURS: Final = 24
 LEASE_SECONDS: Final = 90  # longer than any request may take
 
 

@@ -1,4 +1,4 @@
-"""Take people out of an organization, with every place they had in it (spec 7.2).
+"""Take people out of an organization, with every place they had in it.
 
 Membership is in the public schema and places in the tenant's; both end in one transaction, so that
 somebody who is invited again later starts with nothing.

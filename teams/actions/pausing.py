@@ -1,4 +1,4 @@
-"""Pause what agents of a project are given, all of them or one; off stays off (spec 4.6)."""
+"""Pause what agents of a project are given, all of them or one; off stays off."""
 
 from collections.abc import Iterable
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Add people to projects and teams, and take them out again (spec 7.2).
+"""Add people to projects and teams, and take them out again.
 
 Who may see what is read anew by every call and by every look of an open page, so a person sees from
 the next of them on, and no longer: nothing is kept that would have to be thrown away. Open pages

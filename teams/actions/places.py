@@ -1,4 +1,4 @@
-"""What making and changing projects and teams have in common (spec 7.1, 7.2)."""
+"""What making and changing projects and teams have in common."""
 
 import re
 from typing import Final

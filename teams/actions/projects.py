@@ -1,4 +1,4 @@
-"""Create a project, and change what it is called and how strict its searches are (spec 7.1)."""
+"""Create a project, and change what it is called and how strict its searches are."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Switch what gives memory back in a project, each hook by itself; off stays off (spec 4.6)."""
+"""Switch what gives memory back in a project, each hook by itself; off stays off."""
 
 from collections.abc import Mapping
 

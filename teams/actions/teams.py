@@ -1,4 +1,4 @@
-"""Make a team, or change what it is called (spec 7.2)."""
+"""Make a team, or change what it is called."""
 
 from accounts import names, rights, tenancy
 from accounts.backend import free_texts

@@ -1,1 +1,1 @@
-"""REST calls about projects and the change feed (spec 8.1)."""
+"""REST calls about projects and the change feed."""

@@ -1,4 +1,4 @@
-"""The audit log over REST, for who manages the organization (spec 7.6, 8.1)."""
+"""The audit log over REST, for who manages the organization."""
 
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The change feed over REST, with a long poll: how agents follow an organization (spec 8.1)."""
+"""The change feed over REST, with a long poll: how agents follow an organization."""
 
 from dataclasses import asdict
 from typing import Any, Final

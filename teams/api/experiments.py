@@ -1,4 +1,4 @@
-"""What a project compares, over REST: on or off, and the shares (spec 10.4, 11.6)."""
+"""What a project compares, over REST: on or off, and the shares."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

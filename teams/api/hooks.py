@@ -1,4 +1,4 @@
-"""Hooks of a project over REST: what gives memory back, each switched by itself (spec 4.6)."""
+"""Hooks of a project over REST: what gives memory back, each switched by itself."""
 
 from collections.abc import Mapping
 from typing import Any, Final

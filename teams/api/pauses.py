@@ -1,4 +1,4 @@
-"""Pauses over REST: what agents of a project are given, off until somebody resumes (spec 4.6)."""
+"""Pauses over REST: what agents of a project are given, off until somebody resumes."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Who belongs to a project and who is in a team, over REST (spec 7.2, 8.1)."""
+"""Who belongs to a project and who is in a team, over REST."""
 
 from dataclasses import replace
 from functools import partial

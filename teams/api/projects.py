@@ -1,4 +1,4 @@
-"""Projects over REST (spec 8.1)."""
+"""Projects over REST."""
 
 from dataclasses import asdict
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Teams over REST: who shares memories across projects (spec 7.2, 8.1)."""
+"""Teams over REST: who shares memories across projects."""
 
 from dataclasses import asdict
 from typing import Any, Final

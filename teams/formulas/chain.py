@@ -1,4 +1,4 @@
-"""The hash chain of the audit log: what is hashed, and what is wrong with a chain (spec 7.6).
+"""The hash chain of the audit log: what is hashed, and what is wrong with a chain.
 
     h(0) = SHA-256("cairn audit genesis" | 0 | tenant id)
     h(n) = SHA-256("cairn audit entry" | 0 | C(n))

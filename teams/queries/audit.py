@@ -1,4 +1,4 @@
-"""The audit log as people read it, as operators export it, and whether it still holds (spec 7.6).
+"""The audit log as people read it, as operators export it, and whether it still holds.
 
 Pages and REST show it to who manages the organization; commands ask as the installation itself,
 inside the organization. Entries hold ids, never contents, so personal memories stay personal.

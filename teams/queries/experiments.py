@@ -30,8 +30,8 @@ class Experiments:
     """
 
     enabled: bool = False
-    control_percent: float = 5.0  # spec 10.4
-    passive_percent: float = 10.0  # spec 10.4
+    control_percent: float = 5.0
+    passive_percent: float = 10.0
     withheld_percent: float = 0.0
 
 

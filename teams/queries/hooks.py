@@ -1,4 +1,4 @@
-"""Which hooks of a project give memory back: each can be switched off by itself (spec 4.6, 11.1).
+"""Which hooks of a project give memory back: each can be switched off by itself.
 
 What is not switched is as usual: one brief, warnings at files, what is asked for at the beginning.
 What is said between steps beyond the files just touched is for projects that ask for it.
@@ -28,7 +28,7 @@ class Hook(StrEnum):
     PLANNER = "planner"
 
 
-ASKED_FOR: Final = frozenset({Hook.STEP_RECORDED, Hook.STEP_SEARCHED})  # off as usual, spec 11.1
+ASKED_FOR: Final = frozenset({Hook.STEP_RECORDED, Hook.STEP_SEARCHED})  # off as usual
 
 Hooks = Mapping[Hook, bool]
 

@@ -1,4 +1,4 @@
-"""Whether a project, or one credential in it, is given nothing: off means off (spec 4.6)."""
+"""Whether a project, or one credential in it, is given nothing: off means off."""
 
 from dataclasses import dataclass
 from typing import Final

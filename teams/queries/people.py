@@ -1,4 +1,4 @@
-"""Who belongs to a project, which teams there are, and who is in them (spec 7.2).
+"""Who belongs to a project, which teams there are, and who is in them.
 
 A team is for those in it and for who manages the organization; to everybody else it is as if it did
 not exist, and so it is to a token bound to projects: teams are the organization's.

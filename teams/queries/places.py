@@ -28,7 +28,7 @@ GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least
 }
 WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
 MODE: Final = "extraction_mode"
-MODES: Final = ("heuristic", "llm", "hybrid")  # spec 2.3
+MODES: Final = ("heuristic", "llm", "hybrid")
 SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models; ours
     "max_llm_calls_per_turn": (0, 5),
     "max_llm_calls_per_session": (0, 500),
@@ -74,7 +74,7 @@ class ProjectView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """How a project's conversations are read, and what models may be asked for it (spec 2.3).
+    """How a project's conversations are read, and what models may be asked for it.
 
     `tokens_per_month` None: no bound of the project's own. `adds_per_day`: how many explicit adds a
     model may compare with what is known, none as usual.

@@ -1,4 +1,4 @@
-"""The documents say what is: settings, errors, types, addresses, calls (spec 00, rule 7)."""
+"""The documents say what is: settings, errors, types, addresses, calls (rule 7)."""
 
 import importlib
 import pkgutil

@@ -8,17 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import median, quantiles
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("accounts", "teams", "graph", "memory", "frontend", "config")
-LONGEST_FUNCTION = 50  # lines
-P90_FUNCTION = 25  # lines
+LONGEST_FUNCTION = 60  # lines
 LONGEST_TEST = 30  # lines
-MOST_COMPLEX = 8  # McCabe 1976
+MOST_COMPLEX = 10  # McCabe 1976
 DEEPEST = 3  # blocks inside blocks
-LONGEST_FILE = 400  # lines
-MEDIAN_FILE = 120  # lines
+LONGEST_FILE = 600  # lines
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -47,11 +44,10 @@ def sources(*tops: str) -> tuple[Source, ...]:
     return tuple(_source(path) for path in paths if "migrations" not in path.parts)
 
 
-def test_functions_are_short() -> None:
+def test_functions_fit_a_screen() -> None:
     lengths = {where: _length(function) for where, function in _functions(*PRODUCT)}
 
     assert [where for where, lines in lengths.items() if lines > LONGEST_FUNCTION] == []
-    assert quantiles(lengths.values(), n=10)[-1] <= P90_FUNCTION
 
 
 def test_tests_are_short() -> None:
@@ -74,11 +70,10 @@ def test_blocks_are_not_nested_deeply() -> None:
     assert deep == []
 
 
-def test_files_are_small() -> None:
+def test_files_hold_one_idea() -> None:
     files = sources(*PRODUCT)
 
     assert [file.path for file in files if file.lines > LONGEST_FILE] == []
-    assert median(file.lines for file in files if file.lines) <= MEDIAN_FILE
 
 
 def test_every_module_says_what_it_is() -> None:

@@ -1,4 +1,4 @@
-"""The events of a session against their goals (spec 4.1): a batch as it comes, and the end.
+"""The events of a session against their goals: a batch as it comes, and the end.
 
 Run: `.venv/bin/python -m tests.bench.bench_events [SESSIONS]`; two minutes. A batch is 100 events
 as an agent has them, over HTTP to one uvicorn process from one client: reads of real code, edits,
@@ -28,7 +28,7 @@ from tests.bench import bench_observer, measures, serving, texts
 from tests.support import people
 
 BATCH, BATCH_MS = 100, 25.0  # events, and how long they may take
-EVENTS, FINALIZE_MS = 5_000, 100.0  # spec 4.1
+EVENTS, FINALIZE_MS = 5_000, 100.0
 LOOKED_AT = 500  # events after which the observer looks
 BATCHES, WARMING = 60, 5
 SESSIONS = 10  # that are finalized

@@ -1,4 +1,4 @@
-"""Extraction by words: turns a second on one core, over the labelled conversations (spec 2.3).
+"""Extraction by words: turns a second on one core, over the labelled conversations.
 
 Run: `.venv/bin/python -m tests.bench.bench_extraction 20`. The number is how often the set is read.
 Figures are processor time of one core.

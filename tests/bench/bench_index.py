@@ -1,4 +1,4 @@
-"""Reading code: files a minute on one core, and one changed file (spec 5.2).
+"""Reading code: files a minute on one core, and one changed file.
 
 Run: `.venv/bin/python -m tests.bench.bench_index FOLDER…`; without, the product's own tree.
 Figures are processor time of one core, but for the guarded one, which is by the clock. Writing to
@@ -21,7 +21,7 @@ from tests.bench import measures
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = {".venv", ".git", "node_modules", "var"}
 T = TypeVar("T")
-GOAL = 2_000  # files a minute (spec 5.2)
+GOAL = 2_000  # files a minute
 
 
 def main(*, folder: Path) -> None:

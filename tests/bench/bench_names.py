@@ -1,4 +1,4 @@
-"""Names read at night: precision and recall on labelled sentences, sentences a second (spec 2.6).
+"""Names read at night: precision and recall on labelled sentences, sentences a second.
 
 Run: `make ner`, then `.venv/bin/python -m tests.bench.bench_names [errors]`. A line of
 `tests/support/named/sentences.txt` is a sentence of the kind developers write, made here, with

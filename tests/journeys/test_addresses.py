@@ -1,4 +1,4 @@
-"""Whose address a caller has: the connection's, whatever the caller says of it (spec 10.5)."""
+"""Whose address a caller has: the connection's, whatever the caller says of it."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""The lines to Redis and Postgres break in every way, and people get an answer in time (spec 10.5).
+"""The lines to Redis and Postgres break in every way, and people get an answer in time.
 
 A real web server is served over lines that tests break. Redis that hangs, refuses or stands still
 delays a call at most by its timeout and takes nothing away but sign-in; a database that went away
@@ -19,7 +19,7 @@ from tests.support.site import Site
 
 DATABASE = "cairn_lines"
 LONGEST_S = 5.0  # for any call while Redis is broken, on a busy machine; the timeouts are of 1 s
-HEALED_S = 10.0  # spec 10.5
+HEALED_S = 10.0
 BROKEN_REDIS = {
     "half-open": HALF_OPEN,
     "stalled": Fault(stall_after=150),

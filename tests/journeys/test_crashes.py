@@ -1,4 +1,4 @@
-"""Processes are killed at random moments, and nothing acknowledged is lost (spec 2.5, 10.5).
+"""Processes are killed at random moments, and nothing acknowledged is lost.
 
 Real servers, a real worker with its clock, a writer in a process of its own. The worker's group,
 the store (which starts again empty) and the database are ended with SIGKILL while memories are

@@ -1,4 +1,4 @@
-"""A job that crashes, grows or never ends takes no other with it, and says why (spec 2.5, F8)."""
+"""A job that crashes, grows or never ends takes no other with it, and says why."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One session teaches the next: replayed, kept by a person, told to who comes after (spec 4, 8.3).
+"""One session teaches the next: replayed, kept by a person, told to who comes after.
 
 Everything is what people run: the client in a process of its own, the hook script under the
 strictest shell, a served installation, and jobs as a worker takes them.

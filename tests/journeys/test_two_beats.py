@@ -1,4 +1,4 @@
-"""Two clocks run beside each other, and each slot runs once; one alone runs on (spec 10.5)."""
+"""Two clocks run beside each other, and each slot runs once; one alone runs on."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Labelled plans and diffs, and how rightly they are warned of (spec 11.8).
+"""Labelled plans and diffs, and how rightly they are warned of.
 
 They are made up about the three code bases of the shipped set. Each names the memories that must
 stop it or call for caution; which half it is in follows from the hash of its id. Notes warn of

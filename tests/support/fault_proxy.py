@@ -1,4 +1,4 @@
-"""A TCP line that can be broken on purpose, between a program and a server it uses (spec 10.5).
+"""A TCP line that can be broken on purpose, between a program and a server it uses.
 
 The proxy listens on loopback and forwards to a port or to a unix socket. What is wrong with the
 line is a frozen `Fault`, exchanged while everything runs. Bytes held back by a fault are passed on

@@ -1,4 +1,4 @@
-"""Breakable lines to the database and the store of a test run (spec 10.5)."""
+"""Breakable lines to the database and the store of a test run."""
 
 import os
 from collections.abc import Iterator

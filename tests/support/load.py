@@ -1,4 +1,4 @@
-"""A client outside of the product that writes, and keeps what was acknowledged (spec 10.5).
+"""A client outside of the product that writes, and keeps what was acknowledged.
 
 Every acknowledged id goes to a file that is synced before the next request, so the file is the
 truth about what the product has promised. A request that fails is sent again until it is answered:

@@ -2,7 +2,7 @@
 
 `VALUES` are sent in every field of every write: over REST, to MCP tools and in forms of pages.
 Those with a text are strange but can be stored, and then must come back as they were sent; the
-rest is refused wherever it stands (spec 10.5, research F12 to F17).
+rest is refused wherever it stands (research F12 to F17).
 """
 
 import json

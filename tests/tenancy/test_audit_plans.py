@@ -1,4 +1,4 @@
-"""The audit log is looked through by its indexes, however long it has become (spec 7.6, 10.5)."""
+"""The audit log is looked through by its indexes, however long it has become."""
 
 from collections.abc import Callable
 from datetime import timedelta

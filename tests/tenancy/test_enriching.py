@@ -1,4 +1,4 @@
-"""Names that are read at night stay in the organization whose memories say them (spec 2.6)."""
+"""Names that are read at night stay in the organization whose memories say them."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The second wall: a slip of one of a unit's two keys gives no rows and stores nothing (spec 7.1).
+"""The second wall: a slip of one of a unit's two keys gives no rows and stores nothing.
 
 What is asked here goes to the server as the application's role, past what tests see as operators.
 """

@@ -66,14 +66,14 @@ class Situation:
 
 
 def may_enter(situation: Situation, project: str) -> bool:
-    """Say whether who asks belongs to a project (spec 7.2)."""
+    """Say whether who asks belongs to a project."""
     asking = situation.asking
     is_member = (project, asking.person) in situation.project_members
     return project not in situation.closed or is_member or asking.role in {Role.OWNER, Role.ADMIN}
 
 
 def may_see(situation: Situation, one: Stored) -> bool:
-    """Say whether who asks may see a memory (spec 7.2)."""
+    """Say whether who asks may see a memory."""
     asking = situation.asking
     if one.deleted or (asking.bound is not None and one.project not in asking.bound):
         return False

@@ -1,6 +1,6 @@
 """Make the application's database role on a server of one's own, and say what to put where.
 
-May be run again: a role that is there keeps its password and gets what it lacks (spec 7.1).
+May be run again: a role that is there keeps its password and gets what it lacks.
 """
 
 from argparse import ArgumentParser

@@ -1,4 +1,4 @@
-"""Give a new installation its owner, organization, project and token (spec 10.1).
+"""Give a new installation its owner, organization, project and token.
 
 Run at the start of the one-command installation. While the credentials file is there it does
 nothing; when the file is lost, a new password and token are made and the lost token ends. The file

@@ -1,4 +1,4 @@
-"""Load real documents into the first project, or replay a recorded agent session (spec 10.1).
+"""Load real documents into the first project, or replay a recorded agent session.
 
 `demo` loads what Cairn's own files say; `demo --from FOLDER` what the documents of any folder say;
 `demo --play` makes the calls of a recorded session at the running server. Each may be run again.

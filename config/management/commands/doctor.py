@@ -1,4 +1,4 @@
-"""Say what is wrong with this installation and how to mend it, one line each (spec 10.1)."""
+"""Say what is wrong with this installation and how to mend it, one line each."""
 
 import sys
 from typing import Any

@@ -1,4 +1,4 @@
-// The page's behavior: small modules, each for one thing (spec 9). Loaded as a module on every page of an organization.
+// The page's behavior: small modules, each for one thing. Loaded as a module on every page of an organization.
 import "./live.js";
 import "./palette.js";
 import "./dialogs.js";

@@ -1,4 +1,4 @@
-// Conflicts: J/K go from card to card; a card that was decided or has changed meanwhile says so (spec 9.2).
+// Conflicts: J/K go from card to card; a card that was decided or has changed meanwhile says so.
 const on = document.body.dataset.shortcuts === "on", count = document.getElementById("conflicts-count");
 const cards = () => [...document.querySelectorAll("[data-card]")];
 

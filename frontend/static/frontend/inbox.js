@@ -1,4 +1,4 @@
-// The review inbox: an open item that leaves the list while nobody here decided is marked (spec 9.2).
+// The review inbox: an open item that leaves the list while nobody here decided is marked.
 const inbox = document.querySelector(".inbox"), list = document.getElementById("list"), pane = document.getElementById("inspector");
 
 const listed = () => new Set([...list.querySelectorAll(".row[id]")].map((row) => row.id));

@@ -1,4 +1,4 @@
-// The list of memories: J/K, peek with its address, selection (spec 9.2, 9.3).
+// The list of memories: J/K, peek with its address, selection.
 const list = document.getElementById("list"), inspector = document.getElementById("inspector");
 const split = document.querySelector(".split"), bulk = document.getElementById("bulk"), news = document.getElementById("news");
 const on = document.body.dataset.shortcuts === "on";

@@ -1,4 +1,4 @@
-// Live regions: one socket a page, resumed by the last id seen, with polling when it stays down (spec 9.2).
+// Live regions: one socket a page, resumed by the last id seen, with polling when it stays down.
 const body = document.body;
 const FAILURES_BEFORE_POLLING = 3, POLL_MS = 15_000, LONGEST_WAIT_MS = 30_000, GAP_MS = 1_000;
 let last = Number(body.dataset.cursor || 0), failures = 0, socket = null, timer = 0, polling = false;

@@ -1,4 +1,4 @@
-// The command palette: a combobox over what the server finds (spec 9.3).
+// The command palette: a combobox over what the server finds.
 const DELAY_MS = 120;
 
 class CmdPalette extends HTMLElement {

@@ -1,4 +1,4 @@
-// The steps of a session: one stop of the Tab key, arrows from bar to bar, the open one marked (spec 9.2).
+// The steps of a session: one stop of the Tab key, arrows from bar to bar, the open one marked.
 const bars = () => [...document.querySelectorAll(".ribbon .bar")];
 
 function settle() {

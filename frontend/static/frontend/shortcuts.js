@@ -1,4 +1,4 @@
-// Keyboard shortcuts (spec 9.3): elements name their key in data-key, pages theirs in data-go; nothing fires inside inputs.
+// Keyboard shortcuts: elements name their key in data-key, pages theirs in data-go; nothing fires inside inputs.
 const on = document.body.dataset.shortcuts === "on";
 const GO_MS = 1_200;
 let going = 0;

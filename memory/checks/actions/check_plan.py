@@ -1,4 +1,4 @@
-"""Check a plan before the work: which of its steps meet what the project knows (spec 11.8)."""
+"""Check a plan before the work: which of its steps meet what the project knows."""
 
 from datetime import datetime
 from typing import Final

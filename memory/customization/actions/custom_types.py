@@ -1,4 +1,4 @@
-"""Call a memory by a type of a methodology's own: find its base and mark it (spec 4.6).
+"""Call a memory by a type of a methodology's own: find its base and mark it.
 
 The mark is ours: one that stands among the tags a caller names is left out.
 """

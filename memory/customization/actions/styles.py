@@ -1,4 +1,4 @@
-"""Define a communication style, the organization's or one's own, or remove one (spec 2.9)."""
+"""Define a communication style, the organization's or one's own, or remove one."""
 
 from datetime import datetime
 from typing import Final

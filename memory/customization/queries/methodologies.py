@@ -1,4 +1,4 @@
-"""The methodologies an organization works by: ours and its own, which come first (spec 3.1)."""
+"""The methodologies an organization works by: ours and its own, which come first."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

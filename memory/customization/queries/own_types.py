@@ -1,4 +1,4 @@
-"""The types of memories that the methodologies of an organization add (spec 4.6).
+"""The types of memories that the methodologies of an organization add.
 
 They are the organization's vocabulary, as ours are everybody's: whoever may name a type may know
 them, and they tell nothing of any memory.

@@ -1,4 +1,4 @@
-"""Communication styles as they are read: those there are, and the one that fits (spec 2.9)."""
+"""Communication styles as they are read: those there are, and the one that fits."""
 
 from collections.abc import Mapping
 from typing import Any

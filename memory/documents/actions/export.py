@@ -1,4 +1,4 @@
-"""Write memories as a file: what the caller may see and a filter lets through (spec 7.6, 8.3).
+"""Write memories as a file: what the caller may see and a filter lets through.
 
 The file is whole before its first byte is sent. So all of it is of one moment and read inside the
 walls of its organization, a fault is told instead of half a file, and however slowly somebody

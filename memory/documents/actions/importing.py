@@ -1,8 +1,8 @@
 """What an import is made of: an upload, and what the door would say of each of its statements.
 
 A preview and a run judge alike: every statement is checked, scanned and classified as any other
-candidate (spec 2.1), so one that holds a secret is never stored, not even to wait. What a file says
-is nobody's word in person: it confirms nothing as a person would and founds nothing (spec 1.4).
+candidate, so one that holds a secret is never stored, not even to wait. What a file says
+is nobody's word in person: it confirms nothing as a person would and founds nothing.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Say what an import would do, row by row; nothing is stored (spec 8.3, 9.2)."""
+"""Say what an import would do, row by row; nothing is stored."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

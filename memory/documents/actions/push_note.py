@@ -1,4 +1,4 @@
-"""Keep a document that memories come from, and take out of it what has changed (spec 2.8).
+"""Keep a document that memories come from, and take out of it what has changed.
 
 The text stays as it was sent, version by version. A statement has an id made of where it stands and
 what it says: one that is still there keeps its memory, which follows it to its new line; one that

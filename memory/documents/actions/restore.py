@@ -1,4 +1,4 @@
-"""Bring an export of ours back as it was: states, times, trust, versions and links (spec 7.6).
+"""Bring an export of ours back as it was: states, times, trust, versions and links.
 
 An import puts what a file says before people; this believes the file. So it is for who manages the
 organization, in person. Every text still meets the checks of the door and its secret scanner. Ids

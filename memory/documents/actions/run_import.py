@@ -1,4 +1,4 @@
-"""Take in the rows of an import that still wait, part by part, and link what they name (spec 2.5).
+"""Take in the rows of an import that still wait, part by part, and link what they name.
 
 A part and the outcomes of its rows are one transaction, so a worker that dies in between leaves
 nothing half done, and the next one goes on where it stopped.

@@ -1,4 +1,4 @@
-"""Take an import back as one step (spec 2): what it added is archived, what it changed is back.
+"""Take an import back as one step: what it added is archived, what it changed is back.
 
 What somebody has touched since is theirs now: it stays, and is told. So does a confirmation of what
 was confirmed again.

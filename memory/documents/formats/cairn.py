@@ -1,4 +1,4 @@
-"""Our own exports: the record of a memory, and which of its fields come back how (spec 7.6).
+"""Our own exports: the record of a memory, and which of its fields come back how.
 
 A record is one JSON object: every field of the memory, and beside them its versions, its links and
 its topics. Every column of a memory is decided in `FIELDS`; a test fails for one that is not.

@@ -1,4 +1,4 @@
-"""The SQLite file of memory-v3: its table `memories`, read as data and never trusted (spec 8.3).
+"""The SQLite file of memory-v3: its table `memories`, read as data and never trusted.
 
 The bytes are opened in the process's memory, so nothing on a disk can be read or written by them.
 Only SELECT on columns that are stored is let through, functions are not, and a query that runs too

@@ -152,7 +152,7 @@ def _plain(value: Any) -> Any:
 
 
 def _clean(record: Record) -> Record:
-    """Return a record without what looks like a secret by the rules of today (spec 7.6)."""
+    """Return a record without what looks like a secret by the rules of today."""
     whole = "\n\n\n\n".join(cairn.texts_in(value=record))
     return _redacted(record) if secret_catalog.find_secrets(text=whole) else record
 

@@ -21,7 +21,7 @@ from memory.taxonomy import Status
 from teams import queries as places
 from teams import visibility
 
-LARGEST_PAGE: Final = 200  # spec 10.5
+LARGEST_PAGE: Final = 200
 WAITING: Final = "waiting"  # rows that have no outcome yet
 BUSY: Final = frozenset({"queued", "running"})
 FAILED: Final = "failed"

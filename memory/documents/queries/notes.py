@@ -1,4 +1,4 @@
-"""Notes: documents that memories come from, each with its memories line by line (spec 2.8)."""
+"""Notes: documents that memories come from, each with its memories line by line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from memory.taxonomy import Scope, Source, Status
 from teams import queries as places
 from teams import visibility
 
-LARGEST_PAGE: Final = 200  # spec 10.5
+LARGEST_PAGE: Final = 200
 MOST_READ: Final = 10  # versions of a note, the last ones, in which a statement is looked for; ours
 
 

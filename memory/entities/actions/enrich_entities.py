@@ -1,4 +1,4 @@
-"""Read the names of people, organizations and places in the night (spec 2.6: accurate; 6).
+"""Read the names of people, organizations and places in the night (accurate; 6).
 
 Memories in which the patterns of their writing found fewer than two things are read by a
 statistical reader, each once: which reader has read it stands with the memory, so the state is in
@@ -29,7 +29,7 @@ from memory.providers.name_reader import NUMBER
 from memory.records.models import Memory
 
 JOB: Final = "memory.enrich_entities"
-BATCH: Final = 50  # memories a transaction (spec 6); 0.1 s
+BATCH: Final = 50  # memories a transaction; 0.1 s
 CHARACTERS: Final = 100_000  # of the texts of a batch; ours
 BATCHES: Final = 40  # a part; some seconds
 A_NIGHT: Final = 10_000  # memories of an organization; ours

@@ -1,4 +1,4 @@
-"""Tell what memories name, and what is known about one such thing (spec 2.6, 3.2).
+"""Tell what memories name, and what is known about one such thing.
 
 Everything rests on the memories that the caller may see: what none of them names does not exist,
 and its spellings and counts are theirs.

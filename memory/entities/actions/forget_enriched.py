@@ -1,4 +1,4 @@
-"""Take back what readers of the night found in an organization's memories (spec 2.6).
+"""Take back what readers of the night found in an organization's memories.
 
 What the patterns of each writing found stays. The memories stay marked as read, so the next night
 does not find the same again; a new text of one is read anew.

@@ -1,4 +1,4 @@
-"""Say in the night that names are one thing which surely are (spec 2.6).
+"""Say in the night that names are one thing which surely are.
 
 Place by place: the organization's memories, and those of each project that everybody in it shares.
 Names that stand in one of them are compared with each other alone, and what is said holds for those

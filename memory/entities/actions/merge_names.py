@@ -1,4 +1,4 @@
-"""Say that two names are one thing, or take that back (spec 2.6).
+"""Say that two names are one thing, or take that back.
 
 For oneself it is anybody's word; for others, the people of a project or of the whole organization,
 it is a steward's in person, and so it is to take back what the night said for them. Both names must

@@ -1,4 +1,4 @@
-"""Read the names of memories again that an older reader has read, or none (spec 2.6).
+"""Read the names of memories again that an older reader has read, or none.
 
 Which reader it was stands with each memory, so the state is in the rows: a part that is killed
 loses at most a batch, any number of parts may run, and asking twice does nothing. Each part is a

@@ -1,4 +1,4 @@
-"""Suggest which other names are most likely the same thing (spec 2.6).
+"""Suggest which other names are most likely the same thing.
 
 Compared are names of memories that the caller may see, so nobody learns of a name by a suggestion;
 what is named beside both is what the caller sees of it. That is read for a few names only, and for

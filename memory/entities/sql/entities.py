@@ -1,4 +1,4 @@
-"""Typed callers of the queries about named things (spec 2.6)."""
+"""Typed callers of the queries about named things."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

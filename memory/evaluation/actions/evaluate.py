@@ -1,4 +1,4 @@
-"""Evaluate searches on a judged set, in an organization that is never there (spec 3.4).
+"""Evaluate searches on a judged set, in an organization that is never there.
 
 Each query goes through `search()` with each profile in turns, so that no profile has the warmer
 machine; `trial` fills the organization and leaves nothing of it.
@@ -22,7 +22,7 @@ from memory.search.actions.search import PROFILES, Hit, SearchAnswer, SearchRequ
 from memory.search.packing import Packable
 from memory.taxonomy import MemoryType
 
-PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given, spec 3.1
+PACK: Final = phases.BUDGETS[Phase.IMPLEMENT]  # what an agent at work is given
 SHOW_EVERY: Final = 100  # queries between two lines of progress
 
 

@@ -1,4 +1,4 @@
-"""Fit relevance on the train half of a judged set, and check it on the held half (spec 11.1).
+"""Fit relevance on the train half of a judged set, and check it on the held half.
 
 Each query is asked as usual, without silence; the signs behind each hit's relevance and the set's
 judgment are the pairs. Asked twice: with the installation's embedder, and with no vectors at all.

@@ -1,4 +1,4 @@
-"""Fit the weights of fusion by kind of query, on the train half of a judged set (spec 3.1).
+"""Fit the weights of fusion by kind of query, on the train half of a judged set.
 
 Candidates are gathered once a query; ranking them anew under each point of the grid is pure.
 """

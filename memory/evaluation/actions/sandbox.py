@@ -1,4 +1,4 @@
-"""An organization that is never there, filled with a judged set (spec 3.4).
+"""An organization that is never there, filled with a judged set.
 
 Everything happens inside one transaction that is rolled back at the end, also on failure and also
 when the process dies: the organization, its schema, its person and its jobs are visible to nobody

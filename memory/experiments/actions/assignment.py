@@ -1,4 +1,4 @@
-"""The group of a session in a comparison: fixed when it could first be given something (spec 10.4).
+"""The group of a session in a comparison: fixed when it could first be given something.
 
 It is stored with the session, so it stays whatever becomes of the shares or of the comparison. A
 session whose first moment came while nothing was compared takes no part in any comparison, because

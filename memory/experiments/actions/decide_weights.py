@@ -1,4 +1,4 @@
-"""Decide about the phase weights that a project's sessions taught: a person does (spec 10.4).
+"""Decide about the phase weights that a project's sessions taught: a person does.
 
 What was shown is what is approved: the name of the proposal says so. Declined, it is asked again
 once sessions that were opened later teach the same. The last decision can be taken back, once: the

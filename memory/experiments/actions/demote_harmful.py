@@ -1,4 +1,4 @@
-"""Set memories aside that surely harm, once a night (spec 11.6).
+"""Set memories aside that surely harm, once a night.
 
 A memory is looked at where it is withheld from a share of sessions. Where those that were given it
 did worse in a figure, and all intervals of the project hold together, it waits for review from then
@@ -34,7 +34,7 @@ from teams.queries import experiments as settings
 
 JOB: Final = "memory.prove"
 ACT: Final = "memory.demoted"
-MOST_SHARE: Final = 0.05  # of a project's memories in a night, spec 11.5
+MOST_SHARE: Final = 0.05  # of a project's memories in a night
 ACTOR: Final = origins.Person(user_id=None, source_interface=INSTALLATION)
 
 

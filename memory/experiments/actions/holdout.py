@@ -1,4 +1,4 @@
-"""Leave a memory out for some sessions, to see what it is worth (spec 11.6).
+"""Leave a memory out for some sessions, to see what it is worth.
 
 Only what would have been given is left out, and that stands in the ledger as well, so that both
 sides were as much in need of it. What is left out once is not offered to that session again. What

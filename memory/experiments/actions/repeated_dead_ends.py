@@ -1,4 +1,4 @@
-"""Which known dead ends an ended session entered, and whether it had been told (spec 10.4, 11.8).
+"""Which known dead ends an ended session entered, and whether it had been told.
 
 Known is what its opener could see, of its project or of none, kept by a person or in no need of
 one, and stored before the session began. What is found is put down in the session, and counted for

@@ -1,7 +1,7 @@
 """Put down what an ended session came to: its figures, and what became of what it was given.
 
 Both are taken from the whole scratchpad, at every end anew, so a session that goes on is measured
-as a whole. Nobody is asked, no model reads; what the events do not tell stays unknown (spec 4.6).
+as a whole. Nobody is asked, no model reads; what the events do not tell stays unknown.
 
 What came after a memory was given is what was stored after it: the ids of rows tell, and neither a
 clock nor a number of a client. A row of the ledger that does not say behind which it stands is

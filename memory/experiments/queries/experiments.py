@@ -1,4 +1,4 @@
-"""What memory changed in a project, group against group and memory by memory (spec 10.4, 11.6).
+"""What memory changed in a project, group against group and memory by memory.
 
 Sums tell nothing of what was said. Who answers for the organization is told them over all sessions
 of the project, personal ones too; everybody else over those that they may see. Sums over few

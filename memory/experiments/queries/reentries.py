@@ -1,4 +1,4 @@
-"""Dead ends that were entered again: by session and by memory, as one may see both (spec 10.4).
+"""Dead ends that were entered again: by session and by memory, as one may see both.
 
 Who may see a session sees of it only the dead ends of their own sight, also in the numbers.
 """

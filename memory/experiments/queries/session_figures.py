@@ -1,4 +1,4 @@
-"""What sessions of a list did and were given, in numbers (spec 9.2).
+"""What sessions of a list did and were given, in numbers.
 
 Numbers of the work are those of the session; of what was given only memories count that the caller
 may see, so nobody learns from a sum that there is one more.

@@ -1,4 +1,4 @@
-"""Sums over compared sessions: of groups, and of memories that are withheld (spec 10.4)."""
+"""Sums over compared sessions: of groups, and of memories that are withheld."""
 
 from dataclasses import dataclass
 from datetime import datetime

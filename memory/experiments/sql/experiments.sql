@@ -50,7 +50,7 @@ GROUP BY 1, 2, 3, 4
 ORDER BY 1, 2, 3, 4
 
 -- name: weighed
--- What a night may decide by (spec 11.6): the sums as above of the project's own memories, of sessions
+-- What a night may decide by: the sums as above of the project's own memories, of sessions
 -- whose evidence is everybody's. Of a shared memory those that are not personal, and of each figure of
 -- a side at least `openers` people told, none more than half as often as all the others together, so
 -- nobody alone decides; which of theirs are left out follows no order that they could choose. Of a

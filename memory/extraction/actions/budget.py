@@ -1,4 +1,4 @@
-"""What a session or an add may still ask of models: the least of all bounds (spec 2.3)."""
+"""What a session or an add may still ask of models: the least of all bounds."""
 
 from datetime import datetime
 from uuid import UUID

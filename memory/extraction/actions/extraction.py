@@ -1,4 +1,4 @@
-"""Take candidates from turns, by words or with a model, within what a project may spend (spec 2.3).
+"""Take candidates from turns, by words or with a model, within what a project may spend.
 
 Runs outside of a unit, in a job: no request waits for it. Whatever goes wrong with a model (it is
 away, slow, refuses, answers rubbish, or its budget is spent), the extractor by words does the same
@@ -29,7 +29,7 @@ MOST_OUTPUT_TOKENS: Final = 4_096  # of one call, ours
 
 
 class Mode(StrEnum):
-    """How a project's conversations are read (spec 2.3)."""
+    """How a project's conversations are read."""
 
     HEURISTIC = "heuristic"
     LLM = "llm"

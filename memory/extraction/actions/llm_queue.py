@@ -1,4 +1,4 @@
-"""Queue a look of a model at what somebody has just added, where a project wishes it (spec 2.4).
+"""Queue a look of a model at what somebody has just added, where a project wishes it.
 
 The answer to the add does not wait for it, and its work is a job of the same transaction.
 """

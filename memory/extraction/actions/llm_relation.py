@@ -1,4 +1,4 @@
-"""Ask a model what an explicit add is to what is known, after it was answered (spec 2.3, 2.4).
+"""Ask a model what an explicit add is to what is known, after it was answered.
 
 What conversations teach is compared so before it is stored; what somebody adds stands at once, and
 is compared by a job where its project wishes it. One call of a model an add, so many a day, within

@@ -1,4 +1,4 @@
-"""Ask a model what candidates are to what is known, in one call of a part (spec 2.3, 2.4).
+"""Ask a model what candidates are to what is known, in one call of a part.
 
 Runs outside of a unit, in a job, within what a session and a month may spend, and only about pairs
 that the lazy check would look at anyhow: near by meaning with a shared topic, entity or file. What

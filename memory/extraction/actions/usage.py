@@ -1,4 +1,4 @@
-"""Book what a call of a text model cost, by day, model and project (spec 2.3)."""
+"""Book what a call of a text model cost, by day, model and project."""
 
 from collections.abc import Mapping
 from datetime import datetime

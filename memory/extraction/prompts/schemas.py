@@ -13,7 +13,7 @@ from typing import Final
 from memory.taxonomy import MemoryType
 
 MOST: Final = 40  # candidates an answer, ours
-RELATIONS: Final = ("new", "update", "extend", "derive")  # spec 2.3
+RELATIONS: Final = ("new", "update", "extend", "derive")
 KEPT_TYPES: Final = tuple(  # what a conversation can teach; the others are made in other ways
     type.value
     for type in MemoryType
@@ -62,7 +62,7 @@ EXTRACT_LEAST: Final[Mapping[str, object]] = {
     "required": ["memories"],
 }
 
-JUDGED: Final = ("update", "contradicts", "extend", "derive", "none")  # spec 2.3, 2.4
+JUDGED: Final = ("update", "contradicts", "extend", "derive", "none")
 _RELATION: Final[Mapping[str, object]] = {
     "pair": {"type": "integer"},
     "relation": {"type": "string", "enum": [*JUDGED]},

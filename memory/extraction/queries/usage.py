@@ -1,4 +1,4 @@
-"""What text models have cost: this month's sums (spec 2.3, 10.3)."""
+"""What text models have cost: this month's sums."""
 
 from calendar import monthrange
 from dataclasses import dataclass

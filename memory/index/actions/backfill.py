@@ -1,4 +1,4 @@
-"""The work of a switch: make every vector of the other model, compare, cut over (spec 3.3, 11.12).
+"""The work of a switch: make every vector of the other model, compare, cut over.
 
 The state is in the rows: a memory has a vector of the model or lacks one. So a part that is killed
 loses at most a batch, and any number of parts may run. Each part is a job of its own, because a job
@@ -33,7 +33,7 @@ BATCHES: Final = 16  # a part; some seconds of the local model
 CUT_OVER_TRIES: Final = 20  # then the next part begins, when fewer write perhaps
 AGAIN_SECONDS: Final = 5
 SAMPLE: Final = 50  # memories whose neighbors are compared
-NEAR: Final = 10  # neighbors, spec 11.12
+NEAR: Final = 10  # neighbors
 DROPPED_TOGETHER: Final = 5_000  # vectors a transaction
 
 Tell = Callable[[int, int], object]  # hears how many have a vector, and how many need one

@@ -175,7 +175,7 @@ def enqueue(
 ) -> UUID | None:
     """Queue the embedding of memories in the current unit; return the job's id if it is new.
 
-    The firmest layer among them says how urgent it is (spec 2.5). `created_by` may look at the job;
+    The firmest layer among them says how urgent it is. `created_by` may look at the job;
     without, only managers may.
     """
     return jobs.enqueue(

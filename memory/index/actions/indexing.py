@@ -1,4 +1,4 @@
-"""Indexes for searches of large organizations (spec 3.1; measured in the contributors' page).
+"""Indexes for searches of large organizations (measured in the contributors' page).
 
 Exact scans are faster and perfect up to ten thousand memories. Beyond, a job makes what a search
 reads instead, through a door of the owner's; whoever writes a memory waits meanwhile, so a far

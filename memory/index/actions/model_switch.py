@@ -1,4 +1,4 @@
-"""Change the model whose vectors searches compare, or go back (spec 3.3, 11.12).
+"""Change the model whose vectors searches compare, or go back.
 
 A switch names a model and queues work (`actions.reembedding`); until every memory has a vector of
 it, the old one answers. The vectors of the old one are kept, so the way back is one transaction and

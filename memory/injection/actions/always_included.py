@@ -1,4 +1,4 @@
-"""What a session is told at its beginning whatever its task (spec 4.6, point 1).
+"""What a session is told at its beginning whatever its task.
 
 What is pinned or firm and applies everywhere, the latest reflection, and how work on its modules is
 done. It stands behind what a search for the task finds, so it takes what tokens are left.

@@ -1,4 +1,4 @@
-"""The one brief of a session: what is known about its task, said once (spec 4.6, 11.1).
+"""The one brief of a session: what is known about its task, said once.
 
 What the stage before passes on comes first, where the session is the next stage of the same work;
 then what a search for the task finds. Of what is found, files that are worked on come first. A

@@ -1,4 +1,4 @@
-"""What is given back to an agent at a point of its session, and the ledger of it (spec 4.6, 11.1).
+"""What is given back to an agent at a point of its session, and the ledger of it.
 
 Whatever is given stands in the ledger with its tokens, in the same unit in which it was chosen and
 while the session is held, so nothing is given twice and the sums are those of the texts. What may

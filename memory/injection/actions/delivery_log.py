@@ -2,7 +2,7 @@
 
 A row says which memory, to which agent of the session, at which point and for how many tokens; what
 was said beside memories is added up in the session itself. In the unit of what is given, while the
-session is held. Spec 4.6, 11.1, 11.2.
+session is held.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What an event of an agent's program is answered with (spec 4.6, 8.3, 11.1).
+"""What an event of an agent's program is answered with.
 
 A touched file is answered with its warnings, whatever else is due; a prompt with what was left
 unfinished and the brief, which share the tokens of a brief; between steps only what a project has

@@ -1,4 +1,4 @@
-"""Follow an agent: keep what its program tells of a session, and give back what helps (spec 8.3).
+"""Follow an agent: keep what its program tells of a session, and give back what helps.
 
 The session of the program is bound to one of ours once, by the program's own id; from then on it
 stays in its project, wherever the agent goes. What people and agents say becomes turns, what tools

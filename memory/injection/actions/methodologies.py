@@ -1,4 +1,4 @@
-"""Define a methodology of the organization's own, or remove one (spec 3.1)."""
+"""Define a methodology of the organization's own, or remove one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a planner is told before work begins, and what it implies for the plan (spec 4.6).
+"""What a planner is told before work begins, and what it implies for the plan.
 
 Memories of the modules of a task, and what a search for the task finds: calibrations multiply the
 estimate, dead ends are constraints, causal dependencies widen the scope; outcomes and recipes are

@@ -2,7 +2,7 @@
 
 Every way in which memory comes back to an agent by itself asks this first and keeps to it: what
 somebody paused or switched off stays off, whatever else holds. What an agent searches for is not
-asked here. Spec 4.6, 7.4, 10.4, 11.1.
+asked here.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which files to have at hand when work on some modules begins (spec 4.6, point 2).
+"""Which files to have at hand when work on some modules begins.
 
 The plan rests on what sessions that the caller may see have read: the person's own, and those that
 are shared with the project. A file whose size nobody knows is not in it.

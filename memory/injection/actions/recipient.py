@@ -1,4 +1,4 @@
-"""Who is given something: which agent of a session, and until when it listens (spec 4.6, 8.3)."""
+"""Who is given something: which agent of a session, and until when it listens."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What one stage of a piece of work passes on to the next (spec 4.6).
+"""What one stage of a piece of work passes on to the next.
 
 The stage before is the last session of the same thread or unit of work whose phase is another one.
 What it recorded, and the methodology lets pass, is what its successor is told; whatever may not be

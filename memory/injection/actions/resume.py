@@ -1,4 +1,4 @@
-"""What the session before left unfinished, offered where its work goes on (spec 4.6, point 2).
+"""What the session before left unfinished, offered where its work goes on.
 
 Work goes on in the same session, in its thread or its unit of work; on its branch or in its folder
 only where the same person opened both. A session that still runs left nothing. What followed

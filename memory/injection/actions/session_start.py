@@ -1,4 +1,4 @@
-"""What work begins with: what was left unfinished, and the files to have at hand (spec 4.6).
+"""What work begins with: what was left unfinished, and the files to have at hand.
 
 Said once a session, and again only to one that ended and goes on. The plan of files and the work
 that was left are told in words before what is remembered of such work.

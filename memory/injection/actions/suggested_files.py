@@ -1,4 +1,4 @@
-"""Which files a session was told of, and behind which of its events (spec 4.6, 11.2).
+"""Which files a session was told of, and behind which of its events.
 
 Those of the plan at its beginning are noted with the session; those of memories that it was given
 follow from its ledger.

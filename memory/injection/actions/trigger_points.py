@@ -1,4 +1,4 @@
-"""Give back at the point that an agent names, for the session that it works in (spec 4.6, 8.1).
+"""Give back at the point that an agent names, for the session that it works in.
 
 What may be given, and how much of it, is each point's own; most often nothing is.
 """

@@ -1,8 +1,8 @@
-"""Give back between two steps of an agent: the fourth point, most often silence (spec 4.6).
+"""Give back between two steps of an agent: the fourth point, most often silence.
 
 Three triggers in their order, and the first with an answer is all that is said: files just touched;
 an entry that the agent just recorded; searches that a memory already answers. The last two are for
-projects that ask for them (spec 11.1), look by words alone, and never tell an agent its own entry.
+projects that ask for them, look by words alone, and never tell an agent its own entry.
 """
 
 import re
@@ -34,7 +34,7 @@ LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with the
 SEARCHED_BACK: Final = 24  # events among which the last three searches are looked for, ours
 LONGEST_QUESTION: Final = 400  # characters of an entry that is looked for, ours
 EVENTS_OF_A_STEP: Final = 2  # a call and its result
-ON_REQUEST: Final = frozenset(Trigger) - steps.DEFAULT  # spec 11.1
+ON_REQUEST: Final = frozenset(Trigger) - steps.DEFAULT
 _NO_WORDS: Final = re.compile(r"\\.|[^\w./-]+")  # of a regular expression or a glob
 
 

@@ -1,4 +1,4 @@
-"""Try a connection: what an event of one's own token would meet in a project now (spec 9.2).
+"""Try a connection: what an event of one's own token would meet in a project now.
 
 The event goes through the doors of every event of an agent's program, in their order: the token,
 what it reaches and may do, pauses, and the hooks that give back. Behind the last door it ends:
@@ -25,7 +25,7 @@ from teams.permissions import require
 from teams.queries import pauses
 from teams.roles import Act
 
-BY_HOOKS = (Point.SYSTEM_PROMPT, Point.TOOL_RESULT)  # where programs are answered, spec 8.3
+BY_HOOKS = (Point.SYSTEM_PROMPT, Point.TOOL_RESULT)  # where programs are answered
 
 
 class Outcome(StrEnum):

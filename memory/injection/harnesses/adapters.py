@@ -1,4 +1,4 @@
-"""Agents' programs as data: where their payloads say what, and which event means what (spec 8.3).
+"""Agents' programs as data: where their payloads say what, and which event means what.
 
 A new program is a row of this table and its fixtures, not a release of anything that runs beside an
 agent. Fields are named by paths whose parts are parted by dots, tried in their order; a path may

@@ -1,4 +1,4 @@
-"""What was heard of an agent as rows of events, for the observer (spec 4.1, 8.3).
+"""What was heard of an agent as rows of events, for the observer.
 
 Of what a tool returned only the first lines are kept: signals ask for an error or for names of
 files. A line that is longer than that is left out, so that no text is cut within a word.

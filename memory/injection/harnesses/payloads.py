@@ -1,7 +1,7 @@
 """A payload of an agent's program as one value: whose session, what happened, to which files.
 
 Lenient throughout: what is missing is empty, what has another form than expected is missing, and an
-event that nobody knows means nothing. Nothing is raised, whatever a program sends. Spec 8.3.
+event that nobody knows means nothing. Nothing is raised, whatever a program sends.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""An answer in the shape that an agent's program reads; empty without context (spec 8.3)."""
+"""An answer in the shape that an agent's program reads; empty without context."""
 
 from collections.abc import Mapping
 from typing import Any

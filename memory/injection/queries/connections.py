@@ -1,4 +1,4 @@
-"""How far an agent's connection to a project has come: the live check-list (spec 9.2)."""
+"""How far an agent's connection to a project has come: the live check-list."""
 
 from dataclasses import dataclass
 from datetime import datetime

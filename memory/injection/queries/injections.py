@@ -1,4 +1,4 @@
-"""What was given back to sessions: the ledger (spec 4.6)."""
+"""What was given back to sessions: the ledger."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What was given out to somebody, for the guard against loops (spec 11.2)."""
+"""What was given out to somebody, for the guard against loops."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Write down what became of each candidate: when, from whom, how it ended and why (spec 2).
+"""Write down what became of each candidate: when, from whom, how it ended and why.
 
 Never what it said. A refused one is known to its sender alone; where no person stands behind the
 credential, to who may see the place it was meant for.

@@ -1,4 +1,4 @@
-"""Carry out what integration decided about a memory that has just been stored (spec 2.4).
+"""Carry out what integration decided about a memory that has just been stored.
 
 What is replaced stays readable: it names its successor and why, its confidence falls and it is true
 until the new one began to be. A contradiction leaves both as they are, with an edge and a conflict.

@@ -1,4 +1,4 @@
-"""Integrate memories that have just got their vectors: what a bulk call could not see (spec 2.4).
+"""Integrate memories that have just got their vectors: what a bulk call could not see.
 
 The same decision as at the door, for memories that stand already. Of two that say the same the
 later one is replaced by the earlier, which is confirmed unless the writer was told it; words of

@@ -1,4 +1,4 @@
-"""Whether an agent says what it was just told: that confirms nothing (spec 11.2).
+"""Whether an agent says what it was just told: that confirms nothing.
 
 The one door asks before it confirms or adds. A person's word always counts. An agent's does not
 where the memory was given out within a day to any agent of its person, or ever to one of that

@@ -1,4 +1,4 @@
-"""Say what would become of a text before it is stored: for the Teach panel (spec 9.2).
+"""Say what would become of a text before it is stored: for the Teach panel.
 
 Nothing is written and no access is logged. A text with a secret in it is not embedded.
 """

@@ -1,4 +1,4 @@
-"""Remember something: the one door through which a memory comes to exist (spec 2).
+"""Remember something: the one door through which a memory comes to exist.
 
 Outside of a database unit: check, look for secrets, classify, embed where that is local and fast.
 Inside of one: find the place, compare with what is there, decide, write rows, audit, change feed

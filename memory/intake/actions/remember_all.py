@@ -1,4 +1,4 @@
-"""Remember many things at once: one transaction, one embedding job (spec 2.5).
+"""Remember many things at once: one transaction, one embedding job.
 
 Each item meets the same gates as a single one; a malformed or forbidden one is refused alone. What
 says nearly the same as an earlier item of the call, by three quarters of its words, is confirmed.
@@ -41,7 +41,7 @@ from memory.taxonomy import MemoryType
 from teams.permissions import require
 from teams.roles import Act
 
-MOST = 1_000  # memories a call, spec 2.5
+MOST = 1_000  # memories a call
 
 Key = tuple[UUID, UUID | None, str]  # audience, project, content hash or external id
 

@@ -1,4 +1,4 @@
-"""Look around a candidate: what is there already that speaks of the same (spec 2.1, 2.4).
+"""Look around a candidate: what is there already that speaks of the same.
 
 Gates compare it with memories of its own place alone. Integration also looks at the counterpart: of
 a personal memory what its project says, of a project's what the writer noted for themselves. The
@@ -36,7 +36,7 @@ from memory.taxonomy import (
 from teams.models import Project
 from teams.queries.places import gates_of
 
-NEAREST: Final = 5  # memories compared, spec 2.1
+NEAREST: Final = 5  # memories compared
 PASSING: Final = frozenset({MemoryKind.EPISODIC, MemoryKind.REFLECTIVE})  # of their moment
 
 

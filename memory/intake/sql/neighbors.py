@@ -1,4 +1,4 @@
-"""Typed callers of what intake asks about the neighbors of a candidate (spec 2.1, 2.4)."""
+"""Typed callers of what intake asks about the neighbors of a candidate."""
 
 from dataclasses import dataclass
 from datetime import datetime

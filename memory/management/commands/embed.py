@@ -1,4 +1,4 @@
-"""See, switch, take back or drop embedding models: `manage.py embed status|switch|…` (spec 3.3).
+"""See, switch, take back or drop embedding models: `manage.py embed status|switch|…`.
 
 Without `--organization` it goes through all of them; one that is refused stops no other and ends
 the command with an error. The work itself is a job: a worker does it, `status` shows how far it is.

@@ -1,4 +1,4 @@
-"""Read names now, or take back what was read: `manage.py enrich_entities` (spec 2.6, 6)."""
+"""Read names now, or take back what was read: `manage.py enrich_entities`."""
 
 from argparse import ArgumentParser
 from typing import Any

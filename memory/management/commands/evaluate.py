@@ -1,4 +1,4 @@
-"""Measure searches on a judged set, convert a public set into one, pair two reports (spec 3.4).
+"""Measure searches on a judged set, convert a public set into one, pair two reports.
 
 `evaluate` asks the set that is shipped, `evaluate --set FOLDER` one's own; `evaluate convert --from
 beir PATH OUT` writes a folder that `--set` takes; `evaluate compare A.json B.json` subtracts two

@@ -1,4 +1,4 @@
-"""Measure what is taken from conversations: precision and recall on a labelled set (spec 2.3).
+"""Measure what is taken from conversations: precision and recall on a labelled set.
 
 `evaluate_extraction` reads by words; `--mode llm` or `hybrid` asks the chat model that the
 installation is configured for (CAIRN_OPENAI_BASE_URL, CAIRN_OPENAI_CHAT_MODEL), any endpoint of the

@@ -1,4 +1,4 @@
-"""Make the indexes of large organizations beside the work: `manage.py index_search` (spec 10.1).
+"""Make the indexes of large organizations beside the work: `manage.py index_search`.
 
 For organizations that grew past what a job may make while writers wait. Needs the address of the
 owner of the tables, like `migrate`.

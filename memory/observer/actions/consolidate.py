@@ -1,4 +1,4 @@
-"""Consolidate a session: take what is worth keeping from its turns (spec 2.3, 2.7, 7.4).
+"""Consolidate a session: take what is worth keeping from its turns.
 
 The job behind an ended session. Part by part of at most 30 turns: read in one unit, extracted
 outside of any, sent through the one door, and how far it came is written down, so that a killed
@@ -156,7 +156,7 @@ def _next(row: Session) -> tuple[Turn, ...]:
 def _take(run: _Run, found: Extracted, *, turns: int) -> None:
     """Send the candidates of a part through the door, within what a session may add.
 
-    What they are to what is known is asked where its turns may cost another call (spec 2.3).
+    What they are to what is known is asked where its turns may cost another call.
     """
     run.allowance = extraction.after(allowance=run.allowance, spent=found.spent)
     run.dropped.update(found.dropped)
@@ -186,7 +186,7 @@ def _gate(run: _Run) -> GateRow | None:
 
 
 def _fitting(run: _Run, found: Extracted) -> tuple[Candidate, ...]:
-    """Return the candidates of the types that the session's own type promotes (spec 4.4)."""
+    """Return the candidates of the types that the session's own type promotes."""
     gate = _gate(run)
     fitting = tuple(one for one in found.candidates if gate is None or one.type in gate.types)
     left_out = len(found.candidates) - len(fitting)

@@ -1,4 +1,4 @@
-"""Add what a session has shown to the sums of its place, as a whole and once (spec 4.5).
+"""Add what a session has shown to the sums of its place, as a whole and once.
 
 What it has added stands with the session. At each of its ends the sums of the whole are taken anew,
 and what they are beyond that is added; so it is the same in how many pieces a session came, how

@@ -1,4 +1,4 @@
-"""Let a model say what the sums of a module show, in one call a threshold (spec 4.5).
+"""Let a model say what the sums of a module show, in one call a threshold.
 
 Runs outside of a unit, in the job behind a session that made it due, within what that session and
 the month may spend. The sums are those of the session's own place, so nobody is told what others

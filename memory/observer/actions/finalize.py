@@ -1,4 +1,4 @@
-"""Decide what an ended session has shown: promote, count, and say what was seen (spec 4.4, 4.5).
+"""Decide what an ended session has shown: promote, count, and say what was seen.
 
 The job behind an ended session does this before it reads the turns. Everything is read in one unit
 and thought about outside of any; then one unit holds all effects: the memories that wait for

@@ -1,4 +1,4 @@
-"""Forget what was counted long ago: nobody is shown it any more (spec 10.4)."""
+"""Forget what was counted long ago: nobody is shown it any more."""
 
 from datetime import datetime, timedelta
 

@@ -1,6 +1,6 @@
 """Look at a session while it runs: fold what came, note what is urgent, keep a checkpoint.
 
-The job that an append queues once enough has happened (spec 4.1, 4.2). Nothing is stored as a
+The job that an append queues once enough has happened. Nothing is stored as a
 memory here: what fires early is written down on the session, and promoted when the session ends.
 What fires is looked for as if nothing more came: events whose numbers leave gaps, as those of a
 transcript's lines do, wait in the checkpoint for what may yet come, and tell something already.

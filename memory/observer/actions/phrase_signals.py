@@ -1,4 +1,4 @@
-"""Let a model put what a session showed into better words, in one call of its life (spec 4.1, 4.4).
+"""Let a model put what a session showed into better words, in one call of its life.
 
 Runs outside of a unit, in the job behind an ended session, within what the session and the month
 may spend. A session that goes on after that, and the pieces of a long build while it runs, are told

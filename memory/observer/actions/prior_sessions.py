@@ -1,4 +1,4 @@
-"""What sessions of a place have shown before, and what one more adds (spec 4.4, 4.5).
+"""What sessions of a place have shown before, and what one more adds.
 
 A place is an audience and a project. What a personal session showed is its person's alone; what
 such a session is compared with is also what the project's shared ones have shown, which its person

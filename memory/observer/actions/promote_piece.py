@@ -1,4 +1,4 @@
-"""Promote from a long build while it runs: after each subtask that was validated (spec 4.4).
+"""Promote from a long build while it runs: after each subtask that was validated.
 
 The job that looks at a session does this behind its look. A build of more than five subtasks whose
 last report of QA says that it passed offers what it has shown so far; each report is looked at

@@ -1,10 +1,10 @@
-"""From what a session offers to memories, most of which wait, through the one door (spec 4.4).
+"""From what a session offers to memories, most of which wait, through the one door.
 
 Outside of a unit each candidate becomes a draft with its vector. Inside of one it is compared with
 what is stored, and what is novel is decided in its place. Where a candidate came from stands in its
 origin, so that the same session never offers the same thing twice, whatever became of it.
 
-What waits for a person is a question of the trust of who opened the session (spec 7.4); what is
+What waits for a person is a question of the trust of who opened the session; what is
 tainted, or reads like an order, an address or a command, waits whoever that is.
 """
 

@@ -1,4 +1,4 @@
-"""Raise an alarm where somebody may try to plant a memory; nobody is held up by it (spec 4.3).
+"""Raise an alarm where somebody may try to plant a memory; nobody is held up by it.
 
 Every few minutes what agents and imports have written or changed since the last look is read: what
 orders, names an address or a command, and what came many times in nearly the same words from one

@@ -1,4 +1,4 @@
-"""Memories that only many sessions together justify, for review (spec 4.5).
+"""Memories that only many sessions together justify, for review.
 
 A module's 5th, 10th, 20th, 50th and 100th session makes a synthesis over its sums due; once a week
 the pairs of modules that go together and that no causal dependency names are looked for. Each is

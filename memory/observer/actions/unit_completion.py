@@ -1,4 +1,4 @@
-"""Do what the methodology of a session does when its unit of work ends (spec 4.6).
+"""Do what the methodology of a session does when its unit of work ends.
 
 Off as usual: only a methodology that names acts has any. What they remember goes through the one
 door under a name of the session's own, so that a session that ends twice says it once, as it is at

@@ -1,1 +1,1 @@
-"""The seventeen signals, one file each: `find` looks for one in a scratchpad (spec 4.2)."""
+"""The seventeen signals, one file each: `find` looks for one in a scratchpad."""

@@ -11,7 +11,7 @@ from memory.observer.signal_table import SignalKind
 from memory.sessions.scratchpad import Deed, Scratchpad
 from memory.sessions.tools import Act
 
-TIMES_LEAST: Final = 3  # spec 4.2
+TIMES_LEAST: Final = 3
 FOUND_NAMED: Final = 3  # files of the last answer, ours
 
 

@@ -1,4 +1,4 @@
-"""One verb for several memories at once: all of them, or none (spec 9.2, bulk)."""
+"""One verb for several memories at once: all of them, or none (bulk)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Confirm a memory: someone met it again, or says that it is right (spec 2.4)."""
+"""Confirm a memory: someone met it again, or says that it is right."""
 
 from collections.abc import Iterable
 from datetime import datetime

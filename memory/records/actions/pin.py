@@ -1,4 +1,4 @@
-"""Pin a memory, so that it never fades; or let go of it (spec 1.4)."""
+"""Pin a memory, so that it never fades; or let go of it."""
 
 from datetime import datetime
 from uuid import UUID

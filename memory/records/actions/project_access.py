@@ -1,4 +1,4 @@
-"""Open a project to everyone of the organization, or close it to those added to it (spec 7.2).
+"""Open a project to everyone of the organization, or close it to those added to it.
 
 It stands here and not with the other verbs of projects because of what closing would tell: the name
 of a closed project stands on no memory that others see, so what is shared with a team or with the

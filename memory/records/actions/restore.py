@@ -1,4 +1,4 @@
-"""Restore an archived memory: one's own, or as a steward anybody's (spec 7.2)."""
+"""Restore an archived memory: one's own, or as a steward anybody's."""
 
 from datetime import datetime
 from uuid import UUID

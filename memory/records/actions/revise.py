@@ -1,4 +1,4 @@
-"""Change a memory in place: every change keeps the version before it (spec 1.2)."""
+"""Change a memory in place: every change keeps the version before it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -158,7 +158,7 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
 def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
     """Return unless an agent would correct what only people may. Raises ProtectedMemory.
 
-    A correction leaves a successor, so nothing is forgotten by it (spec 1.2): an agent may correct
+    A correction leaves a successor, so nothing is forgotten by it: an agent may correct
     for the person it acts for.
     """
     if not (is_author(caller=caller, row=row) or _is_free(caller, row)):
@@ -168,7 +168,7 @@ def check_agent_may_change(*, caller: Caller, row: Memory) -> None:
 def check_agent_may_forget(*, caller: Caller, row: Memory) -> None:
     """Return unless an agent would let go of what it may not forget. Raises ProtectedMemory.
 
-    Of layers 1 and 2, and of what a tag protects (spec 1.4), it forgets only what it wrote itself,
+    Of layers 1 and 2, and of what a tag protects, it forgets only what it wrote itself,
     as long as no person has vouched for it and it stands in the place of nothing. What a person
     imports in person is no agent's doing.
     """

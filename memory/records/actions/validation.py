@@ -1,6 +1,6 @@
 """What the fields of a candidate may hold: lengths, characters, choices, payloads, no secrets.
 
-The first thing that looks at what a caller sent (spec 2.1, 7.6, 10.5). A secret in the content is
+The first thing that looks at what a caller sent. A secret in the content is
 for the gates to refuse; one in any other field is a fault of that field. Nothing here reads a row.
 """
 
@@ -32,7 +32,7 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "project": 64,
     "team": 64,
 }
-LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each, spec 10.5
+LISTS: Final[Mapping[str, tuple[int, int]]] = {  # entries and characters each
     "tags": (64, 64),
     "related_files": (64, 400),
     "related_modules": (64, 200),
@@ -41,7 +41,7 @@ CHOICES: Final = {"type": MemoryType, "scope": Scope, "reach": Reach, "source": 
 KNOWN: Final = {name: frozenset(known) for name, known in CHOICES.items()}
 LARGEST_LINE: Final = 2_147_483_647  # of an integer column
 LONGEST_ATTRIBUTES: Final = 20_000  # characters as JSON, ours
-DEEPEST: Final = 32  # levels of nesting, spec 10.5
+DEEPEST: Final = 32  # levels of nesting
 LONGEST_REASON: Final = 200  # characters, the column's
 APART: Final = "\n" * 4  # between texts looked at together, more than a name and its value
 HINT: Final = "Correct the named fields and send it again."

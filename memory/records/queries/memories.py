@@ -25,7 +25,7 @@ from memory.topics import queries as topics_queries
 from teams import queries as places
 from teams import visibility
 
-LARGEST_PAGE = 200  # spec 10.5
+LARGEST_PAGE = 200
 FEW = 1_000  # memories that a filter leaves and that are all looked at; ours
 AUDIENCE = "audience"  # of a version: who could see it then
 

@@ -1,6 +1,6 @@
 """Which memories were told apart: a link of the two was taken back, and both say the same since.
 
-Neither a model nor words compare such a pair again (spec 2.4). What the two said is kept with the
+Neither a model nor words compare such a pair again. What the two said is kept with the
 verdict, as hashes: another tag or a pin changes nothing about it, another text does.
 """
 

@@ -1,4 +1,4 @@
-"""What only one active memory of a place can have: its text, and its external id (spec 1.2).
+"""What only one active memory of a place can have: its text, and its external id.
 
 Episodes may say the same. Two unique indexes of memories hold it; here it is known beforehand.
 """

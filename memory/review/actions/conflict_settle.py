@@ -1,4 +1,4 @@
-"""Settle a conflict of two memories, and take that back (spec 2.4, 7.3, 11.3).
+"""Settle a conflict of two memories, and take that back.
 
 A person keeps one, both, or writes what is right instead. Stewards settle; others withdraw what
 they wrote themselves. Who wrote one of the two only withdraws it: nobody approves what they

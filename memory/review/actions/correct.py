@@ -1,4 +1,4 @@
-"""Correct a memory: a new one takes its place, and both stay readable (spec 2.4)."""
+"""Correct a memory: a new one takes its place, and both stay readable."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

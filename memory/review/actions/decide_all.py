@@ -1,4 +1,4 @@
-"""One verdict for several memories of the inbox: all of them, or none (spec 9.2, bulk).
+"""One verdict for several memories of the inbox: all of them, or none (bulk).
 
 Either those that are selected, or all that a group holds, or what waits of one import; then the
 caller says how many that are, and nothing is done when there are others by now.

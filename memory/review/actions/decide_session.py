@@ -1,4 +1,4 @@
-"""Decide about what a session came to, all at once or memory by memory (spec 4.4, 7.4).
+"""Decide about what a session came to, all at once or memory by memory.
 
 One transaction: either every verdict stands, or none. Each is the verdict of the review inbox, with
 its rules: who proposed does not approve, and a taint is lifted in person alone.

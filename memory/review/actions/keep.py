@@ -1,4 +1,4 @@
-"""Keep a memory that waits for review: it is right as it stands (spec 9.2, 11.3).
+"""Keep a memory that waits for review: it is right as it stands.
 
 Keeping confirms. In person it also verifies, ends staleness and lifts a taint; through a token it
 only ends the wait, and only of what neither its person nor their agents proposed.

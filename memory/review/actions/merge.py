@@ -1,4 +1,4 @@
-"""Merge a memory that waits for review into another that says the same (spec 9.2, 2.4, 11.3).
+"""Merge a memory that waits for review into another that says the same.
 
 The other one keeps its words and gains the tags, files and sessions; what it was stays as a version
 of it. The merged one is superseded and stays readable, with an edge to its successor. Both stand in

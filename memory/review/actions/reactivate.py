@@ -1,4 +1,4 @@
-"""Put memories away together, and let what they had taken the place of stand again (spec 2, 4.3).
+"""Put memories away together, and let what they had taken the place of stand again.
 
 What was replaced is as it was before; the edge that said so goes. What another active memory says
 by now, or whose external id it has, stays replaced.

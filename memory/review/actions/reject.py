@@ -1,4 +1,4 @@
-"""Reject a memory that waits for review: it is archived with the reason (spec 9.2)."""
+"""Reject a memory that waits for review: it is archived with the reason."""
 
 from datetime import datetime
 from typing import Final

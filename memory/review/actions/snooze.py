@@ -1,4 +1,4 @@
-"""Snooze a memory of the review inbox: for whoever asks, until a moment (spec 9.2)."""
+"""Snooze a memory of the review inbox: for whoever asks, until a moment."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

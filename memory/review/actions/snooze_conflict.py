@@ -1,4 +1,4 @@
-"""Snooze a conflict of the review inbox: for whoever asks, until a moment (spec 9.2).
+"""Snooze a conflict of the review inbox: for whoever asks, until a moment.
 
 It stays open, and everybody else still sees it wait. That is written down with the side that fewer
 people see, as all that is told of a conflict.

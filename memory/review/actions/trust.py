@@ -1,4 +1,4 @@
-"""Let trust rise as it was earned, and let a person set it for themself (spec 7.4).
+"""Let trust rise as it was earned, and let a person set it for themself.
 
 Weighed when a session of the person begins, so that what they decided before holds from there on;
 one level at a time, never down. Nobody is told of a rise, so the audit log has none. Setting it is

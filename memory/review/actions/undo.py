@@ -1,4 +1,4 @@
-"""Undo a verdict of the review inbox: all it touched is as it was before (spec 9.2).
+"""Undo a verdict of the review inbox: all it touched is as it was before.
 
 Only who decided takes it back: a token what it decided itself, a person in person also what their
 tokens decided, and no agent what its person decided in person; and only while nobody has changed

@@ -1,4 +1,4 @@
-"""Take one link between two memories back: what a judge or a rule found and is not so (spec 2.4).
+"""Take one link between two memories back: what a judge or a rule found and is not so.
 
 Neither memory changes. What says that one replaced or contradicts the other is not taken back here:
 that ends by settling the conflict, or by taking a correction back. The pair is not judged again

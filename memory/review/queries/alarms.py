@@ -1,4 +1,4 @@
-"""Alarms about memories, told to who settles things and sees the memory (spec 4.3, 9.2)."""
+"""Alarms about memories, told to who settles things and sees the memory."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ BURST: Final = "burst"
 DOMINANT: Final = "dominant"
 KEPT: Final = timedelta(days=30)  # that an alarm is told, ours
 LOOKED_AT: Final = 100  # alarms, the newest; ours
-MOST: Final = 5  # that a page tells, spec 9.2
+MOST: Final = 5  # that a page tells
 URGENT: Final = ("orders", "command", BURST, DOMINANT, "address")  # the most urgent first
 
 

@@ -1,4 +1,4 @@
-"""Read conflicts: which are open, one with both sides, and how many there are (spec 2.4, 7.3).
+"""Read conflicts: which are open, one with both sides, and how many there are.
 
 A conflict is told to who may see both of its memories. One of which a side has left since, archived
 or replaced, is not open any more: nothing is left to decide.
@@ -26,7 +26,7 @@ from teams import queries as places
 from teams import visibility
 from teams.roles import Act, allows
 
-LARGEST_PAGE = 200  # spec 10.5
+LARGEST_PAGE = 200
 Side = Memory | MemoryView
 OPEN = Q(verdict="", older__status=Status.ACTIVE.value, newer__status=Status.ACTIVE.value)
 

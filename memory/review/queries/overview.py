@@ -1,4 +1,4 @@
-"""Figures of a project's memory, counted when asked; nothing is estimated (spec 9.2).
+"""Figures of a project's memory, counted when asked; nothing is estimated.
 
 A figure whose source does not exist yet is absent, never guessed. Every count passes the same
 visibility as reading the memories would.
@@ -41,7 +41,7 @@ from teams.queries import experiments as settings
 
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
-MOST_ATTENTION = 5  # rows, spec 9.2
+MOST_ATTENTION = 5  # rows
 MOST_PLACES = 5  # rows of the table of modules, ours
 
 ACTIVE = Q(status=Status.ACTIVE.value)

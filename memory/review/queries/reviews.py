@@ -289,7 +289,7 @@ def group_of(*, row: Memory) -> Group | None:
 
 
 def may_keep(*, caller: Caller, row: Memory) -> bool:
-    """Say whether the caller may approve a memory (spec 11.3)."""
+    """Say whether the caller may approve a memory."""
     proposal = Proposal(
         proposer=_proposer(caller, row),
         scope=Scope(row.scope),

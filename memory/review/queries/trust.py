@@ -1,4 +1,4 @@
-"""Where a person stands in a project, and on what evidence (spec 7.4).
+"""Where a person stands in a project, and on what evidence.
 
 A standing is its person's alone: nobody else is told it. It is a definition of theirs, named after
 the project. Who has none, and every credential without a person, is at the first level. Counted is

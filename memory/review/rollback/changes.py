@@ -1,4 +1,4 @@
-"""What was changed of memories, and what they said before it, as it can be rolled back (spec 4.3).
+"""What was changed of memories, and what they said before it, as it can be rolled back.
 
 A version is what a memory said before a change. Those that a rollback has taken back, and the one
 that it made itself, are over: a later rollback looks past them, by the verdict that is kept of it

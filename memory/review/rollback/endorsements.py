@@ -1,4 +1,4 @@
-"""Who has judged that a memory is right, whether or not that made a version of it (spec 4.3, 9.2).
+"""Who has judged that a memory is right, whether or not that made a version of it.
 
 A verdict of the inbox, a settled conflict and a confirmation in person count. Who asks for the
 rollback judges nothing here; whose words they are is looked at beside each judgment.

@@ -1,4 +1,4 @@
-"""Roll back what a writer, a session, a time or an ancestor produced in a project (spec 4.3).
+"""Roll back what a writer, a session, a time or an ancestor produced in a project.
 
 Nothing is deleted: what was produced is archived, what was changed says again what it said, what
 was replaced stands again. More than a few hundred memories are a job's, which goes on where a

@@ -1,4 +1,4 @@
-"""Take a part of a rollback back: some of what was produced, or of what was changed (spec 4.3).
+"""Take a part of a rollback back: some of what was produced, or of what was changed.
 
 Each memory gets a verdict of its own, that keeps how all was; those of one call have one moment, so
 that all of it is undone together. What went back already is not found again, so a part that is done

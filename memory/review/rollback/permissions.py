@@ -1,4 +1,4 @@
-"""Who may roll back what in a project (spec 4.3, 7.2).
+"""Who may roll back what in a project.
 
 Own work is any writer's to take back; that of others takes a steward. An agent takes nothing back.
 """

@@ -1,4 +1,4 @@
-"""What a rollback will do, in the order in which it does it, for all that a call takes (spec 4.3).
+"""What a rollback will do, in the order in which it does it, for all that a call takes.
 
 First what goes, and behind it what has room to stand again; then what goes back to its text, one
 memory after the other: what another one says by then stays as it is.

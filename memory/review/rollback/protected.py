@@ -1,4 +1,4 @@
-"""What of somebody's work others stand for by now: rewritten, kept or confirmed (spec 4.3).
+"""What of somebody's work others stand for by now: rewritten, kept or confirmed.
 
 A rollback leaves it. Who asks for the rollback, and who is rolled back, stand for nothing here.
 """

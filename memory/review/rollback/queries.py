@@ -1,7 +1,7 @@
 """What a writer, a session, a time or an ancestor produced in a project, as it can be rolled back.
 
 Everything is of the caller's sight: what they may not see is neither counted nor listed, and is
-never touched (spec 4.3, 7.2).
+never touched.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from memory.review.rollback.plan import Plan
 from memory.review.rollback.protected import kept
 from memory.review.rollback.rules import MOST, Fate, Left
 
-LARGEST_PAGE: Final = 200  # spec 10.5
+LARGEST_PAGE: Final = 200
 COUNTED: Final = MOST + 1  # of each at most: so much stands for more
 REASON: Final = sentence("it was rolled back")  # why a memory was archived or has its text before
 

@@ -1,6 +1,6 @@
-"""What a rollback reaches: produced, changed, replaced, all within the caller's sight (spec 4.3).
+"""What a rollback reaches: produced, changed, replaced, all within the caller's sight.
 
-What they may not see is neither counted nor listed, and is never touched (spec 7.2).
+What they may not see is neither counted nor listed, and is never touched.
 """
 
 from collections.abc import Collection, Iterable, Mapping

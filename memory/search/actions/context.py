@@ -1,4 +1,4 @@
-"""Context: what an agent should know for a piece of work, packed into its token budget (spec 3.1).
+"""Context: what an agent should know for a piece of work, packed into its token budget.
 
 Search first, then the contradictions of what was found are brought in, overlaps left out, and the
 rest packed by the shares of the phase and written under the files it is about. Whole memories

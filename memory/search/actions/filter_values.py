@@ -15,7 +15,7 @@ NO_WORDS: Final = "anything"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """The filters of a search (spec 3.1, stage 2); empty ones let everything through."""
+    """The filters of a search; empty ones let everything through."""
 
     project: str | None = None
     projects: tuple[str, ...] = ()

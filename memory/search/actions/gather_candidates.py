@@ -1,4 +1,4 @@
-"""Gather what a search ranks: candidates of every path, and what is known of each (spec 3.1)."""
+"""Gather what a search ranks: candidates of every path, and what is known of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

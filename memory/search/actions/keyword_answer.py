@@ -1,4 +1,4 @@
-"""Answer a question that nobody asked aloud, by words alone, in a few milliseconds (spec 4.6).
+"""Answer a question that nobody asked aloud, by words alone, in a few milliseconds.
 
 A search looks along every path and reads everything of its candidates; between two steps there is
 no time for that, and most often nothing to say. Here one statement looks up the rarest words, and

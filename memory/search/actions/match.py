@@ -1,4 +1,4 @@
-"""Find memories by a pattern, as grep does (spec 3.2): the newest whose text it matches.
+"""Find memories by a pattern, as grep does: the newest whose text it matches.
 
 One statement with a time of its own: a pattern that takes longer is stopped and refused, so that
 nobody keeps the database busy with one. What was found goes to the access log like any search's.
@@ -23,7 +23,7 @@ from teams import visibility
 from teams.permissions import require
 from teams.roles import Act
 
-LONGEST_MS: Final = 250  # a statement may take, ours; 5 at 10,000 memories, spec 3.2
+LONGEST_MS: Final = 250  # a statement may take, ours; 5 at 10,000 memories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Recall what is known about a file (spec 3.2), the closest to it first.
+"""Recall what is known about a file, the closest to it first.
 
 Of the very path before a path that ends alike, and those before what is about its folder.
 """

@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 NO_RERANKER: Final = "no_reranker"
 NO_MODEL: Final = "no_model"
 LONGEST_TEXT: Final = 4_000  # characters of a memory that a reranker reads
-SURE: Final = 0.5  # relevance of a result that needs no second search, spec 3.1
-ENOUGH: Final = 3  # such results, spec 3.1
-SECONDS: Final = 2.0  # a person waits, spec 10.5
+SURE: Final = 0.5  # relevance of a result that needs no second search
+ENOUGH: Final = 3  # such results
+SECONDS: Final = 2.0  # a person waits
 WRITER: Final = (
     "You write one memory of a software team that would answer the question. One or two plain "
     "sentences, in the language of the question, naming what such a memory would name. Do not say "

@@ -1,4 +1,4 @@
-"""What a search is asked: the request, checked, as a question to the database (spec 3.1, 1 and 2).
+"""What a search is asked: the request, checked, as a question to the database.
 
 Everything a caller may narrow a search by stands here; `search` and what it calls read it, and the
 interfaces make it of what they are sent.
@@ -31,8 +31,8 @@ from memory.topics import queries as topics_queries
 from teams import queries as places
 from teams import visibility
 
-DENSE_LIMIT: Final = 30  # spec 3.1
-KEYWORD_LIMIT: Final = 20  # spec 3.1
+DENSE_LIMIT: Final = 30
+KEYWORD_LIMIT: Final = 20
 TOPICS_LIMIT: Final = 15  # ours
 LARGEST_LIMIT: Final = 100
 LARGEST_FILTER: Final = 10_000  # values of one filter
@@ -41,7 +41,7 @@ PROFILES: Final = tuple(scoring.PROFILES)  # names
 
 
 class Mode(StrEnum):
-    """How a search looks: by meaning and by words, or by words alone (spec 3.2)."""
+    """How a search looks: by meaning and by words, or by words alone."""
 
     HYBRID = "hybrid"
     KEYWORD = "keyword"

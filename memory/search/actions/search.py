@@ -1,4 +1,4 @@
-"""Search: the best-ranked memories with reasons, or silence (spec 3).
+"""Search: the best-ranked memories with reasons, or silence.
 
 Outside of a unit the query is embedded; inside of one, a single statement returns the candidates of
 every path with visibility and filters applied inside each; fusion and relevance are pure; then the

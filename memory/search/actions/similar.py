@@ -1,4 +1,4 @@
-"""Find what is like a memory (spec 3.2): nearest by meaning, by words while it has no vector."""
+"""Find what is like a memory: nearest by meaning, by words while it has no vector."""
 
 import time
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tell what happened, oldest first (spec 3.2): when it happened, or else when it was learned."""
+"""Tell what happened, oldest first: when it happened, or else when it was learned."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -21,7 +21,7 @@ from memory.search.candidates import Path
 from memory.text import globs as text_globs
 from teams.visibility import Sight, parameters
 
-GRAPH_LIMIT: Final = 15  # spec 3.1
+GRAPH_LIMIT: Final = 15
 NAMED_LIMIT: Final = 15  # ours
 PREFIX_SURPLUS: Final = 2  # the best 60 of a prefix hold .979 of the whole's best 30 (measured)
 MOST_NEAR: Final = 64  # names around which the graph path looks, the first ones

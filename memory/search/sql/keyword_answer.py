@@ -1,4 +1,4 @@
-"""Typed caller of the query that answers a question by its rarest words alone (spec 4.6)."""
+"""Typed caller of the query that answers a question by its rarest words alone."""
 
 from typing import Final
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Typed callers of the other ways to ask: by pattern, by likeness, by file, in time (spec 3.2)."""
+"""Typed callers of the other ways to ask: by pattern, by likeness, by file, in time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

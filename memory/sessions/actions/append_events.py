@@ -1,4 +1,4 @@
-"""Append events to a session: what its agent did, scanned, masked, stored (spec 4.1, 7.6).
+"""Append events to a session: what its agent did, scanned, masked, stored.
 
 Nothing is asked of a model and nothing is folded here, so an agent never waits for what is made of
 its events. An event whose sequence is there already changes nothing; one that comes late or out of

@@ -1,4 +1,4 @@
-"""Append turns to a session: scanned, masked, stored; nothing is asked of a model (spec 2.7, 7.6).
+"""Append turns to a session: scanned, masked, stored; nothing is asked of a model.
 
 A conversation that holds a secret is not refused, because it would be lost; the secret is taken out
 before anything is stored, and who sent it is told of which kind it was, and in which turn.

@@ -1,4 +1,4 @@
-"""Delete a session for good: what was said, what was done, and what points back at it (spec 7.6).
+"""Delete a session for good: what was said, what was done, and what points back at it.
 
 Memories that were taken from it are kept without their origin, or deleted with it on request: rows,
 vectors, words, versions, links, and what the change feed said of them. Kept are those that another

@@ -1,4 +1,4 @@
-"""End a session; what is worth keeping of it is taken by a job (spec 2.7, 2.5)."""
+"""End a session; what is worth keeping of it is taken by a job."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Bind the session of an agent's program to one of ours, and it to its project, once (spec 8.3)."""
+"""Bind the session of an agent's program to one of ours, and it to its project, once."""
 
 import re
 from dataclasses import dataclass

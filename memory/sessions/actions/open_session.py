@@ -1,4 +1,4 @@
-"""Open a session of an agent, or find the one that is open under its external id (spec 2.7)."""
+"""Open a session of an agent, or find the one that is open under its external id."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "commit": 64,
 }
 MOST_STEPS: Final = 200  # of a plan, ours
-UNIT_PARTS: Final = ("methodology", "hierarchy", "label")  # spec 1.2
+UNIT_PARTS: Final = ("methodology", "hierarchy", "label")
 LONGEST_PART: Final = 200  # characters of a part or a step, ours
 
 

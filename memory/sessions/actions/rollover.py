@@ -1,4 +1,4 @@
-"""Go on in another session when one is full: to the agent both are one (spec 8.3)."""
+"""Go on in another session when one is full: to the agent both are one."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""A session's scratchpad as it is stored: a checkpoint, and the events behind it (spec 4.1).
+"""A session's scratchpad as it is stored: a checkpoint, and the events behind it.
 
 The checkpoint spares reading events again and is never the truth: one that cannot be read, or that
 an event came too late for, is thrown away, and all events are folded from the first.

@@ -1,4 +1,4 @@
-"""Upkeep of sessions: silent ones end, and what is past its time is forgotten (spec 2.7)."""
+"""Upkeep of sessions: silent ones end, and what is past its time is forgotten."""
 
 from datetime import datetime, timedelta
 from typing import Final

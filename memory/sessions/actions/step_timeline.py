@@ -1,4 +1,4 @@
-"""Show what the agent of a session did, step by step, while it runs and after it (spec 9.2).
+"""Show what the agent of a session did, step by step, while it runs and after it.
 
 Drawn from the checkpoint and the events behind it, as the observer reads them, so that a page says
 what signals were found in. When the session has been decided about, its ribbon is kept with what it

@@ -1,4 +1,4 @@
-"""Take a whole conversation at once: a session, its turns, its end, and the job (spec 8.2)."""
+"""Take a whole conversation at once: a session, its turns, its end, and the job."""
 
 from dataclasses import dataclass
 from datetime import datetime

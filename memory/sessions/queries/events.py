@@ -1,4 +1,4 @@
-"""What an agent did, event by event, as those may read it who see the session (spec 4.1, 9.2).
+"""What an agent did, event by event, as those may read it who see the session.
 
 Secrets were taken out before anything was stored; long texts were cut then, and are cut once more
 for a page.

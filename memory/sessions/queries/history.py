@@ -1,4 +1,4 @@
-"""Search what was said, verbatim: one's own sessions and those shared with one (spec 2.7).
+"""Search what was said, verbatim: one's own sessions and those shared with one.
 
 Nothing is ranked and nothing is left out: whoever looks for words gets the turns that hold them,
 newest first. A person remembers that something was said, and how; `search` is for meanings.

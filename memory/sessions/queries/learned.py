@@ -1,4 +1,4 @@
-"""How much was remembered from a session, as far as one may see it (spec 2.7, 9.2)."""
+"""How much was remembered from a session, as far as one may see it."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Sessions as callers see them: their own, and those shared with a project (spec 2.7)."""
+"""Sessions as callers see them: their own, and those shared with a project."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -249,7 +249,7 @@ def _counted(rows: QuerySet[Session]) -> QuerySet[Session]:
 
 
 def _group(row: Session) -> str:
-    """Return the group of a session that has ended; while it runs, nobody is told (spec 10.4)."""
+    """Return the group of a session that has ended; while it runs, nobody is told."""
     is_compared = row.state != "open" and row.experiment_group in set(Group)
     return row.experiment_group if is_compared else ""
 

@@ -1,4 +1,4 @@
-"""What was said in a session, turn by turn, as those may read it who see the session (spec 2.7)."""
+"""What was said in a session, turn by turn, as those may read it who see the session."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Forget a session in tables that do not stand under it (spec 7.6)."""
+"""Forget a session in tables that do not stand under it."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Events of a session, stored as they come: a batch is one text and one statement (spec 4.1)."""
+"""Events of a session, stored as they come: a batch is one text and one statement."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Look for words in what was said (spec 2.7)."""
+"""Look for words in what was said."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Add to sums that grow over time, many at once and none lost (spec 2.3, 4.4)."""
+"""Add to sums that grow over time, many at once and none lost."""
 
 import json
 from collections.abc import Iterable, Mapping

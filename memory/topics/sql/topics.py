@@ -1,4 +1,4 @@
-"""Typed callers of the queries that sort memories into topics (spec 5.3, 6.2)."""
+"""Typed callers of the queries that sort memories into topics."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Check or export the audit logs: `manage.py audit verify` and `manage.py audit export` (spec 7.6).
+"""Check or export the audit logs: `manage.py audit verify` and `manage.py audit export`.
 
 `verify` prints the head of each log. Keep that line elsewhere: with `--head` it also finds whoever
 has rewritten a whole log together with its head.

@@ -1,4 +1,4 @@
-"""Whoever steals database and Redis gets nothing to come in with (spec 8.1)."""
+"""Whoever steals database and Redis gets nothing to come in with."""
 
 import re
 import time

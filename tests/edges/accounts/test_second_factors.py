@@ -1,4 +1,4 @@
-"""A second factor is asked for at sign-in, and passkeys are offered (spec 10.1)."""
+"""A second factor is asked for at sign-in, and passkeys are offered."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Plans and diffs over REST: verdicts with evidence, refusals with their place (spec 8.1, 11.8)."""
+"""Plans and diffs over REST: verdicts with evidence, refusals with their place."""
 
 from typing import Any
 

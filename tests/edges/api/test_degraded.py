@@ -1,4 +1,4 @@
-"""While no embedder answers, REST still searches by words and says what was missing (spec 3.3)."""
+"""While no embedder answers, REST still searches by words and says what was missing."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Programs without a browser: codes, a person's decision, one token (RFC 8628, spec 8.3, 9.1)."""
+"""Programs without a browser: codes, a person's decision, one token (RFC 8628)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is sent and delivered many times at once is there once (G6; spec 2.5, 8.1)."""
+"""What is sent and delivered many times at once is there once (G6)."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The published document against the served product: every call, every check (spec 10.5, G7)."""
+"""The published document against the served product: every call, every check."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

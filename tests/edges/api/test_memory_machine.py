@@ -1,4 +1,4 @@
-"""Any order of edits over REST leaves what a small model of memories says (spec 1.2, 8.1).
+"""Any order of edits over REST leaves what a small model of memories says.
 
 The model knows contents, pins, confirmations, states and versions. A step is sent to the product
 and to the model; status, body and ETag must be the model's, and in the end so must every list.

@@ -1,7 +1,7 @@
 """Whoever writes, moves and joins in any order: each sees what a small model of scopes says.
 
-Three people, each in person and as an agent with a token, one open and one closed project
-(spec 1.2, 7.2). The model knows audiences; the product is asked over REST, by id, in lists, in
+Three people, each in person and as an agent with a token, one open and one closed project. The
+model knows audiences; the product is asked over REST, by id, in lists, in
 histories and by search.
 """
 

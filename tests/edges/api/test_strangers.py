@@ -1,4 +1,4 @@
-"""What belongs to another organization is answered exactly like what does not exist (spec 7.1)."""
+"""What belongs to another organization is answered exactly like what does not exist."""
 
 import hashlib
 import re

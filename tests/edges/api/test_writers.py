@@ -1,4 +1,4 @@
-"""Fifty writers count in the same memories with If-Match: no count is lost (spec 8.1, G15)."""
+"""Fifty writers count in the same memories with If-Match: no count is lost."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

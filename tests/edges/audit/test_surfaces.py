@@ -1,4 +1,4 @@
-"""Every write is told once in the audit log, and a refused one is not (spec 7.6)."""
+"""Every write is told once in the audit log, and a refused one is not."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""MCP over stdin and stdout against a running server (spec 8.2, 8.3)."""
+"""MCP over stdin and stdout against a running server."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The command line against a running server: asked, told, refused (spec 8.3)."""
+"""The command line against a running server: asked, told, refused."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Transcripts replayed into sessions of a running server (spec 8.3, 2.7, 4.1)."""
+"""Transcripts replayed into sessions of a running server."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Connecting a machine: what is written, that it answers, that nothing remains (spec 8.3)."""
+"""Connecting a machine: what is written, that it answers, that nothing remains."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Requests that fail on the way: what is sent again, with what, and what never is (spec 8.3)."""
+"""Requests that fail on the way: what is sent again, with what, and what never is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

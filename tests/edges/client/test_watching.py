@@ -1,4 +1,4 @@
-"""Transcripts followed while they are written: nothing lost, nothing twice (spec 8.3)."""
+"""Transcripts followed while they are written: nothing lost, nothing twice."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A socket is opened only by a page of our own, and under https only by a safe one (spec 8.4)."""
+"""A socket is opened only by a page of our own, and under https only by a safe one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What was revoked is over: calls within a second, open sockets within five (spec 8.1, 8.4).
+"""What was revoked is over: calls within a second, open sockets within five.
 
 Most endings are heard at once. To tell that from the look that pages take unasked, that look is put
 off; one test leaves it as it is and silences the bell.

@@ -1,4 +1,4 @@
-"""While no embedder answers, agents are told that only words were compared (spec 3.3)."""
+"""While no embedder answers, agents are told that only words were compared."""
 
 import pytest
 

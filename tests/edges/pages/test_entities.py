@@ -1,4 +1,4 @@
-"""The pages of names: the list, a profile, and names that are said to be one thing (spec 2.6)."""
+"""The pages of names: the list, a profile, and names that are said to be one thing."""
 
 import pytest
 from django.test import Client

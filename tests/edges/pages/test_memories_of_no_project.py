@@ -1,4 +1,4 @@
-"""Memories that belong to no project have a page of their own, with every verb (spec 9.1)."""
+"""Memories that belong to no project have a page of their own, with every verb."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Dead ends that were entered again, on the page of the session and of the memory (spec 10.4)."""
+"""Dead ends that were entered again, on the page of the session and of the memory."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A live page is never left open without anybody telling it anything (spec 9.2)."""
+"""A live page is never left open without anybody telling it anything."""
 
 import asyncio
 

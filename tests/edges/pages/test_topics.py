@@ -1,4 +1,4 @@
-"""The pages of topics: the list, one with its memories, and whom they tell what (spec 5.3)."""
+"""The pages of topics: the list, one with its memories, and whom they tell what."""
 
 from datetime import datetime
 from urllib.parse import unquote_plus

@@ -1,6 +1,6 @@
 """Every hostile value in every field of every call that writes: refused by name, or kept as sent.
 
-The calls and their fields are those that the product declares (spec 10.5, G8).
+The calls and their fields are those that the product declares.
 """
 
 import json

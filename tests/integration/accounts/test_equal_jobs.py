@@ -1,4 +1,4 @@
-"""Equal jobs, what surrounds a job, who may stop it, and slots (spec 2.5, 10.5)."""
+"""Equal jobs, what surrounds a job, who may stop it, and slots."""
 
 from datetime import timedelta
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""Jobs run once, are tried again, end somewhere, survive what surrounds them (spec 2.5, 10.5)."""
+"""Jobs run once, are tried again, end somewhere, survive what surrounds them."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

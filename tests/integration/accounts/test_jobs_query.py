@@ -1,4 +1,4 @@
-"""Jobs are paged newest first, filtered by state, and refuse what is not ours (spec 8.1)."""
+"""Jobs are paged newest first, filtered by state, and refuse what is not ours."""
 
 from datetime import datetime, timedelta
 

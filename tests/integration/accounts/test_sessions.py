@@ -1,4 +1,4 @@
-"""Sessions: the cookie has the key, the database only what cannot be used (spec 8.1)."""
+"""Sessions: the cookie has the key, the database only what cannot be used."""
 
 from datetime import timedelta
 

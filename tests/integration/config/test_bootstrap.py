@@ -1,4 +1,4 @@
-"""The first start makes an owner and a token once; a lost file is made anew (spec 10.1)."""
+"""The first start makes an owner and a token once; a lost file is made anew."""
 
 import json
 import stat

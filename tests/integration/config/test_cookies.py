@@ -1,4 +1,4 @@
-"""What browsers keep of us: closed cookies, and under https only for this host (spec 8.1)."""
+"""What browsers keep of us: closed cookies, and under https only for this host."""
 
 import json
 import os

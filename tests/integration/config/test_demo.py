@@ -1,4 +1,4 @@
-"""Documents of a folder become memories, and a second run confirms them (spec 8.3, 10.1)."""
+"""Documents of a folder become memories, and a second run confirms them."""
 
 import json
 from io import StringIO

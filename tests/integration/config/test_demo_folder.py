@@ -1,4 +1,4 @@
-"""Which files of a folder are documents; names alone decide (spec 8.3)."""
+"""Which files of a folder are documents; names alone decide."""
 
 from pathlib import Path
 

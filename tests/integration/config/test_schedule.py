@@ -1,4 +1,4 @@
-"""The clock of scheduled work goes on whatever the wall clock does (spec 10.5)."""
+"""The clock of scheduled work goes on whatever the wall clock does."""
 
 import pytest
 from celery import beat

@@ -1,1 +1,1 @@
-"""The one-command start on real processes and real servers (spec 10.1)."""
+"""The one-command start on real processes and real servers."""

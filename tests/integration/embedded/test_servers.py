@@ -1,4 +1,4 @@
-"""Postgres and Valkey as the command serves them: kills, restarts, refusals (spec 10.1)."""
+"""Postgres and Valkey as the command serves them: kills, restarts, refusals."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""The reader of names: an extra, whose model is believed by its hash alone (spec 2.6)."""
+"""The reader of names: an extra, whose model is believed by its hash alone."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The dashboard without a mouse (spec 9.3)."""
+"""The dashboard without a mouse."""
 
 from collections.abc import Callable
 

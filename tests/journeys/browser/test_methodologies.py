@@ -1,4 +1,4 @@
-"""Methodologies without a mouse, and their pages in every look (spec 4.6, 9.3)."""
+"""Methodologies without a mouse, and their pages in every look."""
 
 from collections.abc import Callable
 

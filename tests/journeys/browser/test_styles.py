@@ -1,4 +1,4 @@
-"""Communication styles without a mouse, and their pages in every look (spec 2.9, 9.3)."""
+"""Communication styles without a mouse, and their pages in every look."""
 
 from collections.abc import Callable
 

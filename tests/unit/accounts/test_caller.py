@@ -1,4 +1,4 @@
-"""Who may what with which credential (spec 7.2, 8.1)."""
+"""Who may what with which credential."""
 
 from dataclasses import FrozenInstanceError, replace
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Every refusal has a stable code, a status, a title, and says what to do (spec 8.1)."""
+"""Every refusal has a stable code, a status, a title, and says what to do."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Any name gives an address that can be used, and no two attempts the same (spec 7.1)."""
+"""Any name gives an address that can be used, and no two attempts the same."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A role lends what it has, and nobody gives more than they hold (spec 7.2)."""
+"""A role lends what it has, and nobody gives more than they hold."""
 
 from uuid import UUID, uuid4
 

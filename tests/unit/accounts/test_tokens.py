@@ -1,4 +1,4 @@
-"""Tokens are found by scanners, refuse typing errors, are stored as keyed hashes (spec 8.1)."""
+"""Tokens are found by scanners, refuse typing errors, are stored as keyed hashes."""
 
 import pytest
 from hypothesis import given

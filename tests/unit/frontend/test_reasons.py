@@ -1,4 +1,4 @@
-"""The drawing of a score says its numbers as they are, rounded and not cut (spec 9.2)."""
+"""The drawing of a score says its numbers as they are, rounded and not cut."""
 
 from frontend import reasons
 from frontend.reasons import Part, Reason

@@ -1,4 +1,4 @@
-"""Layers and edge types of the graph (spec 5.1)."""
+"""Layers and edge types of the graph."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Governance is chosen in the specified order; protection holds (spec 1.3, 1.4)."""
+"""Governance is chosen in the specified order; protection holds."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The role x act table (spec 7.2)."""
+"""The role x act table."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Trust is earned by sessions and shares, kept by person, and level 4 only chosen (spec 7.4)."""
+"""Trust is earned by sessions and shares, kept by person, and level 4 only chosen."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

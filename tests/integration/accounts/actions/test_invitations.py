@@ -1,4 +1,4 @@
-"""Invitations are single-use, bound to an address, and end (spec 7.1)."""
+"""Invitations are single-use, bound to an address, and end."""
 
 import re
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Roles never rise above the giver's, and the last owner stays (spec 7.2)."""
+"""Roles never rise above the giver's, and the last owner stays."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Organizations come with a schema and an owner, or not at all (spec 7.1)."""
+"""Organizations come with a schema and an owner, or not at all."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Tokens are shown once, narrowed, rotated with overlap and revoked at once (spec 8.1)."""
+"""Tokens are shown once, narrowed, rotated with overlap and revoked at once."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Styles of an organization and of a person, and the one a context begins with (spec 2.9)."""
+"""Styles of an organization and of a person, and the one a context begins with."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""import(export(x)) = x, and an export holds what its caller may see, no more (spec 7.6)."""
+"""import(export(x)) = x, and an export holds what its caller may see, no more."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The shipped set asked of the default embedder: what is default must not rank worse (spec 3.1).
+"""The shipped set asked of the default embedder: what is default must not rank worse.
 
 Floors stand well below what was measured, so that they fail for a fault and not for a draw.
 """

@@ -1,4 +1,4 @@
-"""Whatever is known and asked: within its tokens, and nothing twice in a session (spec 4.6)."""
+"""Whatever is known and asked: within its tokens, and nothing twice in a session."""
 
 from collections.abc import Mapping
 from datetime import datetime

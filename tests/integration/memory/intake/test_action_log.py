@@ -1,4 +1,4 @@
-"""What became of candidates: who may ask, what is counted, and when it is forgotten (spec 2)."""
+"""What became of candidates: who may ask, what is counted, and when it is forgotten."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

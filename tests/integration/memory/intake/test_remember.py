@@ -1,4 +1,4 @@
-"""The one door: what becomes of a candidate, and that nothing else is left behind (spec 2)."""
+"""The one door: what becomes of a candidate, and that nothing else is left behind."""
 
 import logging
 from datetime import datetime

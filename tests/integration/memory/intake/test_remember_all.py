@@ -1,4 +1,4 @@
-"""Many candidates at once: each meets the gates alone, all are written together (spec 2.5)."""
+"""Many candidates at once: each meets the gates alone, all are written together."""
 
 from datetime import datetime
 

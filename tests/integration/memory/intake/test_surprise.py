@@ -1,4 +1,4 @@
-"""Surprise, the nearest topic and the newest entries, as the gates measure them (spec 1.6, 2.1)."""
+"""Surprise, the nearest topic and the newest entries, as the gates measure them."""
 
 from datetime import datetime
 

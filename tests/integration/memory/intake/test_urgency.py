@@ -1,4 +1,4 @@
-"""How urgent the work behind a write is: as its firmest layer says (spec 2.5)."""
+"""How urgent the work behind a write is: as its firmest layer says."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""The labelled plans and diffs, asked of the default embedder (spec 11.8).
+"""The labelled plans and diffs, asked of the default embedder.
 
 Floors stand below what was measured, so that they fail for a fault and not for a draw.
 """

@@ -1,4 +1,4 @@
-"""A correction takes the place of what was wrong, and both stay readable (spec 2.4)."""
+"""A correction takes the place of what was wrong, and both stay readable."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Hostile fields are refused by name, and nothing is stored (spec 7.6, 10.5)."""
+"""Hostile fields are refused by name, and nothing is stored."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A memory that gets another audience: who may give it, and what stays with whom (spec 7.2)."""
+"""A memory that gets another audience: who may give it, and what stays with whom."""
 
 from datetime import datetime
 

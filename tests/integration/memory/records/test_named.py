@@ -1,4 +1,4 @@
-"""What a memory names, from its text to the searches that find it by that (spec 2.6, 3.1)."""
+"""What a memory names, from its text to the searches that find it by that."""
 
 import math
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Memories of a type that a methodology adds: said by its name, kept under its base (spec 4.6)."""
+"""Memories of a type that a methodology adds: said by its name, kept under its base."""
 
 from datetime import datetime
 

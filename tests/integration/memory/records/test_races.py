@@ -1,4 +1,4 @@
-"""Many at once: equal texts make one row, no update is lost, the feed is in order (spec 10.5)."""
+"""Many at once: equal texts make one row, no update is lost, the feed is in order."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names that an older reader has read are read again, in parts, once (spec 2.6)."""
+"""Names that an older reader has read are read again, in parts, once."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Changing a memory keeps what it said, and refuses what must not happen (spec 1.2, 2.4)."""
+"""Changing a memory keeps what it said, and refuses what must not happen."""
 
 from dataclasses import replace
 from datetime import datetime

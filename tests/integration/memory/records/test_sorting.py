@@ -1,4 +1,4 @@
-"""Memories are sorted into topics at night, and join them between two nights (spec 5.3, 6.2)."""
+"""Memories are sorted into topics at night, and join them between two nights."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Confirm, pin, archive, restore: what each changes, and what it refuses (spec 1.4, 2.4)."""
+"""Confirm, pin, archive, restore: what each changes, and what it refuses."""
 
 from datetime import datetime, timedelta
 from uuid import uuid4

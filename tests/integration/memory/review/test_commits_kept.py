@@ -1,4 +1,4 @@
-"""Commits that were posted to a session: what of them is kept, whence, and for whom (spec 2.7)."""
+"""Commits that were posted to a session: what of them is kept, whence, and for whom."""
 
 from datetime import datetime
 from typing import Any

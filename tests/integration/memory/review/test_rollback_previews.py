@@ -1,4 +1,4 @@
-"""A preview says in numbers what the run then does, whatever happened before (spec 4.3, 6)."""
+"""A preview says in numbers what the run then does, whatever happened before."""
 
 from collections.abc import Mapping
 from contextlib import suppress

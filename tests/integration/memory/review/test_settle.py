@@ -1,4 +1,4 @@
-"""Who settles a conflict, what follows, and that it can be taken back (spec 7.3, 11.3)."""
+"""Who settles a conflict, what follows, and that it can be taken back."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a conflict says of the rights to settle it is what settling does (spec 7.3, 11.3)."""
+"""What a conflict says of the rights to settle it is what settling does."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""A context is packed of what was found: whole, cited, within the budget (spec 3.1, stage 9)."""
+"""A context is packed of what was found: whole, cited, within the budget."""
 
 from datetime import datetime
 from typing import Any

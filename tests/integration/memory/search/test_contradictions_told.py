@@ -1,4 +1,4 @@
-"""Nobody is told one side of a contradiction alone, nor that there is a hidden one (spec 2.4)."""
+"""Nobody is told one side of a contradiction alone, nor that there is a hidden one."""
 
 from datetime import datetime
 from typing import Any

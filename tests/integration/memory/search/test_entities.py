@@ -1,4 +1,4 @@
-"""What memories name, told as a list, and what is known about one such thing (spec 2.6, 3.2)."""
+"""What memories name, told as a list, and what is known about one such thing."""
 
 from datetime import datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""Results laid out: in their story's order, with what each hangs together with (spec 3.1, 8)."""
+"""Results laid out: in their story's order, with what each hangs together with."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Methodologies of an organization's own: data, checked, and used in contexts (spec 3.1)."""
+"""Methodologies of an organization's own: data, checked, and used in contexts."""
 
 from datetime import datetime
 from typing import Any

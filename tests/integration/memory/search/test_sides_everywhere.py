@@ -1,4 +1,4 @@
-"""Whatever shows a memory shows what contradicts it, to whoever may see that alone (spec 2.4)."""
+"""Whatever shows a memory shows what contradicts it, to whoever may see that alone."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Topics narrow a search, are told of a question, and may count among its paths (spec 3.1)."""
+"""Topics narrow a search, are told of a question, and may count among its paths."""
 
 from dataclasses import replace
 from datetime import datetime

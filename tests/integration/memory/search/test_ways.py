@@ -1,4 +1,4 @@
-"""The other ways to ask: by words, by pattern, by likeness, about a file, in time (spec 3.2)."""
+"""The other ways to ask: by words, by pattern, by likeness, about a file, in time."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""A session is deleted for good: nothing of what was said is left in any table (spec 7.6)."""
+"""A session is deleted for good: nothing of what was said is left in any table."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What was said can be read turn by turn, and searched verbatim (spec 2.7)."""
+"""What was said can be read turn by turn, and searched verbatim."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""A plan of files that is obeyed does not keep itself (spec 11.2)."""
+"""A plan of files that is obeyed does not keep itself."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""A session that is full goes on in another one, and to its agent both are one (spec 8.3)."""
+"""A session that is full goes on in another one, and to its agent both are one."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final

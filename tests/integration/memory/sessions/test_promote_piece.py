@@ -1,4 +1,4 @@
-"""Long builds are promoted after each subtask that was validated, and never twice (spec 4.4)."""
+"""Long builds are promoted after each subtask that was validated, and never twice."""
 
 from datetime import datetime
 from typing import Any

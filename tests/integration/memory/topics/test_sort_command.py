@@ -1,4 +1,4 @@
-"""Topics are sorted by hand, and queued each night once (spec 6)."""
+"""Topics are sorted by hand, and queued each night once."""
 
 from datetime import datetime
 from io import StringIO

@@ -1,4 +1,4 @@
-"""An agent at work appears in the feed once in ten minutes (spec 8.3)."""
+"""An agent at work appears in the feed once in ten minutes."""
 
 from dataclasses import replace
 from uuid import uuid4

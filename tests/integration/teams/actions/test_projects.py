@@ -1,4 +1,4 @@
-"""A project gets a name and a description that fit, or is not made at all (spec 7.1, 10.5)."""
+"""A project gets a name and a description that fit, or is not made at all."""
 
 from dataclasses import replace
 from datetime import datetime

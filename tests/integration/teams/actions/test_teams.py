@@ -1,4 +1,4 @@
-"""Teams are made and renamed by who manages the organization (spec 7.2)."""
+"""Teams are made and renamed by who manages the organization."""
 
 from dataclasses import replace
 from datetime import datetime

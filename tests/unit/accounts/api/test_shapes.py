@@ -1,4 +1,4 @@
-"""What a shape takes and what its JSON Schema says are the same (spec 10.5)."""
+"""What a shape takes and what its JSON Schema says are the same."""
 
 from typing import Any
 

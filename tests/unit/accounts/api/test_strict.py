@@ -1,4 +1,4 @@
-"""A body about what others wrote is mended where it must be, and nowhere else (spec 10.5)."""
+"""A body about what others wrote is mended where it must be, and nowhere else."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which layers of the graph a question is about (spec 5.3)."""
+"""Which layers of the graph a question is about."""
 
 import pytest
 from hypothesis import given

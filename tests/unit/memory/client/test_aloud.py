@@ -1,4 +1,4 @@
-"""What an agent says aloud between two calls of tools is a turn, and reasoning too (spec 4.2)."""
+"""What an agent says aloud between two calls of tools is a turn, and reasoning too."""
 
 from pathlib import Path
 from typing import Any

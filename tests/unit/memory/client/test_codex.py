@@ -1,4 +1,4 @@
-"""Transcripts of Codex, of two of its versions (spec 8.3)."""
+"""Transcripts of Codex, of two of its versions."""
 
 from pathlib import Path
 from typing import Any

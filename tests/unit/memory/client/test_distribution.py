@@ -1,4 +1,4 @@
-"""The client stands alone: what its distribution names is enough to run it (spec 8.3)."""
+"""The client stands alone: what its distribution names is enough to run it."""
 
 import shutil
 import subprocess

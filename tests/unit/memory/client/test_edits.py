@@ -1,4 +1,4 @@
-"""What is put into files of other programs comes out again and leaves no trace (spec 8.3)."""
+"""What is put into files of other programs comes out again and leaves no trace."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where transcripts lie, what stands beside them, and where the work was (spec 8.3)."""
+"""Where transcripts lie, what stands beside them, and where the work was."""
 
 import json
 import subprocess

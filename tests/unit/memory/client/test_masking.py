@@ -1,4 +1,4 @@
-"""Secrets are taken out before anything is sent; words, names and places stay (spec 7.6, 8.3)."""
+"""Secrets are taken out before anything is sent; words, names and places stay."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Reading transcripts: broken, cut off, resumed, whatever they hold (spec 8.3)."""
+"""Reading transcripts: broken, cut off, resumed, whatever they hold."""
 
 import json
 import tracemalloc

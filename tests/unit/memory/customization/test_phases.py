@@ -1,4 +1,4 @@
-"""Methodologies map to six phases; a phase weighs types (spec 3.1)."""
+"""Methodologies map to six phases; a phase weighs types."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The style that fits a session is picked by topic and tool, and says why (spec 2.9)."""
+"""The style that fits a session is picked by topic and tool, and says why."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Modules as statements: what they are for, and the reasons below (spec 8.3)."""
+"""Modules as statements: what they are for, and the reasons below."""
 
 import pytest
 

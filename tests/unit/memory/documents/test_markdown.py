@@ -1,4 +1,4 @@
-"""Documents as statements: atomic, typed, readable alone, with stable ids (spec 2.3, 8.3)."""
+"""Documents as statements: atomic, typed, readable alone, with stable ids."""
 
 import html
 import re

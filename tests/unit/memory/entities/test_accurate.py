@@ -1,4 +1,4 @@
-"""What a statistical reader marks becomes names, or is not believed (spec 2.6)."""
+"""What a statistical reader marks becomes names, or is not believed."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Close names: what is taken for one thing, and above all what is not (spec 2.6)."""
+"""Close names: what is taken for one thing, and above all what is not."""
 
 import csv
 import hashlib

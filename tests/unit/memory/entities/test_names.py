@@ -1,4 +1,4 @@
-"""Which spellings name the same thing (spec 2.6)."""
+"""Which spellings name the same thing."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""Fast entities: one pattern a kind, overlaps settled (spec 2.6)."""
+"""Fast entities: one pattern a kind, overlaps settled."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Typed payloads are checked field by field (spec 1.3)."""
+"""Typed payloads are checked field by field."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Type by markers, structure by patterns, files and modules from the text (spec 2.2)."""
+"""Type by markers, structure by patterns, files and modules from the text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pairs of statements, and what the newer one does to the older one without a model (spec 2.4).
+"""Pairs of statements, and what the newer one does to the older one without a model.
 
 All are looked at as if they were near and about the same thing, so nothing is spared by an
 embedder. Replacing what is still true is never to happen; missing a difference is no harm.

@@ -1,4 +1,4 @@
-"""ADD, UPDATE, DELETE, NONE as a decision that prefers keeping both (spec 2.4)."""
+"""ADD, UPDATE, DELETE, NONE as a decision that prefers keeping both."""
 
 from dataclasses import replace
 from uuid import UUID

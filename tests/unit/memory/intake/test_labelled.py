@@ -1,4 +1,4 @@
-"""How well heuristics classify without a model: precision and recall on labelled texts (spec 2.2).
+"""How well heuristics classify without a model: precision and recall on labelled texts.
 
 Half of the texts is held out: the words of `memory.intake.markers` are chosen on the other half.
 """

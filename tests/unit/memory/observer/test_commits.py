@@ -1,4 +1,4 @@
-"""What is kept of posted commits: precision and recall on labelled messages (spec 2.7).
+"""What is kept of posted commits: precision and recall on labelled messages.
 
 Half of the messages is held out: the words of `memory.observer.commits` are chosen on the other.
 """

@@ -1,4 +1,4 @@
-"""Better words are taken only where they say what the signal said (spec 4.4)."""
+"""Better words are taken only where they say what the signal said."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ from tests.support.stories import Story
 
 WONT = "This approach won't work because the driver has no savepoints."
 MANY = {(row.kind, key): 9 for row in SIGNALS for key in ("a|b", "a", "b", "x")}
-GATES = (  # spec 4.4
+GATES = (
     ("build", "qa_passed", 20),
     ("insights", "end", 5),
     ("roadmap", "end", 3),

@@ -1,4 +1,4 @@
-"""Which reader of names has read a memory is a number that grows with what it finds (spec 2.6)."""
+"""Which reader of names has read a memory is a number that grows with what it finds."""
 
 import hashlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""ACT-R activation: the worked example of the design, and what must always hold (spec 1.6)."""
+"""ACT-R activation: the worked example of the design, and what must always hold."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Confidence decays from a stored base, doubts lower it, use lifts it once (spec 1.6, 11.2)."""
+"""Confidence decays from a stored base, doubts lower it, use lifts it once."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Inside a batch the same thing is kept once (spec 2.4)."""
+"""Inside a batch the same thing is kept once."""
 
 from cProfile import Profile
 from pstats import Stats

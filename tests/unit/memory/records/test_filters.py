@@ -1,4 +1,4 @@
-"""The query box: text becomes filters, filters the same text again (spec 9.2)."""
+"""The query box: text becomes filters, filters the same text again."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Six gates in order; the first that refuses or confirms ends the run (spec 2.1)."""
+"""Six gates in order; the first that refuses or confirms ends the run."""
 
 from dataclasses import replace
 from uuid import UUID

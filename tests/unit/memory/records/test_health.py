@@ -1,4 +1,4 @@
-"""The health score is the sum of shown parts (spec 1.6)."""
+"""The health score is the sum of shown parts."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""FadeMem importance: worked examples, and what must always hold (spec 1.4, 1.6)."""
+"""FadeMem importance: worked examples, and what must always hold."""
 
 import math
 

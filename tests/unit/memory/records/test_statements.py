@@ -1,4 +1,4 @@
-"""Two statements differ in polarity or in a value, or not at all (spec 2.4)."""
+"""Two statements differ in polarity or in a value, or not at all."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Surprise is the distance from what is known (spec 1.6)."""
+"""Surprise is the distance from what is known."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Who may settle a conflict, and who may take that back (spec 7.3, 11.3)."""
+"""Who may settle a conflict, and who may take that back."""
 
 import pytest
 

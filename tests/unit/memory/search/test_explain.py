@@ -1,4 +1,4 @@
-"""An explanation names every path with what it gave, and the parts of the score (spec 3)."""
+"""An explanation names every path with what it gave, and the parts of the score."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Fusion ignores the order of candidates and paths, and its parts sum to its score (spec 3.1)."""
+"""Fusion ignores the order of candidates and paths, and its parts sum to its score."""
 
 import math
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""Hits about the files of the first ten rise, and never above their range (spec 3.1)."""
+"""Hits about the files of the first ten rise, and never above their range."""
 
 from uuid import UUID
 

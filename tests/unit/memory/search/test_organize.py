@@ -1,4 +1,4 @@
-"""The order results are told in hangs on what most of them are (spec 3.1, stage 8)."""
+"""The order results are told in hangs on what most of them are."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

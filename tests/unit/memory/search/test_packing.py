@@ -1,4 +1,4 @@
-"""Packing shares a budget among types, gives on what is unused, and never exceeds it (spec 3.1)."""
+"""Packing shares a budget among types, gives on what is unused, and never exceeds it."""
 
 from uuid import UUID
 

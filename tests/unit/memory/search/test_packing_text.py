@@ -1,4 +1,4 @@
-"""What an agent reads: under files, cited, both sides together, within budget (spec 3.1)."""
+"""What an agent reads: under files, cited, both sides together, within budget."""
 
 from uuid import UUID
 

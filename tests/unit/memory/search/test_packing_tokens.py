@@ -1,4 +1,4 @@
-"""Tokens are counted on the high side, and counts of lines add up (spec 3.1, stage 9)."""
+"""Tokens are counted on the high side, and counts of lines add up."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The kind of a query decides how the paths count (spec 3.1)."""
+"""The kind of a query decides how the paths count."""
 
 import pytest
 

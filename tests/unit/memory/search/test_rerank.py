@@ -1,4 +1,4 @@
-"""A reranker moves the best hits, keeps the rest below, and stays explained (spec 3.1)."""
+"""A reranker moves the best hits, keeps the rest below, and stays explained."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Profiles score as specified, part by part (spec 3.1)."""
+"""Profiles score as specified, part by part."""
 
 import math
 from dataclasses import replace

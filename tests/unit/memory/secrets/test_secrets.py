@@ -1,4 +1,4 @@
-"""Secrets are found by shape and context, clean developer text is not flagged (spec 7.6).
+"""Secrets are found by shape and context, clean developer text is not flagged.
 
 Every planted value is made up here; those with a vendor's shape are put together at run time.
 """

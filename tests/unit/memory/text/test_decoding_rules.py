@@ -1,4 +1,4 @@
-"""Bytes as text, whatever wrote them; binary files are told apart (spec 8.3)."""
+"""Bytes as text, whatever wrote them; binary files are told apart."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The readings of a text: hashed, embedded, indexed, cited (spec 1.2)."""
+"""The readings of a text: hashed, embedded, indexed, cited."""
 
 import pytest
 from hypothesis import given

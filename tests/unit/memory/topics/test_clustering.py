@@ -1,4 +1,4 @@
-"""Memories of a place are sorted into topics that keep their names (spec 5.3, 6.2)."""
+"""Memories of a place are sorted into topics that keep their names."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Where a changed memory goes back to: down to what others wrote or found right (spec 4.3)."""
+"""Where a changed memory goes back to: down to what others wrote or found right."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
