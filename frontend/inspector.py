@@ -11,13 +11,14 @@ from accounts.caller import TokenScope as Scope
 from accounts.queries import people
 from frontend import figures, words_of_sessions
 from frontend.words import Name, name_of
+from memory.customization.queries import trust_levels
 from memory.experiments.queries import reentries
 from memory.experiments.queries.reentries import Reentered
 from memory.records.queries import memories
 from memory.records.queries.memories import LinkView, VersionView
 from memory.records.queries.relations import Contradiction
 from memory.records.queries.views import MemoryView
-from memory.review.queries import proofs, trust
+from memory.review.queries import proofs
 from memory.review.queries.proofs import Proof
 from memory.taxonomy import MemoryType
 
@@ -70,7 +71,7 @@ def inspect(*, memory: MemoryView, caller: Caller, now: datetime) -> Inspected:
             confidence=memory.effective_confidence,
             half_life_days=memory.decay_half_life_days,
             pinned=memory.pinned,
-            floor=trust.floor(caller=caller, project_id=memory.project_id),
+            floor=trust_levels.floor(caller=caller, project_id=memory.project_id),
             now=now,
         ),
         versions=_versions(history, names),

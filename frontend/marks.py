@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import npgettext, pgettext
 
 from frontend import figures, words
-from memory.checks import words as telling
+from memory.records import statement_stems
 
 CODE: Final = re.compile(r"`([^`\n]+)`")
 WORD: Final = re.compile(r"[^\W\d_]\w*")
@@ -42,7 +42,7 @@ def met(*, text: str, stems: frozenset[str]) -> SafeString:
 
     def marked(found: re.Match[str]) -> str:
         word = found.group()
-        is_met = not stems.isdisjoint(telling.stems(text=word))
+        is_met = not stems.isdisjoint(statement_stems.stems(text=word))
         return f"\x00{word}\x01" if is_met else word
 
     plain = text.replace("\x00", "").replace("\x01", "")

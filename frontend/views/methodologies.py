@@ -14,11 +14,11 @@ from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words_of_methodologies import ENDS, PHASES
 from memory.customization import custom_type_rules
+from memory.customization.actions.own_methodologies import define, remove
+from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies as queries
 from memory.customization.queries import own_types as added
 from memory.customization.queries.methodologies import MethodologyView
-from memory.injection.actions.methodologies import define, remove
-from memory.injection.relays import Transition
 from memory.sessions.queries import sessions
 from teams.roles import Act, allows
 

@@ -7,13 +7,11 @@ from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.caller import TokenScope
 from memory.api import inputs
 from memory.customization import custom_type_rules
-from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME
+from memory.customization.actions import own_methodologies
+from memory.customization.methodology import LONGEST_NAME, MOST_PHASES, NAME, OnComplete, Transition
 from memory.customization.phases import Phase
 from memory.customization.queries import methodologies as queries
 from memory.customization.queries.methodologies import MethodologyView
-from memory.injection.actions import methodologies as actions
-from memory.injection.relays import Transition
-from memory.observer.unit_completion_rules import OnComplete
 
 EXAMPLE: Final[dict[str, Any]] = {
     "name": "kanban",
@@ -23,7 +21,7 @@ EXAMPLE: Final[dict[str, Any]] = {
     "on_complete": ["record_outcome"],
     "types": [{"name": "user-story", "base": "requirement", "says": "What a user needs, and why."}],
 }
-STAGE: Final = Text(largest=actions.LONGEST_STAGE, smallest=1)
+STAGE: Final = Text(largest=own_methodologies.LONGEST_STAGE, smallest=1)
 RELAY: Final = Record(
     name="Relay",
     fields=(
@@ -118,11 +116,11 @@ def define(ask: Ask) -> Answer:
         for one in ask.body["relays"]
     )
     types = tuple(custom_type_rules.of_body(kept=one) for one in ask.body["types"])
-    made = actions.define(
+    made = own_methodologies.define(
         caller=ask.caller,
         name=ask.body["name"],
         phases=ask.body["phases"],
-        course=actions.Course(
+        course=own_methodologies.Course(
             relays=relays,
             on_complete=tuple(map(OnComplete, ask.body["on_complete"])),
             types=types,
@@ -134,7 +132,7 @@ def define(ask: Ask) -> Answer:
 
 def remove(ask: Ask) -> Answer:
     """Remove a methodology of the organization's own, and return those that remain."""
-    actions.remove(caller=ask.caller, name=ask.path["ref"])
+    own_methodologies.remove(caller=ask.caller, name=ask.path["ref"])
     return index(ask)
 
 

@@ -19,9 +19,9 @@ from accounts.api.schemas import (
     several,
 )
 from memory.api import styles
+from memory.customization.methodology import OnComplete
 from memory.customization.phases import Phase
 from memory.intake.actions.remember import Outcome
-from memory.observer.unit_completion_rules import OnComplete
 from memory.records.queries.memories import VersionView
 from memory.records.queries.relations import Contradiction, Relation
 from memory.records.queries.views import MemoryView

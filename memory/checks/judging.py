@@ -15,19 +15,17 @@ about a file of the part. Words alone, or a subject alone, say nothing. Threshol
 train half of the labelled checks (`tests/bench/bench_checks.py`). No model is asked.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.checks import clauses, words
 from memory.checks.parts import Part, Place
+from memory.records import statement_clauses, statement_stems
 from memory.taxonomy import MemoryType
 from memory.text import globs
 
-COVERAGE: Final = 0.6  # of a clause's stems, from which it is met; fitted
 COVERAGE_LONG: Final = 0.45  # of a clause, where so many stems meet as LONG says; fitted
 LONG: Final = 3  # stems
 PARTLY: Final = 0.34  # of what a dead end tried, from which it is met in part; fitted
@@ -161,7 +159,6 @@ class _Work:
         return self._known[path]
 
 
-_ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
 _ORDER: Final = {level: place for place, level in enumerate(Level)}
 _BINDING: Final = frozenset(
     {MemoryType.DECISION, MemoryType.REQUIREMENT, MemoryType.CORRECTION, MemoryType.PREFERENCE}
@@ -202,11 +199,6 @@ def verdict_of(*, findings: Iterable[Finding]) -> Verdict:
     return Verdict.CAUTION if Level.CAUTION in levels else Verdict.CLEAR
 
 
-def names_only_a_file(*, approach: str) -> bool:
-    """Say whether what was tried says no more than which file: every later change would be one."""
-    return _ONLY_A_FILE.match(approach) is not None
-
-
 def is_about(*, one: str, other: str) -> bool:
     """Say whether two paths are the same file, one of them perhaps named from further in.
 
@@ -226,25 +218,26 @@ def _last_name(path: str) -> str:
 
 
 def _read(known: Known) -> _Read:
-    said = clauses.read(text=known.content)
-    stems = words.stems(text=known.content)
+    said = statement_clauses.read(text=known.content)
+    stems = statement_stems.stems(text=known.content)
     if known.type is MemoryType.DEAD_END:
-        tried = known.approach or clauses.approach(content=known.content)
-        tried = "" if names_only_a_file(approach=tried) else tried
+        tried = known.approach or statement_clauses.approach(content=known.content)
+        tried = "" if statement_clauses.names_only_a_file(approach=tried) else tried
         rejected: tuple[tuple[frozenset[str], frozenset[str]], ...] = (
-            (words.stems(text=tried), frozenset()),
+            (statement_stems.stems(text=tried), frozenset()),
         )
     else:
         rejected = tuple(
-            (words.stems(text=one.what), words.stems(text=one.unless)) for one in said.rejected
+            (statement_stems.stems(text=one.what), statement_stems.stems(text=one.unless))
+            for one in said.rejected
         )
     return _Read(
         known=known,
         rejected=tuple(pair for pair in rejected if pair[0]),
         stems=stems,
-        affirmed=words.stems(text=said.affirmed),
-        named=words.names(text=known.content),
-        values=words.quantities(text=said.affirmed),
+        affirmed=statement_stems.stems(text=said.affirmed),
+        named=statement_stems.names(text=known.content),
+        values=statement_stems.quantities(text=said.affirmed),
     )
 
 
@@ -310,7 +303,9 @@ def _clause(read: _Read, what: frozenset[str], unless: frozenset[str], part: Par
     share = len(shared) / len(what)
     is_in_place = len(part.stems & read.stems) > 1
     is_telling = len(shared) > 1 or is_in_place or bool(shared & (part.named | read.named))
-    if is_telling and (share >= COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)):
+    if is_telling and (
+        share >= statement_stems.COVERAGE or (share >= COVERAGE_LONG and len(shared) >= LONG)
+    ):
         why = Why.TRIED if is_dead_end else Why.DECIDED_AGAINST
         return _Met(level=Level.STOP, why=why, score=share, matched=shared)
     if is_dead_end and len(shared) >= LONG and share >= PARTLY:
@@ -324,7 +319,7 @@ def _taken(read: _Read, part: Part) -> _Met | None:
         shared = what & read.affirmed
         share = len(shared) / len(what)
         is_telling = len(shared) > 1 or bool(shared & read.named)
-        if is_telling and share >= COVERAGE:
+        if is_telling and share >= statement_stems.COVERAGE:
             return _Met(level=Level.CAUTION, why=Why.TAKES_AWAY, score=share, matched=shared)
     return None
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from memory.checks import clauses, words
 from memory.checks.diffs import ChangedFile, Hunk
 from memory.checks.plans import Step
 from memory.extraction import standalone
+from memory.records import statement_clauses, statement_stems
 from memory.sessions import file_paths
 
 LINE_MOST: Final = 1_000  # characters of a line that are looked at, ours
@@ -51,18 +51,18 @@ class Part:
 
 def of_step(*, step: Step) -> Part:
     """Return a step as a part."""
-    said = clauses.read(text=step.text)
+    said = statement_clauses.read(text=step.text)
     files = (
         file_paths.relative(path=path, root="") for path in standalone.files_in(text=step.text)
     )
     return Part(
         place=Place(step=step.number, first_line=step.line, last_line=step.line),
         text=step.text,
-        stems=words.stems(text=step.text),
-        proposes=words.stems(text=said.affirmed),
-        named=words.names(text=said.affirmed),
-        taken=tuple(found for one in said.taken if (found := words.stems(text=one))),
-        values=words.quantities(text=said.affirmed),
+        stems=statement_stems.stems(text=step.text),
+        proposes=statement_stems.stems(text=said.affirmed),
+        named=statement_stems.names(text=said.affirmed),
+        taken=tuple(found for one in said.taken if (found := statement_stems.stems(text=one))),
+        values=statement_stems.quantities(text=said.affirmed),
         files=tuple(dict.fromkeys(files)),
     )
 
@@ -78,19 +78,19 @@ def of_file(*, file: ChangedFile) -> tuple[Part, ...]:
 
 def question(*, files: tuple[str, ...], text: str) -> str:
     """Return what to search for, for a changed file: its paths and the words of its code."""
-    return " ".join((*files, *words.compounds(text=text)[:QUERY_MOST]))
+    return " ".join((*files, *statement_stems.compounds(text=text)[:QUERY_MOST]))
 
 
 def _of_hunk(file: ChangedFile, hunk: Hunk) -> Part:
     added, removed = _looked_at(hunk.added), _looked_at(hunk.removed)
-    before, after = words.stems(text=removed), words.stems(text=added)
-    gone = words.names(text=removed) - after
+    before, after = statement_stems.stems(text=removed), statement_stems.stems(text=added)
+    gone = statement_stems.names(text=removed) - after
     return Part(
         place=Place(file=file.path, first_line=hunk.first, last_line=hunk.last),
         text=added,
-        stems=before | after | words.stems(text=file.path),
+        stems=before | after | statement_stems.stems(text=file.path),
         proposes=after - before,
-        named=words.names(text=added) - before,
+        named=statement_stems.names(text=added) - before,
         taken=(gone,) if gone else (),
         files=_paths(file),
         is_code=True,
@@ -105,7 +105,7 @@ def _bare(file: ChangedFile) -> Part:
     return Part(
         place=Place(file=file.path),
         text="",
-        stems=words.stems(text=file.path),
+        stems=statement_stems.stems(text=file.path),
         proposes=frozenset(),
         named=frozenset(),
         files=_paths(file),

@@ -7,11 +7,14 @@ for other work than is being done.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Final
 
 from accounts.errors import InvalidInput, wrong_field
 from accounts.sentences import sentence
 from memory.customization.phases import METHODOLOGIES, Phase
+from memory.taxonomy import MemoryType
 from memory.text.text import check_text
 
 NATIVE: Final = "native"
@@ -20,6 +23,33 @@ LONGEST_NAME: Final = 40  # characters of a methodology's or a phase's
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}\Z")
 
 Methodology = Mapping[str, Phase]
+
+
+class OnComplete(StrEnum):
+    """What a methodology can do when a unit of work ends."""
+
+    RECORD_OUTCOME = "record_outcome"
+    CALIBRATE = "calibrate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """From one stage to the next; only `types`, shipped or custom, pass on, all where empty."""
+
+    before: str
+    after: str
+    types: frozenset[str] = frozenset()
+
+
+NATIVE_TRANSITIONS: Final = (
+    Transition(before="planner", after="coder"),
+    Transition(before="coder", after="qa_reviewer"),
+    Transition(
+        before="qa_reviewer",
+        after="qa_fixer",
+        types=frozenset({MemoryType.ERROR_PATTERN, MemoryType.REQUIREMENT}),
+    ),
+)
 
 
 def phase(

@@ -8,34 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from memory.customization.methodology import Transition
 from memory.injection.planner import Known
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import Scratchpad, edited, in_order
 from memory.sessions.tools import Act
-from memory.taxonomy import MemoryType
 
 FILES_MOST: Final = 12  # of a work state, ours
 PASSED_MOST: Final = 20  # memories of a transition, ours
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transition:
-    """From stage to stage; `types`, of ours or the methodology's own, empty: all pass."""
-
-    before: str
-    after: str
-    types: frozenset[str] = frozenset()
-
-
-NATIVE: Final = (  # the types of the last: seed 001
-    Transition(before="planner", after="coder"),
-    Transition(before="coder", after="qa_reviewer"),
-    Transition(
-        before="qa_reviewer",
-        after="qa_fixer",
-        types=frozenset({MemoryType.ERROR_PATTERN, MemoryType.REQUIREMENT}),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

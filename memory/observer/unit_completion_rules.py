@@ -7,9 +7,9 @@ is done where the work was abandoned or nobody knows how it ended.
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from memory.customization.methodology import OnComplete
 from memory.observer.detections import FILES_MOST
 from memory.sessions import file_paths
 from memory.sessions.events import Outcome
@@ -21,13 +21,6 @@ CONFIDENCE: Final = 0.75  # of what a session's figures say, ours
 COMPLETED: Final = frozenset({Outcome.SUCCESS, Outcome.FAILURE})
 ENDED: Final = {Outcome.SUCCESS: "ended well", Outcome.FAILURE: "failed"}
 WHOLE: Final = "project"  # the module of work that edited no file
-
-
-class OnComplete(StrEnum):
-    """What can be done."""
-
-    RECORD_OUTCOME = "record_outcome"
-    CALIBRATE = "calibrate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

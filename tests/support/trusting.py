@@ -6,9 +6,9 @@ from datetime import datetime
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.models import Definition
+from memory.customization.queries import trust_levels
 from memory.customization.queries.definitions import Kind
 from memory.review.queries import pending
-from memory.review.queries import trust as standings
 from teams import queries as places
 from teams import trust
 from teams.trust import TrustLevel
@@ -27,5 +27,5 @@ def stand(caller: Caller, project: str, level: TrustLevel, now: datetime) -> Non
             audience=pending.answering(caller=caller),
             kind=Kind.TRUST,
             name=places.find_project(caller=caller, ref=project).id.hex,
-            defaults={"body": standings.to_body(standing=standing), "defined_at": now},
+            defaults={"body": trust_levels.to_body(standing=standing), "defined_at": now},
         )

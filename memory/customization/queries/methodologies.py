@@ -7,16 +7,13 @@ from typing import Any, Final
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.customization import custom_type_rules
+from memory.customization import custom_type_rules, methodology
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import NATIVE, Methodology
+from memory.customization.methodology import NATIVE, Methodology, OnComplete, Transition
 from memory.customization.phases import METHODOLOGIES, Phase
 from memory.customization.queries import definitions
 from memory.customization.queries.definitions import Kind
 from memory.customization.queries.own_types import TYPES
-from memory.injection import relays
-from memory.injection.relays import Transition
-from memory.observer.unit_completion_rules import OnComplete
 
 RELAYS: Final = "relays"  # of a methodology's body
 ON_COMPLETE: Final = "on_complete"  # likewise
@@ -102,7 +99,7 @@ def one(*, caller: Caller, name: str) -> MethodologyView:
 
 
 def _shipped(name: str) -> tuple[Transition, ...]:
-    return relays.NATIVE if name == NATIVE else ()
+    return methodology.NATIVE_TRANSITIONS if name == NATIVE else ()
 
 
 def _acts(body: Mapping[str, Any]) -> tuple[OnComplete, ...]:

@@ -11,9 +11,9 @@ from typing import Final
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.customization.queries import trust_levels
 from memory.experiments.actions import assignment
 from memory.injection.steps import Trigger
-from memory.review.queries import trust
 from memory.sessions import points
 from memory.sessions.models import Session
 from memory.sessions.points import Group, Point, Switches
@@ -75,7 +75,7 @@ def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
     """Return what holds for a caller at a point. In a unit."""
     on = hooks.of_project(project=place.project)
     project_id = None if place.project is None else place.project.id
-    level = trust.level_of(caller=caller, project_id=project_id)
+    level = trust_levels.level_of(caller=caller, project_id=project_id)
     switches = Switches(
         off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
         paused=pauses.is_paused(

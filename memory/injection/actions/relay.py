@@ -11,11 +11,12 @@ from typing import Final
 from django.db.models import Q
 
 from accounts.caller import Caller
+from memory.customization import methodology
+from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
 from memory.injection import relays
 from memory.injection.actions.deliver import CERTAIN, NOTHING, Found
 from memory.injection.planner import Known
-from memory.injection.relays import Transition
 from memory.records.queries.views import countable, views_of
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
@@ -75,4 +76,4 @@ def _before(caller: Caller, row: Session) -> Session | None:
 def _transitions(caller: Caller, row: Session) -> tuple[Transition, ...]:
     """Return the transitions of a session's methodology: the organization's own, or ours."""
     own = methodologies.relays_of(caller=caller, name=row.methodology) if row.methodology else ()
-    return own or relays.NATIVE
+    return own or methodology.NATIVE_TRANSITIONS

@@ -23,6 +23,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
 from accounts.sentences import sentence
+from memory.customization.queries import trust_levels
 from memory.extraction import transcripts
 from memory.extraction.actions import budget, extraction, llm_relations
 from memory.extraction.actions.extraction import Allowance, Extracted, extract_part
@@ -35,7 +36,6 @@ from memory.observer.actions.promoting import LONGEST_REASON
 from memory.observer.gates import GateRow
 from memory.observer.session_report import Why
 from memory.records import alarms
-from memory.review.queries import trust as trust_of
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.on_behalf import opener_of
 from memory.sessions.models import Session
@@ -115,7 +115,7 @@ def _begun(session_id: UUID, holder: UUID, now: datetime, *, is_decided: bool) -
         return _Run(
             session=row,
             caller=caller,
-            level=trust_of.level_of(caller=caller, project_id=row.project_id),
+            level=trust_levels.level_of(caller=caller, project_id=row.project_id),
             allowance=budget.of_session(row=row, now=now),
             now=now,
             holder=holder,

@@ -20,8 +20,8 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.errors import Conflict
-from memory.experiments.actions import repeated_dead_ends, session_metrics
-from memory.experiments.actions.repeated_dead_ends import Entered
+from memory.customization.queries import trust_levels
+from memory.experiments.actions import session_metrics
 from memory.experiments.queries import reentries
 from memory.injection.actions import suggested_files
 from memory.injection.suggested_files_rules import unprompted
@@ -30,16 +30,17 @@ from memory.observer.actions import (
     counter_writes,
     prior_sessions,
     promoting,
+    repeated_dead_ends,
     synthesize,
     unit_completion,
 )
 from memory.observer.actions.phrase_signals import Phrased, phrase_signals
 from memory.observer.actions.promoting import Offer, Proposing, Sent
+from memory.observer.actions.repeated_dead_ends import Entered
 from memory.observer.actions.unit_completion import Ended
 from memory.observer.detect import Known
 from memory.observer.gates import Progress
 from memory.observer.promotion import Candidate, SeenBefore
-from memory.review.queries import trust
 from memory.sessions import step_timeline_rules
 from memory.sessions.actions import chain, scratchpads, step_timeline
 from memory.sessions.actions.on_behalf import opener_of
@@ -119,7 +120,7 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         if row is None or not is_due(row=row):
             return None
         caller = opener_of(row=row, now=now)
-        level = trust.level_of(caller=caller, project_id=row.project_id)
+        level = trust_levels.level_of(caller=caller, project_id=row.project_id)
         opened = scratchpads.read(row=row)
         said = prior_sessions.verdicts(row=row)
         ends = repeated_dead_ends.known(caller=caller, row=row)

@@ -16,13 +16,13 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts import tenancy
+from memory.customization.queries import trust_levels
 from memory.injection.actions import suggested_files
 from memory.injection.suggested_files_rules import unprompted
 from memory.observer import gates, parallel_agents, promotion, session_report
 from memory.observer.actions import counter_writes, prior_sessions, promoting
 from memory.observer.actions.promoting import Offer, Proposing, Sent
 from memory.observer.gates import Progress
-from memory.review.queries import trust
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.on_behalf import opener_of
 from memory.sessions.models import Session
@@ -82,7 +82,7 @@ def _offered(
 ) -> tuple[Proposing, tuple[Offer, ...], Counter[str]]:
     with tenancy.unit():
         caller = opener_of(row=row, now=now)
-        level = trust.level_of(caller=caller, project_id=row.project_id)
+        level = trust_levels.level_of(caller=caller, project_id=row.project_id)
         said = prior_sessions.verdicts(row=row)
         named = suggested_files.named(row=row)
     habits = unprompted(scratchpad=scratchpad, named=named)

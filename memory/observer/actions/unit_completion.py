@@ -18,6 +18,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
 from accounts.sentences import sentence
+from memory.customization import methodology
 from memory.customization.queries import methodologies
 from memory.intake.actions.remember import Prepared, prepare
 from memory.observer import unit_completion_rules
@@ -81,9 +82,7 @@ def _said(session_id: UUID) -> Mapping[str, Memory]:
 
     Wherever it is by now, and whatever has become of it.
     """
-    names = [
-        NAME.format(act=act.value, session=session_id) for act in unit_completion_rules.OnComplete
-    ]
+    names = [NAME.format(act=act.value, session=session_id) for act in methodology.OnComplete]
     rows = Memory.objects.select_for_update(of=("self",)).filter(
         session_id=session_id, external_id__in=names
     )

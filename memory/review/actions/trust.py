@@ -15,6 +15,7 @@ from accounts.caller import Caller, is_person
 from accounts.errors import Forbidden
 from memory import path_lock
 from memory.customization.models import Definition
+from memory.customization.queries import trust_levels
 from memory.customization.queries.definitions import Kind
 from memory.review.queries import trust as standings
 from memory.review.queries.trust import TrustView
@@ -37,7 +38,7 @@ def set_trust(*, caller: Caller, ref: str, level: TrustLevel, now: datetime) -> 
         project_id = places.find_project(caller=caller, ref=ref).id
         user_id = _person(caller)
         _hold(user_id, project_id)
-        standing = standings.standing_of(user_id=user_id, project_id=project_id)
+        standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
         _check(caller, standing, level)
         if is_person(caller=caller) or level < trust.in_force(standing=standing, role=caller.role):
             _store(user_id, project_id, trust.chosen(standing=standing, level=level, now=now), now)
@@ -53,10 +54,10 @@ def weigh(*, caller: Caller, project_id: UUID | None, now: datetime) -> TrustLev
     user_id = caller.user_id
     if user_id is None or project_id is None:
         return TrustLevel.CAUTIOUS
-    standing = standings.standing_of(user_id=user_id, project_id=project_id)
+    standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
     if _risen(user_id, project_id, standing, now) != standing:
         _hold(user_id, project_id)  # somebody may have set it meanwhile: look again
-        standing = standings.standing_of(user_id=user_id, project_id=project_id)
+        standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
         after = _risen(user_id, project_id, standing, now)
         if after != standing:
             _store(user_id, project_id, after, now)
@@ -73,7 +74,7 @@ def remember(*, row: Session, now: datetime) -> None:
     if user_id is None or project_id is None:
         return
     _hold(user_id, project_id)
-    standing = standings.standing_of(user_id=user_id, project_id=project_id)
+    standing = trust_levels.standing_of(user_id=user_id, project_id=project_id)
     gone = standings.of_session(row=row, since=standing.since)
     if gone != trust.NOTHING:
         kept = replace(standing, gone=trust.together(left=standing.gone, right=gone))
@@ -125,7 +126,7 @@ def _store(user_id: UUID, project_id: UUID, standing: Standing, now: datetime) -
         kind=Kind.TRUST,
         name=project_id.hex,
         defaults={
-            "body": standings.to_body(standing=standing),
+            "body": trust_levels.to_body(standing=standing),
             "defined_by": user_id,
             "defined_at": now,
         },

@@ -13,11 +13,12 @@ from django.db.models import QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.customization.queries import trust_levels
 from memory.experiments.queries import reentries
 from memory.experiments.queries.reentries import Again
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView, to_view, visible
-from memory.review.queries import pending, reviews, trust
+from memory.review.queries import pending, reviews
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import SessionView
@@ -100,7 +101,9 @@ def read(*, caller: Caller, session_id: UUID, now: datetime) -> Summary:
         shown={**EMPTY, **{name: observed[name] for name in observed if name not in INNER}},
         candidates=candidates,
         waiting=sum(one.waits for one in candidates),
-        asking=level_row(level=trust.level_of(caller=caller, project_id=row.project_id)).asking,
+        asking=level_row(
+            level=trust_levels.level_of(caller=caller, project_id=row.project_id)
+        ).asking,
         again=reentries.told_of(caller=caller, observed=observed, now=now),
     )
 

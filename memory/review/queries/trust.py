@@ -7,18 +7,16 @@ nothing. What left undecided, since another memory took its place, is shown to n
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.customization.models import Definition
-from memory.customization.queries.definitions import Kind
+from memory.customization.queries.trust_levels import standing_of
 from memory.records.models import Memory
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import Verdict
@@ -28,7 +26,7 @@ from teams import queries as places
 from teams import trust
 from teams.permissions import require
 from teams.roles import Act
-from teams.trust import NOTHING, START, Evidence, NextLevel, Standing, TrustLevel
+from teams.trust import NOTHING, Evidence, NextLevel, Standing, TrustLevel
 
 LOOKED_AT: Final = 200  # sessions, the last ones; ours
 WRONG_IN: Final = 20  # sessions that are looked at for what was wrong, the last ones; ours
@@ -96,28 +94,6 @@ def read(*, caller: Caller, project_id: UUID) -> TrustView:
     )
 
 
-def level_of(*, caller: Caller, project_id: UUID | None) -> TrustLevel:
-    """Return the level in force for a caller in a project, the first outside of any. In a unit."""
-    standing = standing_of(user_id=caller.user_id, project_id=project_id)
-    return trust.in_force(standing=standing, role=caller.role)
-
-
-def floor(*, caller: Caller, project_id: UUID | None) -> float:
-    """Return the confidence from which a caller's agents are given what a project knows unasked."""
-    with tenancy.unit():
-        level = level_of(caller=caller, project_id=project_id)
-    return trust.level_row(level=level).injects_from_confidence
-
-
-def standing_of(*, user_id: UUID | None, project_id: UUID | None) -> Standing:
-    """Return where a person stands, as it is kept. In a unit."""
-    if user_id is None or project_id is None:
-        return START
-    rows = Definition.objects.filter(kind=Kind.TRUST, audience=user_id, name=project_id.hex)
-    body = rows.values_list("body", flat=True).first()
-    return START if body is None else from_body(body)
-
-
 def evidence(*, user_id: UUID | None, project_id: UUID, standing: Standing) -> Evidence:
     """Count what happened since a standing was taken. In a unit.
 
@@ -166,29 +142,6 @@ def _counted(user_id: UUID, ended: QuerySet[Session], since: datetime | None) ->
         shown=proposed.filter(is_shown).count(),
         confirmed=len(kept),
         corrected=len(corrected),
-    )
-
-
-def to_body(*, standing: Standing) -> dict[str, Any]:
-    """Return what is kept of a standing."""
-    return {
-        "level": standing.level.value,
-        "reached": standing.reached.value,
-        "since": None if standing.since is None else standing.since.isoformat(),
-        "is_chosen": standing.is_chosen,
-        "gone": asdict(standing.gone),
-    }
-
-
-def from_body(body: Mapping[str, Any]) -> Standing:
-    """Return the standing that was kept."""
-    since = body["since"]
-    return Standing(
-        level=TrustLevel(body["level"]),
-        reached=TrustLevel(body["reached"]),
-        since=None if since is None else datetime.fromisoformat(since),
-        is_chosen=bool(body["is_chosen"]),
-        gone=Evidence(**body["gone"]) if "gone" in body else NOTHING,
     )
 
 

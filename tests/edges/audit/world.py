@@ -16,6 +16,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
 from accounts.models import AuditRoot, Job, Organization, User
 from memory.customization import phase_weights
+from memory.customization.actions.own_methodologies import define
 from memory.customization.actions.styles import put_style
 from memory.customization.style import NewStyle
 from memory.documents.actions.begin_import import begin_import
@@ -24,7 +25,6 @@ from memory.documents.actions.push_note import NewNote, push_note
 from memory.documents.actions.run_import import run_import
 from memory.entities.actions.merge_names import Pair, merge_names
 from memory.index.models import EmbeddingModel
-from memory.injection.actions.methodologies import define
 from memory.intake.actions.remember import NewMemory, remember
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise

@@ -7,8 +7,8 @@ from asgiref.sync import sync_to_async
 from django.db import connections
 
 from accounts.authentication import entered
+from memory.customization.actions.own_methodologies import Course, define
 from memory.customization.custom_type_rules import OwnType
-from memory.injection.actions.methodologies import Course, define
 from memory.taxonomy import MemoryType
 from tests.support.agents import agent, ask
 from tests.support.live import Place

@@ -12,14 +12,14 @@ from accounts.caller import Caller, Role
 from accounts.models import Job, Organization, User
 from graph.models import Edge, Node
 from graph.vocabulary import Layer, NodeKind, NodeSource
+from memory.customization.actions.own_methodologies import Course, define
 from memory.customization.actions.styles import put_style
 from memory.customization.custom_type_rules import OwnType
+from memory.customization.methodology import Transition
 from memory.customization.style import NewStyle
 from memory.documents.actions.begin_import import begin_import
 from memory.documents.actions.importing import Upload
 from memory.documents.actions.push_note import NewNote, push_note
-from memory.injection.actions.methodologies import Course, define
-from memory.injection.relays import Transition
 from memory.records.actions.revise import revise
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink

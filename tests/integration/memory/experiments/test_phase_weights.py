@@ -10,10 +10,10 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import Conflict, Forbidden, NotFound
 from accounts.identifiers import new_id
+from memory.customization.actions import own_methodologies
 from memory.customization.phases import Phase
 from memory.experiments.actions.decide_weights import Verdict, decide_weights
 from memory.experiments.queries.phase_weights import PhaseWeights, weights_of
-from memory.injection.actions import methodologies
 from memory.records.queries.views import MemoryView
 from memory.search.actions.search import SearchRequest, search
 from memory.sessions.models import GivenOut, Session
@@ -336,7 +336,7 @@ def test_another_project_is_told_nothing_and_one_of_others_is_not_there(
 def test_a_methodology_of_the_organization_names_its_phases(
     caller: Caller, store: str, pair: tuple[MemoryView, MemoryView], now: datetime
 ) -> None:
-    methodologies.define(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
+    own_methodologies.define(caller=caller, name="kanban", phases={"doing": "refine"}, now=now)
     assert caller.user_id is not None
     outcomes = {pair[0].id: "used"}
     me = caller.user_id

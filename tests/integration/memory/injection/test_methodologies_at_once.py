@@ -11,9 +11,9 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
+from memory.customization.actions.own_methodologies import Course, define
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.queries import methodologies
-from memory.injection.actions.methodologies import Course, define
 from memory.taxonomy import MemoryType
 from tests.support.racing import race_inside
 

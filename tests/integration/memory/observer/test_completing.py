@@ -7,10 +7,10 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
+from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.methodology import OnComplete
 from memory.customization.queries import methodologies
-from memory.injection.actions.methodologies import Course, define
 from memory.observer.actions import unit_completion
-from memory.observer.unit_completion_rules import OnComplete
 from memory.records.actions.archive import archive
 from memory.records.models import Memory
 from memory.review.actions.reject import reject

@@ -9,11 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
+from memory.customization.actions.own_methodologies import Course, define, remove
 from memory.customization.custom_type_rules import OwnType
+from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
 from memory.documents.writing import ExportFormat
-from memory.injection.actions.methodologies import Course, define, remove
-from memory.injection.relays import Transition
 from memory.intake.actions.remember_all import remember_all
 from memory.records import filters
 from memory.records.actions.revise import revise

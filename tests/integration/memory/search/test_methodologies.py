@@ -7,9 +7,9 @@ import pytest
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound
+from memory.customization.actions.own_methodologies import MOST, define, remove
 from memory.customization.phases import Phase
 from memory.customization.queries import methodologies
-from memory.injection.actions.methodologies import MOST, define, remove
 from memory.search.actions.context import Context, ContextRequest, context
 from memory.search.actions.request import SearchRequest
 from teams.errors import NotBoundToProject, RoleNotSufficient

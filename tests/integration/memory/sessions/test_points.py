@@ -9,11 +9,11 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
+from memory.customization.actions.own_methodologies import Course, define
+from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
-from memory.injection.actions.methodologies import Course, define
 from memory.injection.actions.trigger_points import AtPoint, AtPointGiven, give_at_point
 from memory.injection.queries import injections
-from memory.injection.relays import Transition
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from memory.customization import methodology
 from memory.injection import relays
 from memory.injection.planner import Known
 from memory.taxonomy import MemoryType
@@ -18,7 +19,7 @@ RECORDED = tuple(
 def passed(before: str, after: str) -> set[MemoryType]:
     """Return the types that pass from stage to stage."""
     found = relays.passed_on(
-        transitions=relays.NATIVE, before=before, after=after, recorded=RECORDED
+        transitions=methodology.NATIVE_TRANSITIONS, before=before, after=after, recorded=RECORDED
     )
     return {one.type for one in found}
 
@@ -35,7 +36,7 @@ def test_a_transition_names_types_of_the_methodologys_own() -> None:
     story = Known(
         id=UUID(int=9), type=MemoryType.REQUIREMENT, content="x", confidence=0.5, own_type="story"
     )
-    way = relays.Transition(before="a", after="b", types=frozenset({"story"}))
+    way = methodology.Transition(before="a", after="b", types=frozenset({"story"}))
 
     found = relays.passed_on(transitions=(way,), before="a", after="b", recorded=(*RECORDED, story))
 

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from memory.observer.unit_completion_rules import OnComplete, Unit, drafts
+from memory.customization.methodology import OnComplete
+from memory.observer.unit_completion_rules import Unit, drafts
 from memory.sessions.events import Outcome
 from memory.sessions.scratchpad import FileUse, Scratchpad, Setting, Taint, begin
 

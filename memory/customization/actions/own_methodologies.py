@@ -15,13 +15,11 @@ from accounts.sentences import sentence
 from memory import path_lock
 from memory.customization import custom_type_rules, methodology
 from memory.customization.custom_type_rules import OwnType
-from memory.customization.methodology import Methodology
+from memory.customization.methodology import Methodology, OnComplete, Transition
 from memory.customization.models import Definition
 from memory.customization.queries.definitions import Kind
 from memory.customization.queries.methodologies import ON_COMPLETE, RELAYS, MethodologyView, to_body
 from memory.customization.queries.own_types import TYPES
-from memory.injection.relays import Transition
-from memory.observer.unit_completion_rules import OnComplete
 from memory.text.text import check_text
 from teams import audit
 from teams.errors import NotBoundToProject

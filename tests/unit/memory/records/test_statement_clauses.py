@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.checks import clauses
+from memory.records import statement_clauses
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,13 @@ from memory.checks import clauses
     ],
 )
 def test_what_a_text_is_against(text: str, against: list[str]) -> None:
-    assert [one.what for one in clauses.read(text=text).rejected] == against
+    assert [one.what for one in statement_clauses.read(text=text).rejected] == against
 
 
 def test_an_exception_is_kept_apart() -> None:
-    (found,) = clauses.read(text="Never deploy on Fridays unless a manager agrees.").rejected
+    (found,) = statement_clauses.read(
+        text="Never deploy on Fridays unless a manager agrees."
+    ).rejected
 
     assert (found.what, found.unless) == ("deploy on Fridays", "a manager agrees")
 
@@ -37,11 +39,13 @@ def test_an_exception_is_kept_apart() -> None:
     ],
 )
 def test_what_a_text_takes_away(text: str, away: list[str]) -> None:
-    assert list(clauses.read(text=text).taken) == away
+    assert list(statement_clauses.read(text=text).taken) == away
 
 
 def test_what_is_rejected_or_taken_away_is_not_proposed() -> None:
-    said = clauses.read(text="Use an index, not a cache, and remove Redis without downtime.")
+    said = statement_clauses.read(
+        text="Use an index, not a cache, and remove Redis without downtime."
+    )
 
     assert said.affirmed.split() == ["Use", "an", "index,", "not", ",", "and", "remove", "."]
 
@@ -59,9 +63,11 @@ def test_what_is_rejected_or_taken_away_is_not_proposed() -> None:
     ],
 )
 def test_what_a_dead_end_tried(content: str, tried: str) -> None:
-    assert clauses.approach(content=content) == tried
+    assert statement_clauses.approach(content=content) == tried
 
 
 def test_long_runs_of_spaces_are_read_as_one() -> None:
-    assert clauses.read(text=f"Use{' ' * 20_000}carts").affirmed == "Use carts"
-    assert clauses.approach(content=f"Tried{' ' * 20_000}carts for all") == "carts for all"
+    assert statement_clauses.read(text=f"Use{' ' * 20_000}carts").affirmed == "Use carts"
+    assert (
+        statement_clauses.approach(content=f"Tried{' ' * 20_000}carts for all") == "carts for all"
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.checks import words
+from memory.records import statement_stems
 
 
 @pytest.mark.parametrize(
@@ -20,23 +20,23 @@ from memory.checks import words
     ],
 )
 def test_words_of_one_family_have_one_stem(one: str, other: str) -> None:
-    assert words.stem(word=one) == words.stem(word=other)
+    assert statement_stems.stem(word=one) == statement_stems.stem(word=other)
 
 
 def test_compounds_are_taken_apart_and_empty_words_left_out() -> None:
-    assert words.stems(text="Add the priceCache to use_cart") == {"pric", "cach", "cart"}
-    assert words.stems(text="add and change it, then use 42") == frozenset()
+    assert statement_stems.stems(text="Add the priceCache to use_cart") == {"pric", "cach", "cart"}
+    assert statement_stems.stems(text="add and change it, then use 42") == frozenset()
 
 
 def test_names_are_tools_and_code() -> None:
-    assert words.names(text="Replace Celery in `run_jobs` tomorrow") >= {"celery", "job"}
-    assert "tomorrow" not in words.names(text="Replace Celery tomorrow")
+    assert statement_stems.names(text="Replace Celery in `run_jobs` tomorrow") >= {"celery", "job"}
+    assert "tomorrow" not in statement_stems.names(text="Replace Celery tomorrow")
 
 
 def test_numbers_are_kept_by_their_unit() -> None:
-    found = words.quantities(text="retried 12 times in 3 days, 170 kB, 5 s and 30 %")
+    found = statement_stems.quantities(text="retried 12 times in 3 days, 170 kB, 5 s and 30 %")
 
     assert found["day"] == {"3"}
     assert found["second"] == {"5"}
     assert found["%"] == {"30"}
-    assert found[words.stem(word="times")] == {"12"}
+    assert found[statement_stems.stem(word="times")] == {"12"}

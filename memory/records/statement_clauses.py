@@ -80,6 +80,7 @@ _FAILED: Final = re.compile(
     r"|time[sd]? out|mais|parce que|échou\w*|cassait|casse)\b",
     re.IGNORECASE,
 )
+_ONLY_A_FILE: Final = re.compile(r"changing \S+\Z", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,11 @@ def approach(*, content: str) -> str:
         len(begun),
     )
     return begun[:found][:LONGEST].strip()
+
+
+def names_only_a_file(*, approach: str) -> bool:
+    """Say whether what was tried says no more than which file: every later change would be one."""
+    return _ONLY_A_FILE.match(approach) is not None
 
 
 def _tight(text: str) -> str:

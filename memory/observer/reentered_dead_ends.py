@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from memory.checks import clauses, judging, words
 from memory.observer import dead_ends
 from memory.observer.dead_ends import CALLS_APART
+from memory.records import statement_clauses, statement_stems
 from memory.sessions import tools
 from memory.sessions.scratchpad import Deed, Scratchpad, in_order
 from memory.sessions.tools import Act
@@ -121,7 +121,10 @@ def _done(scratchpad: Scratchpad, said: tuple[Said, ...]) -> _Deeds:
         meant=meant,
         committed=tuple((one.sequence, _affirmed(one.message)) for one in scratchpad.commits),
         given_up=tuple(
-            (one.evidence[-1].sequence, words.stems(text=f"{one.approach} {one.why_it_failed}"))
+            (
+                one.evidence[-1].sequence,
+                statement_stems.stems(text=f"{one.approach} {one.why_it_failed}"),
+            )
             for one in ends
         ),
     )
@@ -147,18 +150,18 @@ def _is_followed(sequence: int, sequences: tuple[int, ...], tries: frozenset[int
 
 
 def _affirmed(text: str) -> frozenset[str]:
-    return words.stems(text=clauses.read(text=text).affirmed)
+    return statement_stems.stems(text=statement_clauses.read(text=text).affirmed)
 
 
 def _end(known: KnownEnd) -> _End:
-    tried = known.approach or clauses.approach(content=known.content)
+    tried = known.approach or statement_clauses.approach(content=known.content)
     command = _COMMAND.search(tried)
-    is_bare = command is not None or judging.names_only_a_file(approach=tried)
+    is_bare = command is not None or statement_clauses.names_only_a_file(approach=tried)
     return _End(
         known=known,
         command=_plain(command.group(1)) if command else "",
-        stems=frozenset() if is_bare else words.stems(text=tried),
-        why=words.stems(text=known.content),
+        stems=frozenset() if is_bare else statement_stems.stems(text=tried),
+        why=statement_stems.stems(text=known.content),
     )
 
 
@@ -177,7 +180,7 @@ def _entered(end: _End, done: _Deeds) -> Reentry | None:
 
 def _is_way(end: _End, stems: frozenset[str]) -> bool:
     shared = end.stems & stems
-    return len(shared) >= WORDS_LEAST and len(shared) >= judging.COVERAGE * len(end.stems)
+    return len(shared) >= WORDS_LEAST and len(shared) >= statement_stems.COVERAGE * len(end.stems)
 
 
 def _is_same_end(end: _End, stems: frozenset[str]) -> bool:

@@ -4,9 +4,9 @@ from uuid import UUID
 
 import pytest
 
-from memory.experiments import repeated_dead_ends_rules
-from memory.experiments.repeated_dead_ends_rules import How, KnownEnd, Reentry, Said
+from memory.observer import reentered_dead_ends
 from memory.observer.dead_ends import CALLS_APART
+from memory.observer.reentered_dead_ends import How, KnownEnd, Reentry, Said
 from memory.sessions import tools
 from tests.support.stories import Story
 
@@ -25,7 +25,7 @@ GOES = "Let me cache prices in the browser."
 
 
 def _found(story: Story, known: KnownEnd, *said: Said) -> tuple[Reentry, ...]:
-    return repeated_dead_ends_rules.find(scratchpad=story.scratchpad(), said=said, known=(known,))
+    return reentered_dead_ends.find(scratchpad=story.scratchpad(), said=said, known=(known,))
 
 
 def test_the_same_command_is_an_entry() -> None:
@@ -104,7 +104,7 @@ def test_each_command_is_taken_apart_once_however_many_dead_ends_are_known(
     known = [KnownEnd(id=UUID(int=n), content="x", approach=f"running `go {n}`") for n in range(60)]
     asked.clear()
 
-    found = repeated_dead_ends_rules.find(scratchpad=scratchpad, said=(), known=known)
+    found = reentered_dead_ends.find(scratchpad=scratchpad, said=(), known=known)
 
     assert [one.memory_id.int for one in found] == list(range(40))
     assert len(asked) == 40 + 60

@@ -13,8 +13,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.caller import Caller
-from memory.experiments import repeated_dead_ends_rules
-from memory.experiments.repeated_dead_ends_rules import KnownEnd, Reentry, Said
+from memory.observer import reentered_dead_ends
+from memory.observer.reentered_dead_ends import KnownEnd, Reentry, Said
 from memory.records.queries.views import countable
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.scratchpad import Scratchpad
@@ -82,7 +82,7 @@ def entered(*, row: Session, scratchpad: Scratchpad, known: Known) -> tuple[Ente
     """Return the dead ends that a session entered. In a unit."""
     if not known.ends:
         return ()
-    found = repeated_dead_ends_rules.find(scratchpad=scratchpad, said=known.said, known=known.ends)
+    found = reentered_dead_ends.find(scratchpad=scratchpad, said=known.said, known=known.ends)
     told = _told(row, found)
     return tuple(
         Entered(
@@ -109,7 +109,7 @@ def counts(*, entered: tuple[Entered, ...]) -> tuple[Count, ...]:
 
 def _said(row: Session) -> tuple[Said, ...]:
     thought = Turn.done.filter(session=row, body__kind="reasoning").order_by("sequence")
-    texts = thought.values_list("sequence", "body__text")[: repeated_dead_ends_rules.SAID_MOST]
+    texts = thought.values_list("sequence", "body__text")[: reentered_dead_ends.SAID_MOST]
     return tuple(Said(sequence=sequence, text=text or "") for sequence, text in texts)
 
 
