@@ -14,8 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from memory.sessions import command_cut, tools
+from memory.sessions import tools
 from memory.sessions.events import (
+    COMMAND_MOST,
     NO_ARGUMENTS,
     TARGET_MOST,
     TEXT_MOST,
@@ -182,7 +183,7 @@ def _arguments(given: Mapping[str, object]) -> Arguments:
     return Arguments(
         path=_target(_first(given, _PATHS)),
         pattern=_target(_first(given, _PATTERNS)),
-        command=command_cut.shortened(command=_short(_command(_first(given, _COMMANDS)))),
+        command=_ends(_short(_command(_first(given, _COMMANDS)))),
         url=_target(_first(given, _URLS)),
         before=_digest(_first(given, _BEFORE)),
         after=_digest(_first(given, _AFTER)),
@@ -241,6 +242,13 @@ def _text(value: object) -> str:
     if len(value) > TEXT_MOST:
         value = f"{value[:_HEAD]}{_MARK.format(len(value) - _HEAD - _TAIL)}{value[-_TAIL:]}"
     return _storable(value)
+
+
+def _ends(command: str) -> str:
+    """Return a command, or the beginning and the end of one that is too long."""
+    if len(command) <= COMMAND_MOST:
+        return command
+    return f"{command[: COMMAND_MOST - _TAIL - 1]}\n{command[-_TAIL:]}"
 
 
 def _target(value: object) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 TEXT_MOST: Final = 16_000  # characters kept of a text, its head and its tail; ours
 TARGET_MOST: Final = 400  # characters of a path, a pattern, an address; ours
-COMMAND_MOST: Final = 1_000  # characters of a command, from which taint is read; ours
+COMMAND_MOST: Final = TEXT_MOST  # of a command, from which taint is read
 
 
 class EventKind(StrEnum):

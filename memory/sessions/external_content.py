@@ -2,16 +2,18 @@
 
 Outside is the web, other people's issues and mail, tools of foreign servers, and files that lie not
 in the repository, unless the session itself wrote them. The running product, at an address of the
-own machine, is none of it. A program may lie anywhere: what matters is what is read.
+own machine, is none of it. Of a command its program decides: fifteen that speak to other machines,
+by first word, and those that show or copy the content of files, by the paths they are given.
 """
 
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from memory.sessions import external_copies, file_paths, shell_commands
-from memory.sessions.shell_commands import Command
+from memory.sessions import file_paths, shell
+from memory.sessions.shell import Command
 
 SERVERS_OF_OURS: Final = frozenset({"cairn"})
 TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may be anybody's
@@ -21,7 +23,9 @@ TOOLS_OF_OURS: Final = frozenset(  # where a program names no server; `get` may 
         "list_recent", "list_topics", "push_note", "search", "search_history",
     }
 )  # fmt: skip
-LONGEST: Final = 120  # characters of a path in a reason, ours
+LONGEST: Final = 120  # characters of a path in a reason; default, not measured
+MADE_MOST: Final = 40  # files that one copy makes the session's own; default, not measured
+
 WEB: Final = frozenset({
     "curl", "wget", "lynx", "w3m", "links", "elinks", "http", "https", "xh", "curlie", "aria2c",
 })  # fmt: skip
@@ -33,7 +37,6 @@ _ARE_NO_TALK: Final = frozenset({  # of a forge's subjects: they are about itsel
     "auth", "config", "alias", "extension", "completion", "version", "help",
 })  # fmt: skip
 _SUBJECTS: Final = frozenset({"issue", "pr", "mr", "repo", "release", "label"})
-_FORGE_NAMES: Final = frozenset({"--repo", "--hostname"})
 SEARCHES: Final = frozenset({"rg", "grep", "egrep", "fgrep", "zgrep", "ag", "ack"})
 _SCRIPTED: Final = frozenset({"sed", "awk", "gawk", "mawk", "jq", "yq"})
 SHOWS: Final = frozenset({"cat", "head", "tail", "less", "nl", "bat", "batcat", "more", "tac"})
@@ -41,12 +44,16 @@ _READS: Final = SHOWS | frozenset({
     "zcat", "zless", "xxd", "od", "hexdump", "strings", "cut", "sort", "uniq", "column", "fold",
     "rev", "paste", "diff", "cmp", "comm", "pdftotext", "most", "base64",
 })  # fmt: skip
+_COPIES: Final = frozenset({"cp", "mv", "rsync", "scp"})
 _GIT_READS: Final = frozenset({"show", "log", "diff", "grep", "blame", "cat-file"})
 _LETTERS: Final = {  # short options that take a value
-    "curl": "AbcCdDeEFHKmorTuwxXyYzP", "wget": "OoPtTUaieB", "rg": "ABCmefgtTdjMrE",
-    "grep": "ABCmefdD", "ag": "ABCmGp", "ack": "ABCm", "sed": "ef", "awk": "Fvf", "gawk": "Fvf",
-    "mawk": "Fvf", "cut": "dfcb", "sort": "ktoST", "paste": "d", "git": "Cc", "bat": "lrHm",
-    "batcat": "lrHm", "base64": "w",
+    "curl": "AbcCdDeEFHKmorTuwxXyYzP", "wget": "OoPtTUaieB", "ssh": "BbcDEeFIiJLlmOopQRSWw",
+    "sed": "ef", "awk": "Fvf", "gawk": "Fvf", "mawk": "Fvf", "cut": "dfcb", "sort": "ktoST",
+    "paste": "d", "git": "Cc", "bat": "lrHm", "batcat": "lrHm", "base64": "w", "ag": "ABCmGp",
+    "cp": "tS", "mv": "tS", "rsync": "efBT", "scp": "cDFiJloPSX", "unzip": "dPx", "gh": "R",
+    "glab": "R", "hub": "R", "rg": "ABCmefgtTdjMrE", "ack": "ABCm",
+    **dict.fromkeys(("grep", "egrep", "fgrep", "zgrep"), "ABCmefdD"),
+    **dict.fromkeys(_READS - {"cut", "sort", "paste", "bat", "batcat", "base64"}, "nc"),
 }  # fmt: skip
 _NAMES: Final = frozenset({  # long options that take a value
     "--request", "--header", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--json",
@@ -57,9 +64,13 @@ _NAMES: Final = frozenset({  # long options that take a value
     "--lines", "--bytes", "--field-separator", "--delimiter", "--include", "--exclude",
     "--exclude-dir", "--color", "--language", "--line-range", "--timeout", "--tries",
     "--output-document", "--unix-socket", "--branch", "--depth", "--origin", "--max-redirs",
-    "--proxy-header", "--data-ascii", "--oauth2-bearer", "--auth", "--limit-rate",
+    "--proxy-header", "--data-ascii", "--oauth2-bearer", "--auth", "--limit-rate", "--repo",
+    "--hostname", "--target-directory", "--suffix", "--rsh", "--filter", "--directory",
 })  # fmt: skip
 _OF_TWO: Final = frozenset({"--arg", "--argjson"})  # options of jq with a name and a value
+_METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+_HELP: Final = frozenset({"--version", "-V", "--help", "-h"})
+_GOES_ON: Final = frozenset({"-C", "--continue-at", "-c", "--continue"})
 _UNKNOWN: Final = re.compile(r"\A\$|\{\}")  # a file that a line does not tell
 _STANDS: Final = re.compile(r"(?<![\w./:$}>-])(?:~?/|\.\./)[\w.@/*~+-]+")
 _PROGRAMS: Final = re.compile(r"\A/(?:usr/|opt/)?(?:\w+/)?s?bin/|\A/dev/")
@@ -69,8 +80,13 @@ _OUTPUTS_OF_AGENTS: Final = re.compile(  # what their own program keeps of comma
 )
 _PATTERN: Final = re.compile(r"\A(?:-[A-Za-z]*[ef]|-e.+|--(?:regexp|expression|file)(?:=.*)?)\Z")
 _APPENDS: Final = re.compile(r"\A(?:-\w*a\w*|--append)\Z")
-_METHODS: Final = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
-_HELP: Final = frozenset({"--version", "-V", "--help", "-h"})
+_OUTPUTS: Final = re.compile(r"\A(?:--output(?:-document)?|-[A-Za-z]*[oO])\Z")
+_KEEPS: Final = re.compile(
+    r"\A(?:-[a-zA-Z]*[nuraR][a-zA-Z]*|--(?:no-clobber|update|recursive).*)\Z"
+)
+_UNPACKS: Final = re.compile(r"\A(?:(?!--)\S*[xt]\S*|--(?:extract|list|get))\Z")
+_ARCHIVE: Final = re.compile(r"\A(?:--file|(?!--)\S*f)\Z")
+_REMOTE: Final = re.compile(r"\A(?:[\w.-]+@)?(?![A-Za-z]:[\\/])([\w.-]+):")
 _ADDRESS: Final = re.compile(r"\A[a-z][a-z0-9+.-]*:/{2,}([^/?#\\]*)", re.IGNORECASE)
 _OWN_MACHINE: Final = re.compile(
     r"\A(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|::1)\Z", re.IGNORECASE
@@ -91,7 +107,7 @@ class Place:
 
     def named(self, *, path: str, within: str = "") -> str:
         """Return a path by its name in the repository; `within` is where the command runs."""
-        at = shell_commands.joined(folder=within if self.root else "", path=path)
+        at = shell.joined(folder=within if self.root else "", path=path)
         return file_paths.relative(path=at, root=self.root, folder=self.folder)
 
     def is_outside(self, *, path: str) -> bool:
@@ -194,34 +210,37 @@ def of_command(*, command: Command, place: Place) -> Found | None:
         return _of_forge(command)
     if program == "git":
         return _of_git(command, place)
-    elsewhere = external_copies.host_of(command=command)
-    if elsewhere and _OWN_MACHINE.match(elsewhere) is None:
-        return Found(reason=f"outside file: {elsewhere[:LONGEST]}", source=elsewhere)
-    named = (
-        *command.reads,
-        *files_of(command=command),
-        *_found_by_find(command),
-        *external_copies.unpacked(command=command),
-        *_brought_in(command, place),
-    )
-    found = (of_file(path=_at(one, command, place), place=place) for one in named)
-    return next((one for one in found if one is not None), None)
+    host_name = _host_of(command)
+    if host_name and _OWN_MACHINE.match(host_name) is None:
+        return Found(reason=f"outside file: {host_name[:LONGEST]}", source=host_name)
+    named = (*command.reads, *files_of(command=command), *_carried(command, place))
+    return _first_outside(named, command, place)
 
 
-def is_of_unknown(*, command: Command) -> bool:
-    """Say whether a command shows files that its line does not tell."""
-    files = (*command.reads, *files_of(command=command))
-    if command.is_handed and command.program in _READS | SEARCHES | _SCRIPTED:
-        return True
-    named = (*files, command.folder) if files else ()
-    return any(_UNKNOWN.search(one) is not None for one in named)
+def of_commands(
+    *, commands: tuple[Command, ...], place: Place, line: str
+) -> tuple[tuple[Found, ...], frozenset[str]]:
+    """Return what the commands of a line bring, and the outside files that the session wrote.
 
-
-def of_line(*, line: str, place: Place) -> Found | None:
-    """Return what the first path outside of the repository brings that stands in a line."""
-    found = (one for one in _STANDS.findall(line) if _PROGRAMS.match(one) is None)
-    files = (of_file(path=place.named(path=one), place=place) for one in found)
-    return next((one for one in files if one is not None), None)
+    A file that an earlier command wrote as a whole is the session's own for those behind it. Where
+    a command shows files that the line does not tell, any outside path in the line counts.
+    """
+    found: list[Found] = []
+    written = place.written
+    for command in commands:
+        here = Place(root=place.root, folder=place.folder, written=written)
+        brings = of_command(command=command, place=here)
+        if brings is not None:
+            found.append(brings)
+        made = tuple(_written(command, is_clean=brings is None))
+        named = (here.named(path=one, within=command.folder) for one in made)
+        written |= {one for one in named if file_paths.is_outside(path=one)}
+    if not found and any(map(_is_of_unknown, commands)):
+        paths = (one for one in _STANDS.findall(line) if _PROGRAMS.match(one) is None)
+        here = Place(root=place.root, folder=place.folder, written=written)
+        first = _first_outside(tuple(paths), Command(), here)
+        found.extend(() if first is None else (first,))
+    return tuple(found), written - place.written
 
 
 def files_of(*, command: Command) -> tuple[str, ...]:
@@ -231,7 +250,8 @@ def files_of(*, command: Command) -> tuple[str, ...]:
         return _operands(command)
     if program in SEARCHES or program in _SCRIPTED:
         given = _operands(command)
-        return given if _has_pattern(command) else given[1:]
+        has_pattern = any(_PATTERN.match(word) is not None for word in command.words[1:])
+        return given if has_pattern else given[1:]
     return ()
 
 
@@ -246,59 +266,31 @@ def pattern_of(*, command: Command) -> str:
         if option in {"-e", "--regexp"}:
             return value
     letters = _LETTERS.get(words[0], _LETTERS["grep"])
-    given = shell_commands.operands(words=words, letters=letters, names=_NAMES)
-    return next(iter(given), "")
-
-
-def written_by(*, command: Command, place: Place) -> frozenset[str]:
-    """Return the files outside of the repository that a command writes to."""
-    teed: tuple[str, ...] = ()
-    if command.program == "tee" and not any(_APPENDS.match(one) for one in command.words):
-        teed = _operands(command)
-    return _outside((*command.writes, *teed), command, place)
-
-
-def made_by(*, command: Command, place: Place) -> frozenset[str]:
-    """Return the files outside of the repository that a command makes of what is no outside's."""
-    fetched = external_copies.downloaded(command=command) if command.program in WEB else ()
-    return _outside((*external_copies.made_by_copying(command=command), *fetched), command, place)
-
-
-def _outside(paths: tuple[str, ...], command: Command, place: Place) -> frozenset[str]:
-    named = (_at(one, command, place) for one in paths)
-    return frozenset(one for one in named if file_paths.is_outside(path=one))
+    return next(iter(shell.operands(words=words, letters=letters, names=_NAMES)), "")
 
 
 def _operands(command: Command) -> tuple[str, ...]:
-    letters = _LETTERS.get(command.program, "nc" if command.program in _READS else "")
-    if command.program in {"egrep", "fgrep", "zgrep"}:
-        letters = _LETTERS["grep"]
-    words = command.words
+    words, letters = command.words, _LETTERS.get(command.program, "")
     if command.program == "jq":
-        words = _without_values_of_two(words)
-    return shell_commands.operands(words=words, letters=letters, names=_NAMES)
+        named = [at for at, word in enumerate(words) if word in _OF_TWO]
+        values = {at + step for at in named for step in (1, 2)}
+        words = tuple(word for at, word in enumerate(words) if at not in values)
+    return shell.operands(words=words, letters=letters, names=_NAMES)
 
 
-def _without_values_of_two(words: tuple[str, ...]) -> tuple[str, ...]:
-    named = [at for at, word in enumerate(words) if word in _OF_TWO]
-    values = {at + step for at in named for step in (1, 2)}
-    return tuple(word for at, word in enumerate(words) if at not in values)
+def _first_outside(paths: tuple[str, ...], command: Command, place: Place) -> Found | None:
+    named = (place.named(path=one, within=command.folder) for one in paths)
+    found = (of_file(path=one, place=place) for one in named)
+    return next((one for one in found if one is not None), None)
 
 
-def _brought_in(command: Command, place: Place) -> tuple[str, ...]:
-    """Return the files that a command copies to where they are no more seen to be from outside."""
-    sources, target = external_copies.copied(command=command)
-    if not target or place.is_outside(path=_at(target, command, place)):
-        return ()
-    return sources
-
-
-def _has_pattern(command: Command) -> bool:
-    return any(_PATTERN.match(word) is not None for word in command.words[1:])
-
-
-def _at(path: str, command: Command, place: Place) -> str:
-    return place.named(path=path, within=command.folder)
+def _is_of_unknown(command: Command) -> bool:
+    """Say whether a command shows files that its line does not tell."""
+    if command.is_handed and command.program in _READS | SEARCHES | _SCRIPTED:
+        return True
+    files = (*command.reads, *files_of(command=command))
+    named = (*files, command.folder) if files else ()
+    return any(_UNKNOWN.search(one) is not None for one in named)
 
 
 def _of_web(command: Command) -> Found | None:
@@ -310,16 +302,13 @@ def _of_web(command: Command) -> Found | None:
     if not given:
         is_help = not _HELP.isdisjoint(command.words[1:])
         return None if is_help else Found(reason=f"web: {command.program}", source=command.program)
-    found = (of_url(url=one) for one in given)
-    return next((one for one in found if one is not None), None)
+    return next((one for one in (of_url(url=url) for url in given) if one is not None), None)
 
 
 def _of_forge(command: Command) -> Found | None:
-    words = command.words
-    verbs = shell_commands.operands(words=words, letters="R", names=_FORGE_NAMES)[:2]
-    if not verbs or verbs[0] in _ARE_NO_TALK:
-        return None
-    if verbs[0] in _SUBJECTS and not _SAY_NOTHING.isdisjoint(verbs[1:]):
+    verbs = _operands(command)[:2]
+    is_quiet = not verbs or verbs[0] in _ARE_NO_TALK
+    if is_quiet or (verbs[0] in _SUBJECTS and not _SAY_NOTHING.isdisjoint(verbs[1:])):
         return None
     named = f"{command.program} {verbs[0]}"
     return Found(reason=f"issue or mail: {named}", source=named)
@@ -329,28 +318,77 @@ def _of_git(command: Command, place: Place) -> Found | None:
     """Return what git brings: a repository that is cloned, or one that lies elsewhere."""
     verb, *given = _operands(command) or ("",)
     if verb == "clone" and given:
-        return _cloned(given[0], command, place)
+        at_host = _AT_A_HOST.match(given[0])
+        if at_host is not None:
+            return Found(reason=f"web: {at_host[1].lower()}", source=given[0])
+        is_address = "://" in given[0]
+        return of_url(url=given[0]) if is_address else _first_outside((given[0],), command, place)
     if verb not in _GIT_READS:
         return None
-    pairs = itertools.pairwise(command.words)
-    folders = (now for option, now in pairs if option == "-C")
+    folders = (now for option, now in itertools.pairwise(command.words) if option == "-C")
     named = (*folders, *(given if "--no-index" in command.words else ()))
-    found = (of_file(path=_at(one, command, place), place=place) for one in named)
-    return next((one for one in found if one is not None), None)
+    return _first_outside(named, command, place)
 
 
-def _cloned(source: str, command: Command, place: Place) -> Found | None:
-    at_host = _AT_A_HOST.match(source)
-    if at_host is not None:
-        return Found(reason=f"web: {at_host[1].lower()}", source=source)
-    if "://" in source:
-        return of_url(url=source)
-    return of_file(path=_at(source, command, place), place=place)
+def _host_of(command: Command) -> str:
+    """Return the other host that a command reads from, empty for none."""
+    if command.program == "ssh":
+        return next(iter(_operands(command)), "").rpartition("@")[2]
+    sources = _copied(command)[0] if command.program in {"scp", "rsync"} else ()
+    return next((one[1] for one in map(_REMOTE.match, sources) if one is not None), "")
 
 
-def _found_by_find(command: Command) -> tuple[str, ...]:
-    """Return the folders whose files `find` hands to a program."""
-    if command.program != "find" or {"-exec", "-execdir"}.isdisjoint(command.words):
-        return ()
-    first = next((n for n, one in enumerate(command.words) if one.startswith("-")), 1)
-    return command.words[1:first]
+def _copied(command: Command) -> tuple[tuple[str, ...], str]:
+    """Return the files that a command copies or moves, and where to; none for any other."""
+    if command.program not in _COPIES:
+        return (), ""
+    given, pairs = _operands(command), itertools.pairwise(command.words)
+    target = next((now for one, now in pairs if one in {"-t", "--target-directory"}), "")
+    if target and command.program in {"cp", "mv"}:
+        return given, f"{target}/"
+    return given[:-1], given[-1] if len(given) > 1 else ""
+
+
+def _carried(command: Command, place: Place) -> Iterator[str]:
+    """Yield the files that a command takes content from without showing it by itself.
+
+    What `find` hands to a program, archives, and what is copied to where it is no more seen to be
+    from outside.
+    """
+    words = command.words
+    if command.program == "find" and not {"-exec", "-execdir"}.isdisjoint(words):
+        yield from itertools.takewhile(lambda one: not one.startswith("-"), words[1:])
+    elif command.program == "unzip":
+        yield from _operands(command)[:1]
+    elif command.program in {"tar", "bsdtar"}:
+        if any(_UNPACKS.match(one) for one in words[1:2]) or any(
+            one in {"--extract", "--list", "--get", "-x", "-t"} for one in words
+        ):
+            pairs = itertools.pairwise(words[1:])
+            yield from (now for one, now in pairs if _ARCHIVE.match(one) and now[:1] != "-")
+    else:
+        sources, target = _copied(command)
+        named = place.named(path=target, within=command.folder)
+        if target and not place.is_outside(path=named):
+            yield from sources
+
+
+def _written(command: Command, *, is_clean: bool) -> Iterator[str]:
+    """Yield the files that a command writes as a whole; copies only of what is no outside's."""
+    words = command.words
+    yield from command.writes
+    if command.program == "tee" and not any(_APPENDS.match(one) for one in words):
+        yield from _operands(command)
+    if not is_clean:
+        return
+    if command.program in WEB and _GOES_ON.isdisjoint(words):
+        named = (now for one, now in itertools.pairwise(words) if _OUTPUTS.match(one) is not None)
+        valued = (one.partition("=")[2] for one in words if one.startswith("--output="))
+        yield from (one for one in (*named, *valued) if one and "://" not in one)
+    sources, target = _copied(command)
+    if not target or any(_KEEPS.match(word) is not None for word in words[1:]):
+        return
+    if "." in target.rpartition("/")[2].strip("."):
+        yield target
+    else:
+        yield from (f"{target.rstrip('/')}/{one.rpartition('/')[2]}" for one in sources[:MADE_MOST])

@@ -5,14 +5,14 @@ acts with one target. A chain of commands is read by its first telling part.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from memory.sessions import external_content, shell_commands
+from memory.sessions import external_content, shell
 from memory.sessions.events import TARGET_MOST, Arguments, Event
 from memory.sessions.external_content import Found, Place
-from memory.sessions.shell_commands import Command
+from memory.sessions.shell import Command
 
 ALSO_MOST: Final = 40  # files of one call, ours
 SERVERS_OF_OURS: Final = external_content.SERVERS_OF_OURS
@@ -234,46 +234,28 @@ def _of_address(act: Act, event: Event, own_servers: frozenset[str]) -> Reading:
 def _of_command(command: str, place: Place) -> Reading:
     """Return the reading of a chain of commands: its first telling part, and the taint of any."""
     text = bare(command=command)
-    parts = shell_commands.of_line(line=_unwrapped(command.strip()))
-    found, writes = _brought(parts, place, command)
-    taint, source = (
-        _why(found[0] if found else None),
-        next((f.source for f in found if f.source), ""),
-    )
+    parts = shell.commands(line=command)
+    found, written = external_content.of_commands(commands=parts, place=place, line=command)
+    source = next((one.source for one in found if one.source), "")
     if _TEST_COMMAND.search(text) is not None:
         act, target = Act.TEST, text
     elif source:
         act, target = Act.FETCH, source
     else:
         act, target = _telling(parts, place) or (Act.RUN, text)
-    return Reading(act=act, target=target[:TARGET_MOST], taint=taint, writes=writes)
-
-
-def _brought(
-    parts: tuple[Command, ...], place: Place, line: str
-) -> tuple[tuple[Found, ...], tuple[str, ...]]:
-    """Return what the commands of a chain bring, and the files outside that they write."""
-    found: list[Found] = []
-    written: frozenset[str] = frozenset()
-    here = place
-    for part in parts:
-        brings = external_content.of_command(command=part, place=here)
-        if brings is not None:
-            found.append(brings)
-        made = external_content.written_by(command=part, place=here)
-        if brings is None:
-            made |= external_content.made_by(command=part, place=here)
-        if made - written:
-            written |= made
-            here = replace(place, written=place.written | written)
-    if not found and any(external_content.is_of_unknown(command=part) for part in parts):
-        found.extend(filter(None, [external_content.of_line(line=line, place=here)]))
-    return tuple(found), tuple(sorted(written))[:WRITES_MOST]
+    return Reading(
+        act=act,
+        target=target[:TARGET_MOST],
+        taint=_why(found[0] if found else None),
+        writes=tuple(sorted(written))[:WRITES_MOST],
+    )
 
 
 def _telling(parts: tuple[Command, ...], place: Place) -> tuple[Act, str] | None:
     """Return what a chain searches for, or the one file that it shows; None for anything else."""
-    telling = tuple(one for one in parts if one.program not in _QUIET and not one.is_fed)
+    telling = tuple(
+        one for one in parts if one.words and one.program not in _QUIET and not one.is_fed
+    )
     first = telling[0] if telling else None
     if first is None:
         return None
