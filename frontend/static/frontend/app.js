@@ -10,4 +10,7 @@ import "./ribbon.js";
 import "./texts.js";
 
 // On a phone the tabs are wider than the page: the one that is open is brought into view.
-document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({
+  block: "nearest",
+  inline: "nearest"
+});

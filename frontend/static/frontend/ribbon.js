@@ -2,7 +2,8 @@
 const bars = () => [...document.querySelectorAll(".ribbon .bar")];
 
 function settle() {
-  const all = bars(), event = Number(document.querySelector("#step-pane [data-event]")?.dataset.event || 0);
+  const all = bars(),
+    event = Number(document.querySelector("#step-pane [data-event]")?.dataset.event || 0);
   if (!all.length) return;
   let stop = all.indexOf(document.activeElement);
   all.forEach((bar, place) => {
@@ -10,11 +11,20 @@ function settle() {
     open ? bar.setAttribute("aria-current", "step") : bar.removeAttribute("aria-current");
     if (open && stop < 0) stop = place;
   });
-  all.forEach((bar, place) => { bar.tabIndex = place === Math.max(0, stop) ? 0 : -1; });
+  all.forEach((bar, place) => {
+    bar.tabIndex = place === Math.max(0, stop) ? 0 : -1;
+  });
 }
+
 function step(event) {
-  const all = bars(), here = all.indexOf(event.target);
-  const to = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: all.length - 1 }[event.key];
+  const all = bars(),
+    here = all.indexOf(event.target);
+  const to = {
+    ArrowLeft: here - 1,
+    ArrowRight: here + 1,
+    Home: 0,
+    End: all.length - 1
+  } [event.key];
   if (here < 0 || to === undefined) return;
   event.preventDefault();
   const next = all[Math.max(0, Math.min(all.length - 1, to))];
