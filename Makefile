@@ -50,6 +50,10 @@ began=$$(date +%s); echo "… installing packages of $(1)"; \
 echo "✓ packages $$(( $$(date +%s) - began )) s"
 endef
 
+TEMPLATES := frontend/templates accounts/templates config/templates
+TEMPLATE_STYLE := --quiet --indent-width 2 --line-length 120
+STATIC := frontend/static/frontend
+
 .DEFAULT_GOAL := run
 .PHONY: run doctor ner test test-nobrowser lint check format lock bench bench-search bench-session bench-ingest
 
@@ -80,6 +84,7 @@ goal-%: $(VENV)/.installed-dev
 # What is found by reading alone.
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
+	$(BIN)/djangofmt $(TEMPLATE_STYLE) --check $(TEMPLATES)
 	$(BIN)/ruff check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
@@ -91,6 +96,9 @@ check: lint
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/djangofmt $(TEMPLATE_STYLE) $(TEMPLATES)
+	$(BIN)/css-beautify -r -n -s 2 $(STATIC)/*.css
+	$(BIN)/js-beautify -r -n -s 2 -w 100 $(STATIC)/*.js
 
 lock: $(VENV)/.installed-dev
 	$(BIN)/uv pip compile $(LOCK_OPTIONS) pyproject.toml -o requirements.lock

@@ -14,6 +14,7 @@ from memory.intake.actions.remember import NewMemory, remember
 from memory.records.queries.views import MemoryView
 from teams.actions.projects import create_project
 from tests.support import people
+from tests.support.browser_client import PageClient
 
 STATEMENT = "Token refresh fails silently when Redis is unreachable; catch ECONNREFUSED."
 HTMX = {"HTTP_HX_REQUEST": "true"}
@@ -48,7 +49,7 @@ def signed_in() -> Callable[[User], Client]:
     """Sign a person in."""
 
     def sign_in(user: User) -> Client:
-        client = Client(raise_request_exception=False)
+        client = PageClient(raise_request_exception=False)
         client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
         return client
 

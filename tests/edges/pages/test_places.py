@@ -14,6 +14,7 @@ from teams.queries import ProjectView, project
 from teams.queries.people import Kind, TeamView, teams
 from tests.conftest import NOW
 from tests.edges.pages.conftest import remembered
+from tests.support.browser_client import PageClient
 
 SETTINGS = "/o/acme/p/shop/settings"
 TEAMS = "/o/acme/settings/teams"
@@ -44,7 +45,7 @@ def core(caller: Caller, shop: str) -> TeamView:
 @pytest.fixture
 def member_pages(member: User) -> Client:
     """The member's browser."""
-    client = Client(raise_request_exception=False)
+    client = PageClient(raise_request_exception=False)
     client.force_login(member, backend="allauth.account.auth_backends.AuthenticationBackend")
     return client
 
