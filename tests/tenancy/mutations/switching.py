@@ -1,12 +1,14 @@
 """Switch one guard off: in the code of this process, in the database, or in a named query.
 
-A mutant names a file of the product, a piece of its text, and what stands there instead. Code is
-exchanged in place, so whoever has imported a function runs the other one; a constant of a module is
-set anew in that module. Nothing is written to the tree.
+A mutant names a definition by its import path (`package.module:function`), a piece of its text, and
+what stands there instead. Code is exchanged in place, so whoever has imported a function runs the
+other one; a constant is set anew in its module. Guards in SQL are named by their file, or as a
+shared table that loses its wall. Nothing is written to the tree.
 """
 
 import ast
 import importlib
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +18,6 @@ from typing import Any, Final
 
 import psycopg
 
-from config import env
 from memory import sql_queries
 
 FUNCTIONS: Final = """
@@ -32,15 +33,15 @@ class Mutant:
     """A guard that is switched off, and the tests that must notice."""
 
     name: str
-    file: str
+    target: str
     old: str
     new: str
     tests: tuple[str, ...]
 
 
-def guard(name: str, file: str, old: str, new: str, *tests: str) -> Mutant:
+def guard(name: str, target: str, old: str, new: str, *tests: str) -> Mutant:
     """Return a guard as the tables name it."""
-    return Mutant(name=name, file=file, old=old, new=new, tests=tests)
+    return Mutant(name=name, target=target, old=old, new=new, tests=tests)
 
 
 class WrongMutant(ValueError):
@@ -49,20 +50,25 @@ class WrongMutant(ValueError):
 
 def is_of_database(mutant: Mutant) -> bool:
     """Say whether the guard is in the database."""
-    return mutant.file == TABLES or (mutant.file.endswith(".sql") and not _is_named(mutant))
+    return mutant.target == TABLES or (mutant.target.endswith(".sql") and not _is_named(mutant))
+
+
+def check(mutant: Mutant) -> None:
+    """Check that a guard of the code has its text once. Raises WrongMutant."""
+    if _is_named(mutant):
+        _named_statements(mutant)
+    else:
+        _changed(mutant)
 
 
 def switch_code(mutant: Mutant) -> None:
     """Switch a guard off in this process. Raises WrongMutant."""
     if _is_named(mutant):
-        _switch_query(mutant)
+        statements = _named_statements(mutant)
+        for name, text in statements.items():
+            statements[name] = text.replace(mutant.old, mutant.new)
         return
-    source = (env.ROOT / mutant.file).read_text(encoding="utf-8")
-    _check_once(mutant, source.count(mutant.old))
-    name = mutant.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    module = importlib.import_module(name)
-    changed = source.replace(mutant.old, mutant.new)
-    line = source[: source.index(mutant.old)].count("\n") + 1
+    module, changed, line = _changed(mutant)
     path = _definition_at(ast.parse(changed), line)
     if path:
         code = compile(changed, str(module.__file__), "exec")
@@ -84,7 +90,7 @@ def switched_database(*, owner_url: str, mutant: Mutant) -> Iterator[None]:
 
 
 def _switch_text(line: psycopg.Connection[Any], mutant: Mutant) -> list[tuple[Any, Any]]:
-    if mutant.file == TABLES:
+    if mutant.target == TABLES:
         line.execute(f"ALTER TABLE {mutant.old} DISABLE ROW LEVEL SECURITY")
         return [(f"ALTER TABLE {mutant.old} ENABLE ROW LEVEL SECURITY", None)]
     whole = [row[0] for row in line.execute(FUNCTIONS) if mutant.old in row[0]]
@@ -102,21 +108,45 @@ def _switch_text(line: psycopg.Connection[Any], mutant: Mutant) -> list[tuple[An
 
 
 def _is_named(mutant: Mutant) -> bool:
-    path = Path(mutant.file)
+    path = Path(mutant.target)
     is_sql_of_memory = path.parts[0] == "memory" and path.parent.name == "sql"
     return is_sql_of_memory and path.suffix == ".sql" and path.name != "functions.sql"
 
 
-def _switch_query(mutant: Mutant) -> None:
-    statements = sql_queries.statements(str(Path(mutant.file).relative_to("memory")))
+def _named_statements(mutant: Mutant) -> dict[str, str]:
+    """Return the named queries of a file. Raises WrongMutant."""
+    statements = sql_queries.statements(str(Path(mutant.target).relative_to("memory")))
     _check_once(mutant, sum(text.count(mutant.old) for text in statements.values()))
-    for name, text in statements.items():
-        statements[name] = text.replace(mutant.old, mutant.new)
+    return statements
+
+
+def _changed(mutant: Mutant) -> tuple[ModuleType, str, int]:
+    """Return the module of a guard, its source without the guard, and the line of that."""
+    name, _, definition = mutant.target.partition(":")
+    module = importlib.import_module(name)
+    source = inspect.getsource(module)
+    lines = source.splitlines(keepends=True)
+    first, last = _lines_of(ast.parse(source), definition, mutant)
+    text = "".join(lines[first - 1 : last])
+    _check_once(mutant, text.count(mutant.old))
+    line = first + text[: text.index(mutant.old)].count("\n")
+    without = text.replace(mutant.old, mutant.new)
+    return module, "".join((*lines[: first - 1], without, *lines[last:])), line
 
 
 def _check_once(mutant: Mutant, times: int) -> None:
     if times != 1:
-        raise WrongMutant(f"{mutant.name}: {mutant.old!r} stands {times} times in {mutant.file}")
+        raise WrongMutant(f"{mutant.name}: {mutant.old!r} stands {times} times in {mutant.target}")
+
+
+def _lines_of(tree: ast.Module, name: str, mutant: Mutant) -> tuple[int, int]:
+    """Return the lines of a function, class or constant of a module. Raises WrongMutant."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = {getattr(node, "name", ""), *(getattr(one, "id", "") for one in targets)}
+        if name in names:
+            return node.lineno, node.end_lineno or node.lineno
+    raise WrongMutant(f"{mutant.name}: there is no {mutant.target}")
 
 
 def _definition_at(tree: ast.Module, line: int) -> tuple[str, ...]:
