@@ -20,9 +20,9 @@ from django.forms import BaseForm
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.actions.signup import ensure_home
+from accounts import live, peppers
+from accounts.actions.people import ensure_home
 from accounts.api import headers
-from accounts.backend import bell, peppers
 from accounts.errors import Conflict, Unavailable
 from accounts.models import User
 
@@ -73,12 +73,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         person: Any = request.user
         super().logout(request)
         if person.pk is not None:
-            bell.ring_person(user_id=person.pk)
+            live.wake_pages_of(user_id=person.pk)
 
     def set_password(self, user: User, password: str) -> None:
         """Set a password; it ends the other sessions, so their open pages look again."""
         super().set_password(user, password)
-        bell.ring_person(user_id=user.pk)
+        live.wake_pages_of(user_id=user.pk)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that limits count; what callers claim themselves does not count."""

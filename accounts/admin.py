@@ -23,9 +23,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.utils import timezone
 
-from accounts import tenancy
+from accounts import free_texts, live, tenancy
 from accounts.actions import operators
-from accounts.backend import bell, free_texts
 from accounts.errors import InvalidInput
 from accounts.models import Invitation, Job, Membership, Organization, Plan, Token, Usage, User
 
@@ -99,7 +98,7 @@ class UserAdmin(Editable):
         operators.note_person(
             operator_id=_operator(request), user_id=obj.pk, fields=tuple(form.changed_data)
         )
-        bell.ring_person(user_id=obj.pk)
+        live.wake_pages_of(user_id=obj.pk)
 
 
 @admin.register(Organization)

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class AccountsConfig(AppConfig):
-    """Registers the app."""
+    """The app of the public schema."""
 
     name = "accounts"
     default_auto_field = "django.db.models.BigAutoField"

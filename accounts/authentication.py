@@ -13,9 +13,8 @@ from uuid import UUID
 
 from redis.exceptions import RedisError
 
-from accounts import tenancy
+from accounts import login_throttle, redis_backoff, tenancy
 from accounts.actions import tokens as token_actions
-from accounts.backend import attempts, resting
 from accounts.caller import Caller
 from accounts.errors import Unavailable
 from accounts.queries import credentials, directory
@@ -75,22 +74,26 @@ def entered(caller: Caller) -> AbstractContextManager[tenancy.Tenant]:
     )
 
 
-def count_try(*, kind: str, address: str, now: datetime, most: int = attempts.GUESSES) -> None:
+def count_try(
+    *, kind: str, address: str, now: datetime, most: int = login_throttle.GUESSES
+) -> None:
     """Count what a stranger does that may not be done without limit.
 
     Raises RateLimited, and Unavailable when it cannot be counted.
     """
     with _counting():
-        attempts.count(kind=kind, address=address, most=most, now_seconds=now.timestamp())
+        login_throttle.count(kind=kind, address=address, most=most, now_seconds=now.timestamp())
 
 
-def check_tries(*, kind: str, address: str, now: datetime, most: int = attempts.GUESSES) -> None:
+def check_tries(
+    *, kind: str, address: str, now: datetime, most: int = login_throttle.GUESSES
+) -> None:
     """Look whether a stranger has tries left, and take none: before a guess is compared.
 
     Raises RateLimited, and Unavailable when it cannot be looked up.
     """
     with _counting():
-        attempts.check(kind=kind, address=address, most=most, now_seconds=now.timestamp())
+        login_throttle.check(kind=kind, address=address, most=most, now_seconds=now.timestamp())
 
 
 @contextmanager
@@ -106,12 +109,12 @@ def _counting() -> Iterator[None]:
 
 def _count_guess(ip: str, now: datetime) -> None:
     """Count a wrong token. Without Redis it is let be: 190 bits are not found by guessing."""
-    if resting.redis.lasts():
+    if redis_backoff.redis.is_active():
         return
     try:
-        attempts.count(kind="token", address=ip, now_seconds=now.timestamp())
+        login_throttle.count(kind="token", address=ip, now_seconds=now.timestamp())
     except (RedisError, OSError) as error:
-        resting.redis.begin()
+        redis_backoff.redis.start()
         log.warning("Wrong tokens are not counted, Redis is away: %s", type(error).__name__)
 
 

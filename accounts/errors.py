@@ -29,7 +29,7 @@ sentences may change.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from accounts.sentences import sentence
+from accounts.messages import message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +179,7 @@ class RateLimited(CairnError):
         """Keep how long to wait, in whole seconds."""
         super().__init__(
             detail=detail,
-            hint=hint or sentence("Try again in {seconds} s.", seconds=retry_after_seconds),
+            hint=hint or message("Try again in {seconds} s.", seconds=retry_after_seconds),
         )
         self.retry_after_seconds = retry_after_seconds
 

@@ -1,8 +1,17 @@
-"""Identifiers: UUIDv7 (RFC 9562), so that keys sort by the time they were made."""
+"""Identifiers: UUIDv7 (RFC 9562), names that people choose, and addresses made of them.
 
+Keys sort by the time they were made. An address is the part after /o/.
+"""
+
+import re
+import unicodedata
+from typing import Final
 from uuid import UUID
 
 import uuid_utils.compat
+
+from accounts.errors import wrong_field
+from accounts.messages import message
 
 
 def new_id() -> UUID:
@@ -16,3 +25,41 @@ def as_uuid(*, text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+NAME_LENGTH: Final = 100  # characters, the column's
+SLUG_LENGTH: Final = 48
+SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,46}[a-z0-9])?\Z")
+NOT_IN_SLUG: Final = re.compile(r"[^a-z0-9]+")
+RESERVED: Final = frozenset({"new"})  # addresses the product uses itself
+NAMELESS: Final = "team"
+
+
+def checked_name(name: str) -> str:
+    """Return a name without surrounding space. Raises InvalidInput pointing at /name."""
+    stripped = name.strip()
+    if 0 < len(stripped) <= NAME_LENGTH and stripped.isprintable():
+        return stripped
+    detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
+    raise wrong_field(pointer="/name", detail=detail)
+
+
+def checked_slug(slug: str) -> str:
+    """Return an address part that can be used. Raises InvalidInput pointing at /slug."""
+    if SLUG.match(slug) and slug not in RESERVED:
+        return slug
+    detail = message(
+        "The address needs 1 to {most} lower-case letters, digits and inner hyphens.",
+        most=SLUG_LENGTH,
+    )
+    raise wrong_field(pointer="/slug", detail=detail)
+
+
+def slug_from(*, name: str, attempt: int) -> str:
+    """Return the address made of a name: `ada` at the first attempt, `ada-2` at the second."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    stem = NOT_IN_SLUG.sub("-", plain).strip("-") or NAMELESS
+    if attempt == 1 and stem not in RESERVED:
+        return stem[:SLUG_LENGTH].strip("-")
+    ending = f"-{attempt}"
+    return stem[: SLUG_LENGTH - len(ending)].strip("-") + ending

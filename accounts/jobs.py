@@ -26,12 +26,11 @@ from django.db.models.functions import Least, Now
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from accounts import tenancy
-from accounts.backend import resting
+from accounts import redis_backoff, tenancy
 from accounts.job_names import NAMES
+from accounts.messages import from_parts, join_messages, message, to_parts
 from accounts.models import Job, Slot
-from accounts.sentences import of_parts, parts_of, sentence, together
-from accounts.sql import doors
+from accounts.tenancy import security_definers
 
 log = logging.getLogger(__name__)
 
@@ -50,11 +49,11 @@ SELECT id FROM accounts_job
 WHERE organization_id = %(organization)s AND name = %(name)s AND key = %(key)s AND state = 'queued'
 FOR SHARE
 """
-GONE: Final = sentence(
+GONE: Final = message(
     "Its worker stopped without finishing it: it crashed, ran out of memory or was killed; tried "
     "again."
 )
-GONE_FOR_GOOD: Final = sentence(
+GONE_FOR_GOOD: Final = message(
     "Its worker stopped without finishing it: it crashed, ran out of memory or was killed "
     "({times} times).",
     times=MAX_CLAIMS,
@@ -72,7 +71,7 @@ class PermanentFailure(Exception):
 
     def __init__(self, *reason: str) -> None:
         """Keep why, in one sentence or several."""
-        self.reason = together(*reason)
+        self.reason = join_messages(*reason)
         super().__init__(self.reason)
 
 
@@ -155,19 +154,21 @@ def put_off(*, name: str, key: str, delay_seconds: int, longest_seconds: int) ->
 
 def wake(*, queue: str, delay_seconds: int = 0) -> None:
     """Tell a worker that its queue has work. A broker that is away is logged; the sweeper helps."""
-    if resting.redis.lasts():
+    if redis_backoff.redis.is_active():
         return
     later = {"countdown": delay_seconds} if delay_seconds else {}
     try:
         current_app.send_task(WAKE_TASK, args=[queue], queue=queue, ignore_result=True, **later)
     except (OperationalError, RedisError, OSError) as error:
-        resting.redis.begin()
+        redis_backoff.redis.start()
         log.warning("No worker woken for %s: %s; the sweeper will.", queue, error)
 
 
 def claim(*, queue: str, worker: str) -> Claim | None:
     """Take the next due job of a queue, or return None. Counts the attempt."""
-    job = doors.claim_job(queue=queue, worker=worker, lease=timedelta(seconds=LEASE_SECONDS))
+    job = security_definers.claim_job(
+        queue=queue, worker=worker, lease=timedelta(seconds=LEASE_SECONDS)
+    )
     if job is None:
         return None
     return Claim(
@@ -244,8 +245,11 @@ def postpone(*, held: Claim, reason: str) -> None:
 
 def sweep() -> dict[str, int]:
     """Take back jobs whose worker is gone, and wake the queues that have due work."""
-    ended = [_take_back(job_id, organization_id) for job_id, organization_id in doors.lost_jobs()]
-    due = doors.due_queues()
+    ended = [
+        _take_back(job_id, organization_id)
+        for job_id, organization_id in security_definers.lost_jobs()
+    ]
+    due = security_definers.due_queues()
     for queue in due:
         wake(queue=queue)
     requeued, quarantined = (ended.count(s) for s in (Job.State.QUEUED, Job.State.QUARANTINED))
@@ -289,7 +293,7 @@ def last_error(*, name: str) -> str:
     )
     with tenancy.walled(organization_id=organization_id):
         newest = not_done.order_by("-created_at", "-id").values_list("error", "error_parts").first()
-    return "" if newest is None else of_parts(text=newest[0], parts=newest[1])
+    return "" if newest is None else from_parts(text=newest[0], parts=newest[1])
 
 
 def retry_refused(*, names: tuple[str, ...], limit: int) -> int:
@@ -341,7 +345,7 @@ def take_slot(*, name: str, interval_seconds: int) -> bool:
 
 def evict() -> None:
     """Forget finished jobs and slots past their time; failed ones wait for a person."""
-    doors.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
+    security_definers.forget_jobs(age=timedelta(days=KEEP_JOBS_DAYS))
     Slot.objects.filter(starts_at__lt=Now() - timedelta(days=KEEP_SLOTS_DAYS)).delete()
 
 
@@ -369,7 +373,7 @@ def _take_back(job_id: UUID, organization_id: UUID) -> Job.State | None:
 
 def _because(reason: str) -> dict[str, Any]:
     """Return the columns that say why: the text, and what it is made of."""
-    return {"error": str(reason), "error_parts": parts_of(text=reason) if reason else None}
+    return {"error": str(reason), "error_parts": to_parts(text=reason) if reason else None}
 
 
 def _insert(job: Job) -> bool:
@@ -393,7 +397,7 @@ def _queue_again(rows: QuerySet[Job], **changes: Any) -> None:
     except IntegrityError:
         rows.update(
             state=Job.State.CANCELLED,
-            **_because(sentence("A job that does the same waits already.")),
+            **_because(message("A job that does the same waits already.")),
             finished_at=Now(),
             lease_until=None,
         )

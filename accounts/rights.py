@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts.caller import ALL_SCOPES, Caller, Role, TokenScope, is_person, may
 from accounts.errors import Forbidden, InvalidInput, RoleNotSufficient, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 
 CONTRIBUTES: Final = frozenset({TokenScope.READ, TokenScope.WRITE, TokenScope.INDEX})
 SCOPES: Final[Mapping[Role, frozenset[TokenScope]]] = {
@@ -56,7 +56,7 @@ def check_not_above(*, caller: Caller, role: Role) -> None:
     """Raise RoleNotSufficient when `role` is stronger than the caller's own."""
     if outranks(role=role, other=caller.role):
         raise RoleNotSufficient(
-            detail=sentence(
+            detail=message(
                 "As {own} you cannot give, change or remove the role {role}.",
                 own=caller.role,
                 role=role,
@@ -95,17 +95,17 @@ def check_lends(
         raise _refused("/scopes", "A token needs at least one scope.", _words(lendable))
     if not scopes <= lendable:
         surplus = _words(scopes - lendable)
-        detail = sentence("You cannot give the scope {names}.", names=surplus)
+        detail = message("You cannot give the scope {names}.", names=surplus)
         raise _refused("/scopes", detail, _words(lendable))
     if caller.bound_projects is None:
         return
     if projects is None or not set(projects) <= set(caller.bound_projects):
-        fewer = (sentence("fewer"),)
+        fewer = (message("fewer"),)
         raise _refused("/projects", "The token would reach more projects than this one.", fewer)
 
 
 def _refused(pointer: str, detail: str, possible: tuple[str, ...]) -> InvalidInput:
-    hint = sentence("Possible: {names}.", names=possible)
+    hint = message("Possible: {names}.", names=possible)
     return wrong_field(pointer=pointer, detail=detail, hint=hint, code="not_yours_to_give")
 
 

@@ -21,12 +21,12 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 
 from accounts import audit, jobs, tenancy
-from accounts.actions import leaks
+from accounts.actions import tokens
 from accounts.audit import Origin, Surface
-from accounts.backend.sessions import SessionStore
 from accounts.errors import CairnError, Unavailable
 from accounts.jobs import Claim
-from accounts.sentences import sentence, together
+from accounts.messages import join_messages, message
+from accounts.sessions import SessionStore
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def evict(interval_seconds: int) -> None:
 @jobs.handler("accounts.tell_leak")
 def tell_leak(claim: Claim) -> Mapping[str, Any]:
     """Tell the owner of a token that it was found in the open."""
-    return {"told": leaks.tell_owner(token_id=UUID(claim.payload["token"]))}
+    return {"told": tokens.tell_owner(token_id=UUID(claim.payload["token"]))}
 
 
 def run(*, held: Claim) -> None:
@@ -92,16 +92,16 @@ def run(*, held: Claim) -> None:
         except jobs.PermanentFailure as error:
             jobs.fail(held=held, reason=error.reason, permanent=True)
         except Unavailable as error:
-            jobs.postpone(held=held, reason=together(error.detail, error.hint))
+            jobs.postpone(held=held, reason=join_messages(error.detail, error.hint))
         except CairnError as error:
-            jobs.fail(held=held, reason=together(error.detail, error.hint), permanent=False)
+            jobs.fail(held=held, reason=join_messages(error.detail, error.hint), permanent=False)
         except SoftTimeLimitExceeded:
-            reason = sentence(
+            reason = message(
                 "It ran longer than {seconds} s and was stopped.", seconds=settings.JOB_SECONDS
             )
             jobs.fail(held=held, reason=reason, permanent=False)
         except MemoryError:
-            reason = sentence(
+            reason = message(
                 "It needed more memory than the {most} MB of a job.", most=settings.JOB_MEMORY_MB
             )
             jobs.fail(held=held, reason=reason, permanent=False)
@@ -145,7 +145,7 @@ def _is_held(held: Claim) -> bool:
 def _reason(error: Exception) -> str:
     """Say what kind of error it was, without its text: that may hold content."""
     kind: Any = type(error)
-    return sentence(
+    return message(
         "Unexpected {kind}; the log has it under this job's id.",
         kind=f"{kind.__module__}.{kind.__qualname__}",
     )

@@ -13,6 +13,6 @@ class ConfigConfig(AppConfig):
     name = "config"
 
     def ready(self) -> None:
-        """Import the application and the handlers of all jobs."""
+        """Import the Celery application and the handlers of all jobs."""
         for module in HOLDS_TASKS:
             import_module(module)

@@ -17,7 +17,7 @@ from channels.routing import URLRouter  # noqa: E402
 from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E402
 from channels.sessions import CookieMiddleware  # noqa: E402
 
-from accounts.backend import patience  # noqa: E402
+from accounts import timeouts  # noqa: E402
 from config import collecting, throttling  # noqa: E402
 from frontend.routing import websocket_urlpatterns  # noqa: E402
 from memory.mcp import app as mcp  # noqa: E402
@@ -25,7 +25,7 @@ from memory.secrets import secret_catalog  # noqa: E402
 
 DATABASE_SILENCE_S = 20  # longer than any statement of a request
 
-patience.bound(seconds=DATABASE_SILENCE_S)
+timeouts.limit_silence(seconds=DATABASE_SILENCE_S)
 Thread(target=secret_catalog.prepare, name="rules about secrets", daemon=True).start()
 sockets = AllowedHostsOriginValidator(CookieMiddleware(URLRouter(websocket_urlpatterns)))
 agents = mcp.asgi_app(counter=throttling.counter)

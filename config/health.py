@@ -24,10 +24,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from kombu.exceptions import OperationalError as BrokerFault
 
-from accounts import schema
-from accounts.backend import defaults
 from accounts.models import SchemaStep
-from accounts.sql import doors, walls
+from accounts.tenancy import provisioning, rls, security_definers
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import name_reader, weights
@@ -113,7 +111,7 @@ def check_migrations() -> Check:
     if missing:
         detail = f"{len(missing)} migrations of the shared tables are missing, first {missing[0]}"
         return _wrong("migrations", detail, "Run: manage.py migrate")
-    if unset := defaults.missing():
+    if unset := rls.missing_connection_defaults():
         return _wrong(
             "migrations", f"connections start without {unset[0]}", "Run: manage.py migrate"
         )
@@ -125,7 +123,7 @@ def check_tenants() -> Check:
     on_disk = MigrationLoader(None).disk_migrations or {}
     wanted = {".".join(name) for name in on_disk if name[0] in settings.TENANT_APPS}
     uncaptured = wanted - set(SchemaStep.objects.values_list("name", flat=True))
-    late = len(schema.behind())
+    late = len(provisioning.behind())
     if uncaptured or late:
         detail = f"{len(uncaptured)} steps are not captured and {late} organizations are behind"
         return _wrong("organizations", detail, "Run: manage.py migrate_tenants")
@@ -147,7 +145,7 @@ def check_beat() -> Check:
 
 def check_jobs() -> Check:
     """Look for jobs that wait for something that is away, and for due ones that nobody does."""
-    found = doors.held_up()
+    found = security_definers.held_up()
     if found.waiting:
         fix = "They are tried again by themselves; mend what they wait for."
         return _wrong("jobs", f"{found.waiting} wait: {found.reason}", fix)
@@ -159,7 +157,7 @@ def check_jobs() -> Check:
 
 def check_quarantine() -> Check:
     """Count the jobs that were put aside and wait for a person."""
-    put_aside = doors.held_up().put_aside
+    put_aside = security_definers.held_up().put_aside
     if put_aside:
         fix = "See why: GET /api/v1/jobs?state=quarantined; then POST /api/v1/jobs/{id}/retry"
         return _wrong("quarantine", f"{put_aside} jobs were put aside", fix)
@@ -168,10 +166,10 @@ def check_quarantine() -> Check:
 
 def check_wall() -> Check:
     """Look whether row-level security holds for the role this program connects as."""
-    return judge_powers(powers=walls.powers())
+    return judge_powers(powers=rls.powers())
 
 
-def judge_powers(*, powers: walls.Powers) -> Check:
+def judge_powers(*, powers: rls.Powers) -> Check:
     """Say what the role could do past the second wall."""
     fix = "Run: manage.py roles"
     if powers.is_superuser or powers.bypasses:

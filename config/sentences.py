@@ -18,7 +18,7 @@ PROGRAMS: Final = frozenset(  # folders
     {"api", "client", "config", "evaluation", "management", "mcp"}
 )
 KEYWORD: Final = re.compile(r"_*(?:\w+_)?(?:detail|hint)\Z", re.IGNORECASE)
-SENTENCE: Final = "sentence"
+SENTENCE: Final = "message"
 TITLE: Final = "title"
 ERRORS: Final = "errors.py"
 
@@ -95,7 +95,7 @@ def _of_value(value: ast.expr) -> Iterator[Found]:
         for one in value.values:
             yield from _of_value(one)
     elif isinstance(value, ast.JoinedStr | ast.BinOp) or _is_of_text(value):
-        fault = "is put together where it is raised; use sentence() with a constant and its values"
+        fault = "is put together where it is raised; use message() with a constant and its values"
         yield Found(text=ast.unparse(value), line=value.lineno, fault=fault)
 
 

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
-from accounts.sentences import sentence
+from accounts.messages import message
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Counter:
         left = WINDOW_SECONDS - passed
         if used > self.limit:
             raise RateLimited(
-                detail=sentence("More than {most:,} calls a minute.", most=self.limit),
+                detail=message("More than {most:,} calls a minute.", most=self.limit),
                 retry_after_seconds=left,
             )
         return {

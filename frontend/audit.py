@@ -14,10 +14,10 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from accounts.caller import Caller
-from accounts.queries import people
+from accounts.queries.directory import people
 from frontend import words
 from frontend.words import Name
-from teams.formulas.chain import Entry
+from teams.audit.chain import Entry
 
 ACTS: Final[Mapping[str, Name]] = {
     "organization.created": gettext_lazy("made the organization"),

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
-from accounts.queries import people
+from accounts.queries.directory import people
 from frontend.words import Name
 from memory.records.queries.views import MemoryView
 from memory.review.conflict_rules import Bar, Verdict

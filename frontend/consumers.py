@@ -23,13 +23,13 @@ from django.conf import settings
 from django.db import DatabaseError
 from django.utils import translation
 
+from accounts import live as bell
 from accounts import tenancy
 from accounts.authentication import caller_from_session, entered
-from accounts.backend import bell
 from accounts.caller import Caller
 from accounts.errors import NotFound
 from accounts.identifiers import as_uuid
-from accounts.queries import person_of
+from accounts.sessions import person_of
 from frontend import live
 from teams.changes import GROUP
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
-from accounts.queries import people
+from accounts.queries.directory import people
 from frontend import words
 from teams.queries import ChangeView
 

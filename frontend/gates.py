@@ -11,8 +11,7 @@ from accounts.caller import Caller
 from frontend.words import Name
 from memory.intake import queries as intake_queries
 from memory.records.gates import Thresholds
-from teams.queries import ProjectView
-from teams.queries.places import GATES, WHOLE
+from teams.queries import GATES, WHOLE, ProjectView
 
 DAYS: Final = 30
 ENDS: Final[tuple[tuple[str, str, Name, Name], ...]] = (  # outcome, gate, its name, what it means

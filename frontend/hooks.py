@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.caller import Caller
 from frontend.words import Name
-from teams.queries.hooks import Hook, hooks_of
+from teams.queries import Hook, hooks_of
 
 WORDS: Final[Mapping[Hook, tuple[Name, Name]]] = {
     Hook.BRIEF: (

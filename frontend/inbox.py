@@ -6,7 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller, TokenScope, may
-from accounts.queries import people
+from accounts.queries.directory import people
 from frontend import conflicts, words, words_of_sessions
 from frontend.conflicts import Card
 from frontend.words import Name, name_of
@@ -18,7 +18,7 @@ from memory.review.queries.conflicts import ConflictView
 from memory.review.queries.proofs import Proof
 from memory.review.queries.reviews import Counts, Decided, Due, DuePage, DuePlace, Item
 from memory.taxonomy import Scope
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 PAGE_SIZE: Final = 50  # rows at first, and more at a time
 ROWS_MOST: Final = 500  # what lies behind is reached by deciding

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.caller import Caller, may
 from accounts.caller import TokenScope as Scope
-from accounts.queries import people
+from accounts.queries.directory import people
 from frontend import figures, words_of_sessions
 from frontend.words import Name, name_of
 from memory.customization.queries import trust_levels

@@ -1,6 +1,6 @@
 """What refusals say, in the reader's language.
 
-A refusal comes in English (`accounts.sentences`); the catalog has the French of every sentence that
+A refusal comes in English (`accounts.messages`); the catalog has the French of every sentence that
 the sources raise, which `config.translations` checks. Programs are always answered in English.
 """
 
@@ -11,9 +11,9 @@ from typing import Final
 from django.utils.formats import number_format
 from django.utils.translation import gettext
 
-from accounts.backend import free_texts
+from accounts import free_texts
 from accounts.caller import Role, TokenScope
-from accounts.sentences import Sentence, Sentences, Value
+from accounts.messages import Message, MessageList, Value
 from frontend import words
 from memory.intake.actions.remember import SENT_AGAIN
 from memory.secrets.secrets import SecretKind
@@ -38,9 +38,9 @@ def said(*, sentence: str) -> str:
     """
     if not sentence:
         return ""  # gettext says the head of the catalog for it
-    if isinstance(sentence, Sentences):
+    if isinstance(sentence, MessageList):
         return " ".join(said(sentence=one) for one in sentence.several)
-    if not isinstance(sentence, Sentence):
+    if not isinstance(sentence, Message):
         return gettext(sentence)
     template = gettext(sentence.template)
     if template == sentence.template:
@@ -69,7 +69,7 @@ def noted(*, reason: str) -> str:
 def _shown(value: Value) -> str:
     if isinstance(value, tuple):
         return ", ".join(_shown(one) for one in value)
-    if isinstance(value, Sentence):
+    if isinstance(value, Message):
         return said(sentence=value)
     if isinstance(value, str):
         return str(words.name_of(NAMES[type(value)], value)) if type(value) in NAMES else value

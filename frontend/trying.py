@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.queries import TokenView
+from accounts.queries.credentials import TokenView
 from frontend.words import Name
 from memory.injection.actions.try_connection import Outcome
 

@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class GraphConfig(AppConfig):
-    """Registers the app."""
+    """The app of code and knowledge as a graph."""
 
     name = "graph"
     default_auto_field = "django.db.models.BigAutoField"

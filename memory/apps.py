@@ -14,4 +14,4 @@ class MemoryConfig(AppConfig):
     def ready(self) -> None:
         """Let the apps below ask what a secret looks like."""
         judge = import_module("memory.secrets.secret_catalog")
-        import_module("accounts.backend.free_texts").open_door(judge=judge)
+        import_module("accounts.free_texts").open_door(judge=judge)

@@ -19,8 +19,8 @@ from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound
 from accounts.identifiers import as_uuid
 from accounts.jobs import Claim
-from accounts.queries import absent
-from accounts.queries.absent import Beginner
+from accounts.queries import directory
+from accounts.queries.directory import Initiator
 from memory.documents.actions.run_import import fail_import, run_import
 from memory.documents.queries import imports
 from memory.entities.actions import enrich_entities, join_names, read_names
@@ -39,8 +39,7 @@ from memory.observer.actions.synthesize import queue_weekly, synthesize
 from memory.review.rollback import execute
 from memory.sessions.actions import session_upkeep
 from memory.topics import actions as topics_actions
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 log = logging.getLogger(__name__)
 
@@ -149,11 +148,11 @@ def roll_back_what_was_chosen(claim: Claim) -> Mapping[str, Any]:
         raise jobs.PermanentFailure(error.detail, error.hint) from error
 
 
-def _who_began(began: Beginner) -> Caller:
+def _who_began(began: Initiator) -> Caller:
     """Return who began something, with the rights they have now. Raises Forbidden when gone."""
     now = timezone.now()
-    absent.check_token(beginner=began, now=now)
-    caller = absent.caller_of(beginner=began, now=now)
+    directory.check_token(beginner=began, now=now)
+    caller = directory.caller_of(beginner=began, now=now)
     require(caller=caller, act=Act.WRITE)
     return replace(caller, agent=began.agent)
 

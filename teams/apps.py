@@ -6,7 +6,7 @@ from django.apps import AppConfig
 
 
 class TeamsConfig(AppConfig):
-    """Registers the app."""
+    """The app of projects, teams and visibility."""
 
     name = "teams"
     default_auto_field = "django.db.models.BigAutoField"

@@ -14,9 +14,8 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
-from accounts import tenancy
+from accounts import bulk_insert, live, tenancy
 from accounts.audit import Actor
-from accounts.backend import bell, rows
 from teams.models import Change
 
 GROUP: Final = "changes"
@@ -93,6 +92,6 @@ def take_turn() -> None:
 
 def _write(entries: tuple[Change, ...]) -> None:
     take_turn()
-    rows.insert_all(rows=entries)
+    bulk_insert.insert_rows(rows=entries)
     group = tenancy.group(GROUP)
-    transaction.on_commit(lambda: bell.ring(group=group))
+    transaction.on_commit(lambda: live.wake_pages(group=group))

@@ -1,9 +1,60 @@
-"""Refuse what a caller's role or credential does not allow."""
+"""Who may do what in an organization: the table of roles and acts, and the refusal.
+
+A role is a person's part; a token only narrows it (`accounts.caller`). Personal memories stay their
+author's whatever the role: that is visibility, not an act.
+"""
+
+from enum import StrEnum
 
 from accounts.caller import Caller, Role, TokenScope
-from accounts.sentences import sentence
+from accounts.messages import message
 from teams.errors import RoleNotSufficient
-from teams.roles import Act, allows
+
+
+class Act(StrEnum):
+    """Everything that needs a permission."""
+
+    READ = "read"
+    WRITE = "write"
+    TEACH = "teach"
+    CONFIRM = "confirm"
+    DISPUTE = "dispute"
+    SETTLE = "settle"
+    VERIFY = "verify"
+    RESTORE = "restore"
+    MERGE = "merge"
+    SET_GOVERNANCE = "set_governance"
+    MANAGE_MEMBERS = "manage_members"
+    MANAGE_PROJECTS = "manage_projects"
+    MANAGE_SETTINGS = "manage_settings"
+    MANAGE_TOKENS_OF_OTHERS = "manage_tokens_of_others"
+    DELETE_ORGANIZATION = "delete_organization"
+    BILLING = "billing"
+
+
+_VIEWER = frozenset({Act.READ})
+_MEMBER = _VIEWER | {Act.WRITE, Act.TEACH, Act.CONFIRM, Act.DISPUTE}
+_STEWARD = _MEMBER | {Act.SETTLE, Act.VERIFY, Act.RESTORE, Act.MERGE, Act.SET_GOVERNANCE}
+_ADMIN = _STEWARD | {
+    Act.MANAGE_MEMBERS,
+    Act.MANAGE_PROJECTS,
+    Act.MANAGE_SETTINGS,
+    Act.MANAGE_TOKENS_OF_OTHERS,
+}
+
+ACTS: dict[Role, frozenset[Act]] = {  # each role may also what the next one may
+    Role.OWNER: _ADMIN | {Act.DELETE_ORGANIZATION, Act.BILLING},
+    Role.ADMIN: _ADMIN,
+    Role.STEWARD: _STEWARD,
+    Role.MEMBER: _MEMBER,
+    Role.VIEWER: _VIEWER,
+}
+
+
+def allows(*, role: Role, act: Act) -> bool:
+    """Say whether a role may do something."""
+    return act in ACTS[role]
+
 
 READ_ACTS = frozenset({Act.READ})
 
@@ -13,12 +64,12 @@ def require(*, caller: Caller, act: Act) -> None:
     needed = TokenScope.READ if act in READ_ACTS else TokenScope.WRITE
     if needed not in caller.scopes:
         raise RoleNotSufficient(
-            detail=sentence("This credential has no {scope} scope.", scope=needed),
-            hint=sentence("Create a token with the {scope} scope.", scope=needed),
+            detail=message("This credential has no {scope} scope.", scope=needed),
+            hint=message("Create a token with the {scope} scope.", scope=needed),
         )
     if not allows(role=caller.role, act=act):
         able = tuple(role for role in Role if allows(role=role, act=act))
         raise RoleNotSufficient(
-            detail=sentence("Your role, {role}, may not do this.", role=caller.role),
-            hint=sentence("It takes one of these roles: {roles}.", roles=able),
+            detail=message("Your role, {role}, may not do this.", role=caller.role),
+            hint=message("It takes one of these roles: {roles}.", roles=able),
         )

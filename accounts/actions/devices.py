@@ -10,12 +10,11 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from accounts import audit, rights, tenancy
+from accounts import audit, device_grants, free_texts, rights, tenancy
 from accounts.actions import tokens
 from accounts.actions.tokens import NAME_LENGTH, IssuedToken, NewToken
-from accounts.backend import free_texts, grants
-from accounts.backend.grants import Asked, Codes, Decision
 from accounts.caller import Caller, TokenScope
+from accounts.device_grants import Asked, Codes, Decision
 from accounts.errors import (
     Conflict,
     Forbidden,
@@ -28,8 +27,8 @@ from accounts.errors import (
     wrong_field,
 )
 from accounts.identifiers import new_id
-from accounts.queries import devices, directory
-from accounts.sentences import sentence
+from accounts.messages import message
+from accounts.queries import directory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +51,18 @@ def ask(*, client: str, address: str, scopes: tuple[TokenScope, ...], now: datet
     """Begin: keep what a program asks for. Raises InvalidInput for a name that cannot be shown."""
     name = client.strip()
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = sentence("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
+        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
         raise wrong_field(pointer="/client", detail=detail)
     free_texts.check(texts={"/client": name})
     asked = Asked(id=new_id(), client=name, address=address, scopes=scopes, asked_at=now)
-    return grants.begin(asked=asked)
+    return device_grants.begin(asked=asked)
 
 
 def approve(*, caller: Caller, user_code: str, lent: Lent) -> Asked:
     """Let a program have a token of the caller's. Raises NotFound, Conflict, InvalidInput."""
     user_id = rights.check_holds_tokens(caller=caller)
     rights.check_lends(caller=caller, scopes=lent.scopes, projects=lent.projects)
-    grant = devices.waiting(user_code=user_code)
+    grant = device_grants.waiting(user_code=user_code)
     decision = Decision(
         approved=True,
         user_id=user_id,
@@ -85,7 +84,7 @@ def approve(*, caller: Caller, user_code: str, lent: Lent) -> Asked:
 
 def refuse(*, user_code: str) -> Asked:
     """Refuse a program. Raises NotFound, Conflict."""
-    grant = devices.waiting(user_code=user_code)
+    grant = device_grants.waiting(user_code=user_code)
     _decide(grant.key, Decision(approved=False))
     return grant.asked
 
@@ -96,10 +95,10 @@ def fetch(*, device_code: str, now: datetime) -> Fetched:
     The row of the token is what says that it was fetched, so a fault on the way loses none.
     Raises GrantPending, SlowDown, GrantDenied, GrantExpired.
     """
-    grant = grants.of_program(device_code=device_code)
+    grant = device_grants.of_program(device_code=device_code)
     if grant is None:
         raise _expired()
-    decision = grants.decision_of(key=grant.key)
+    decision = device_grants.decision_of(key=grant.key)
     if decision is None:
         raise _not_yet(grant.key)
     if not decision.approved or decision.user_id is None:
@@ -133,12 +132,12 @@ def _fetched(asked: Asked, decision: Decision, user_id: UUID, now: datetime) -> 
 
 
 def _decide(key: str, decision: Decision) -> None:
-    if not grants.decide(key=key, decision=decision):
-        raise devices.decided()
+    if not device_grants.decide(key=key, decision=decision):
+        raise device_grants.decided()
 
 
 def _not_yet(key: str) -> GrantPending | SlowDown:
-    if grants.is_too_soon(key=key):
+    if device_grants.is_too_soon(key=key):
         return _too_soon()
     return GrantPending(
         detail="Nobody has decided yet.", hint="Ask again after the interval, until it expires."
@@ -148,7 +147,7 @@ def _not_yet(key: str) -> GrantPending | SlowDown:
 def _too_soon() -> SlowDown:
     return SlowDown(
         detail="Asked again too soon.",
-        hint=sentence("Wait {seconds} s longer each time.", seconds=grants.INTERVAL_SECONDS),
+        hint=message("Wait {seconds} s longer each time.", seconds=device_grants.INTERVAL_SECONDS),
     )
 
 

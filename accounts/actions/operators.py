@@ -1,4 +1,4 @@
-"""What operators do on the admin site, and the installation's first person.
+"""What operators do on the admin site, the installation's first person, and jobs run again.
 
 An operator's act stands in the audit log of each organization that it touches.
 """
@@ -12,6 +12,7 @@ from allauth.account.models import EmailAddress
 from django.db import transaction
 
 from accounts import audit, jobs
+from accounts.caller import Caller
 from accounts.models import Job, Organization, Token, User
 
 ADMIN_SITE: Final = "admin"  # the interface of operators
@@ -94,3 +95,25 @@ def _note(
         details={"ids": [str(one) for one in ids]} if len(ids) > 1 else None,
         fields=fields,
     )
+
+
+def retry_job(*, caller: Caller, job_id: UUID) -> bool:
+    """Queue a job again that ended without success; False when it is in another state."""
+    with audit.caller_unit(caller=caller):
+        is_done = jobs.retry(job_id=job_id)
+        if is_done:
+            _note_job(caller, "retried", job_id)
+    return is_done
+
+
+def cancel_job(*, caller: Caller, job_id: UUID) -> bool:
+    """Cancel a job that has not begun; False when it is in another state."""
+    with audit.caller_unit(caller=caller):
+        is_done = jobs.cancel(job_id=job_id)
+        if is_done:
+            _note_job(caller, "cancelled", job_id)
+    return is_done
+
+
+def _note_job(caller: Caller, verb: str, job_id: UUID) -> None:
+    audit.append(act=f"job.{verb}", object_type="job", object_id=str(job_id), caller=caller)

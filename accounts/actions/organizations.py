@@ -11,17 +11,16 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import audit, names, rights, schema, tenancy
+from accounts import audit, free_texts, identifiers, rights, tenancy
 from accounts.actions.tokens import MAXIMUM_DAYS
-from accounts.backend import free_texts
 from accounts.caller import DASHBOARD, Caller, Role
 from accounts.errors import AddressTaken, wrong_field
 from accounts.identifiers import new_id
+from accounts.messages import message
 from accounts.models import Membership, Organization
 from accounts.queries import directory
 from accounts.queries.directory import OrganizationView
-from accounts.sentences import sentence
-from accounts.sql import doors
+from accounts.tenancy import provisioning, security_definers
 
 KEEP_EVENTS_MOST: Final = 365  # days, ours
 MAXIMUM_ATTEMPTS: Final = 50  # addresses tried before the id is used as one
@@ -34,13 +33,13 @@ def create_organization(
 
     Without a slug one is made of the name. Raises InvalidInput, AddressTaken for a given slug.
     """
-    name = names.checked_name(name)
+    name = identifiers.checked_name(name)
     if not personal:  # its name is part of an address that mail was sent to
         free_texts.check(texts={"/name": name, "/slug": slug or ""})
     row = _unfinished(user_id=user_id, name=name, slug=slug, personal=personal)
     if row is None:
         row = _reserve(user_id=user_id, name=name, slug=slug, personal=personal, now=now)
-    schema.replay(organization=row)
+    provisioning.replay(organization=row)
     with audit.organization_unit(organization=row):
         Organization.objects.filter(pk=row.pk).update(ready=True)
         founder = audit.Person(user_id=user_id, source_interface=DASHBOARD)
@@ -60,13 +59,13 @@ def change_organization(
     The address stays, and so do tokens made before. Raises InvalidInput, RoleNotSufficient.
     """
     rights.check_manages(caller=caller)
-    checked = names.checked_name(name)
+    checked = identifiers.checked_name(name)
     free_texts.check(texts={"/name": checked})
     if longest_token_days is not None and not 1 <= longest_token_days <= MAXIMUM_DAYS:
-        detail = sentence("Tokens live 1 to {most} days at most.", most=MAXIMUM_DAYS)
+        detail = message("Tokens live 1 to {most} days at most.", most=MAXIMUM_DAYS)
         raise wrong_field(pointer="/longest_token_days", detail=detail)
     if keep_events_days is not None and not 1 <= keep_events_days <= KEEP_EVENTS_MOST:
-        detail = sentence("Events are kept 1 to {most} days.", most=KEEP_EVENTS_MOST)
+        detail = message("Events are kept 1 to {most} days.", most=KEEP_EVENTS_MOST)
         raise wrong_field(pointer="/keep_events_days", detail=detail)
     with audit.caller_unit(caller=caller):
         row = Organization.objects.get(pk=caller.organization_id)
@@ -99,7 +98,7 @@ def _unfinished(
     *, user_id: UUID, name: str, slug: str | None, personal: bool
 ) -> Organization | None:
     wanted = (False, Role.OWNER.value, name, personal)
-    for place in doors.places_of(user_id=user_id):
+    for place in security_definers.places_of(user_id=user_id):
         is_wanted = (place.ready, place.role, place.name, place.personal) == wanted
         if is_wanted and slug in {None, place.slug}:
             with tenancy.walled(organization_id=place.id):
@@ -123,7 +122,7 @@ def _reserve(
         if slug is None:
             _insert_free(row)
         else:
-            _insert_given(row, slug=names.checked_slug(slug))
+            _insert_given(row, slug=identifiers.checked_slug(slug))
         Membership.objects.create(
             organization=row, user_id=user_id, role=Role.OWNER, created_at=now
         )
@@ -133,14 +132,14 @@ def _reserve(
 def _insert_given(row: Organization, *, slug: str) -> None:
     if not _insert(row, slug=slug):
         raise AddressTaken(
-            detail=sentence("The address {slug} is taken.", slug=slug),
+            detail=message("The address {slug} is taken.", slug=slug),
             hint="Choose another one, or leave it out.",
         )
 
 
 def _insert_free(row: Organization) -> None:
     candidates = (
-        names.slug_from(name=row.name, attempt=attempt)
+        identifiers.slug_from(name=row.name, attempt=attempt)
         for attempt in range(1, MAXIMUM_ATTEMPTS + 1)
     )
     if not any(_insert(row, slug=slug) for slug in candidates):

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.db import connection
 
 from accounts.errors import Conflict
-from accounts.sentences import sentence
-from accounts.sql import walls
+from accounts.messages import message
+from accounts.tenancy import rls
 
 PASSWORD_BYTES: Final = 24  # 192 bits, 32 characters
 
@@ -42,23 +42,23 @@ def make_application_role(*, name: str) -> MadeRole:
     given = settings.DATABASES["default"]
     chosen = str(given["USER"]) if knows_owner else name
     with connection.as_owner():  # type: ignore[attr-defined]
-        if walls.powers().role == chosen:
+        if rls.powers().role == chosen:
             raise Conflict(
-                detail=sentence(
+                detail=message(
                     "{role} owns the tables, so it cannot be the application's role too.",
                     role=chosen,
                 ),
                 hint="Give the two addresses two roles, or choose another name.",
             )
         password = str(given["PASSWORD"]) if knows_owner else _new_password(chosen)
-        if password or not walls.has_role(name=chosen):
-            walls.make_role(name=chosen, password=password)
-        is_admitted = walls.are_up()
+        if password or not rls.has_role(name=chosen):
+            rls.make_role(name=chosen, password=password)
+        is_admitted = rls.is_installed()
         if is_admitted:
-            walls.admit(role=chosen)
+            rls.admit(role=chosen)
     shown = "" if knows_owner else password
     return MadeRole(name=chosen, password=shown, is_admitted=is_admitted)
 
 
 def _new_password(name: str) -> str:
-    return "" if walls.has_role(name=name) else secrets.token_urlsafe(PASSWORD_BYTES)
+    return "" if rls.has_role(name=name) else secrets.token_urlsafe(PASSWORD_BYTES)

@@ -1,27 +1,33 @@
-"""Create, rotate and revoke API tokens; note their use.
+"""Create, rotate and revoke API tokens, note their use, and end those that leaked.
 
 Whoever reads a token's text can act as its owner, so only the owner makes or rotates one; managers
-see and revoke the tokens of others.
+see and revoke the tokens of others. Whoever holds the whole text could use the token, so a finder
+needs no other right to end it. The mail about a leak goes out as a job: sending it in the request
+would tell the finder by the time it takes.
 """
 
 import ipaddress
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from smtplib import SMTPException
 from typing import Final
 from uuid import UUID
 
+from django.core.mail import send_mail
 from django.db.models import Q
+from django.template.loader import render_to_string
 
-from accounts import audit, rights, tenancy, tokens
-from accounts.backend import free_texts, peppers
+from accounts import audit, free_texts, jobs, peppers, rights, tenancy, tokens
 from accounts.caller import Caller, TokenScope
-from accounts.errors import Conflict, NotFound, wrong_field
+from accounts.errors import Conflict, InvalidToken, NotFound, Unavailable, wrong_field
 from accounts.identifiers import new_id
-from accounts.models import Token
+from accounts.messages import message
+from accounts.models import Organization, Token
 from accounts.queries import credentials, directory
 from accounts.queries.credentials import Credential, TokenView, token_view
-from accounts.sentences import sentence
+from accounts.tenancy import security_definers
+from accounts.tenancy.security_definers import Presented
 
 DEFAULT_DAYS: Final = 90  # spec: reliability, tokens
 MAXIMUM_DAYS: Final = 365  # which an organization can lower
@@ -135,7 +141,7 @@ def rotate_token(
     """
     rights.check_holds_tokens(caller=caller)
     if not 0 <= overlap_hours <= OVERLAP_HOURS:
-        detail = sentence("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
+        detail = message("The overlap is 0 to {most} hours.", most=OVERLAP_HOURS)
         raise wrong_field(pointer="/overlap_hours", detail=detail)
     with audit.caller_unit(caller=caller):
         old = _locked(credentials.own(caller=caller), token_id)
@@ -233,7 +239,7 @@ def _life(new: NewToken, *, longest_days: int) -> timedelta:
     if new.expires_in_days is None:
         return timedelta(days=min(DEFAULT_DAYS, longest_days))
     if not 1 <= new.expires_in_days <= longest_days:
-        detail = sentence("A token of this organization lives 1 to {most} days.", most=longest_days)
+        detail = message("A token of this organization lives 1 to {most} days.", most=longest_days)
         raise wrong_field(pointer="/expires_in_days", detail=detail)
     return timedelta(days=new.expires_in_days)
 
@@ -281,10 +287,10 @@ def _check_replaceable(old: Token, *, now: datetime) -> None:
 def _check_fields(new: NewToken) -> None:
     name = new.name.strip()
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        detail = sentence("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
+        detail = message("The name needs 1 to {most} printable characters.", most=NAME_LENGTH)
         raise wrong_field(pointer="/name", detail=detail)
     if new.source_interface not in INTERFACES:
-        detail = sentence("The interface is one of: {names}.", names=tuple(INTERFACES))
+        detail = message("The interface is one of: {names}.", names=tuple(INTERFACES))
         raise wrong_field(pointer="/source_interface", detail=detail)
 
 
@@ -297,3 +303,81 @@ def _address(ip: str) -> str | None:
         return str(ipaddress.ip_address(ip.partition("%")[0]))
     except ValueError:
         return None
+
+
+TELL: Final = "accounts.tell_leak"
+LANGUAGES: Final = ("en", "fr")
+FINDER: Final = audit.Person(user_id=None, source_interface="api")
+
+
+def end_leaked(*, text: str, now: datetime) -> int:
+    """End every living token that stands in a text; return how many there were."""
+    return sum(_end_leaked(found, now=now) for found in set(tokens.TOKEN_PATTERN.findall(text)))
+
+
+def tell_owner(*, token_id: UUID) -> bool:
+    """Tell the owner of a token of the entered organization that it leaked and was ended.
+
+    Returns False when the token is no more. Raises Unavailable when no mail can be sent.
+    """
+    with tenancy.unit():
+        row = Token.objects.select_related("user", "organization").filter(pk=token_id).first()
+    if row is None:
+        return False
+    _mail(row, row.organization)
+    return True
+
+
+def _end_leaked(text: str, *, now: datetime) -> bool:
+    row = _living(text, now)
+    if row is None:
+        return False
+    with (
+        tenancy.enter(
+            organization_id=row.organization_id,
+            slug=row.organization_slug,
+            schema_name=row.schema_name,
+        ),
+        tenancy.unit(),
+    ):
+        ended = Token.objects.filter(pk=row.id, revoked_at=None).update(revoked_at=now)
+        if ended:
+            _note_leak(row)
+    return bool(ended)
+
+
+def _living(text: str, now: datetime) -> Presented | None:
+    try:
+        parsed = tokens.parse(text=text)
+    except InvalidToken:
+        return None
+    row = security_definers.present_token(lookup=parsed.lookup_id)
+    if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
+        return None
+    is_over = row.revoked_at is not None or row.expires_at <= now or not row.is_ready
+    return None if is_over else row
+
+
+def _note_leak(row: Presented) -> None:
+    audit.append(
+        act="token.leaked",
+        object_type="token",
+        object_id=str(row.id),
+        caller=FINDER,
+        details={"of": str(row.user_id)},
+    )
+    jobs.enqueue(TELL, payload={"token": str(row.id)}, key=str(row.id))
+
+
+def _mail(row: Token, organization: Organization) -> None:
+    person = row.user
+    language = person.language if person.language in LANGUAGES else LANGUAGES[0]
+    context = {"token": row, "organization": organization, "name": person.name}
+    written = render_to_string(f"accounts/leaked_token.{language}.txt", context)
+    subject, _, body = written.partition("\n")
+    try:
+        send_mail(" ".join(subject.split()), body.lstrip(), None, [person.email])
+    except (SMTPException, OSError) as error:
+        raise Unavailable(
+            detail="The mail server does not answer.", hint="The mail is sent later."
+        ) from error

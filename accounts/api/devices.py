@@ -9,11 +9,10 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 
-from accounts import audit
+from accounts import audit, device_grants
 from accounts.actions import devices, tokens
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.shapes import Field, Record, Several, Text
-from accounts.backend import grants
 from accounts.caller import TokenScope
 
 PAGE: Final = "/device"  # where the person goes
@@ -52,8 +51,8 @@ CODES: Final[dict[str, Any]] = {
     "user_code": "WDJB-MJHT",
     "verification_uri": "https://cairn.example.org/device",
     "verification_uri_complete": "https://cairn.example.org/device?code=WDJB-MJHT",
-    "expires_in": grants.LIVES_SECONDS,
-    "interval": grants.INTERVAL_SECONDS,
+    "expires_in": device_grants.LIVES_SECONDS,
+    "interval": device_grants.INTERVAL_SECONDS,
 }
 TOKEN: Final[dict[str, Any]] = {
     "access_token": "crn_pat_…",
@@ -79,8 +78,8 @@ def ask(ask: Ask) -> Answer:
             "user_code": codes.user_code,
             "verification_uri": page,
             "verification_uri_complete": f"{page}?{urlencode({'code': codes.user_code})}",
-            "expires_in": grants.LIVES_SECONDS,
-            "interval": grants.INTERVAL_SECONDS,
+            "expires_in": device_grants.LIVES_SECONDS,
+            "interval": device_grants.INTERVAL_SECONDS,
         }
     )
 

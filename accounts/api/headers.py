@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from accounts.backend import free_texts
+from accounts import free_texts
 from accounts.errors import InvalidToken
 
 AGENT: Final = "X-Cairn-Agent"

@@ -3,13 +3,12 @@
 from dataclasses import asdict
 from typing import Any, Final
 
-from accounts.actions.work import cancel_job, retry_job
+from accounts.actions.operators import cancel_job, retry_job
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import Conflict
-from accounts.queries import work
-from accounts.queries.work import JobView
+from accounts.queries.jobs import JobView, list_jobs
 
 EXAMPLE: Final[dict[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
@@ -31,7 +30,7 @@ EXAMPLE: Final[dict[str, Any]] = {
 
 def index(ask: Ask) -> Answer:
     """Return a page of jobs, newest first."""
-    page = work.jobs(
+    page = list_jobs.list_jobs(
         caller=ask.caller,
         state=ask.query["state"],
         cursor=ask.cursor,
@@ -63,7 +62,7 @@ def cancel(ask: Ask) -> Answer:
 
 
 def _job(ask: Ask) -> JobView:
-    return work.job(caller=ask.caller, job_id=path_id(ask=ask))
+    return list_jobs.find_job(caller=ask.caller, job_id=path_id(ask=ask))
 
 
 def _not_possible(job: JobView, verb: str, states: str) -> Conflict:
@@ -100,7 +99,7 @@ ENDPOINTS: Final = (
         query=(
             Field(
                 name="state",
-                shape=Text(largest=12, choices=work.STATES),
+                shape=Text(largest=12, choices=list_jobs.STATES),
                 says="Only jobs in this state.",
             ),
         ),

@@ -6,7 +6,7 @@ Both calls need no credential. A report is answered alike whether its tokens are
 from typing import Any, Final
 
 from accounts import tokens
-from accounts.actions import leaks
+from accounts.actions import tokens as leaks
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.shapes import Field, Record, Several, Text
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from accounts.queries.work import STATES
+from accounts.queries.jobs import STATES
 
 TEXT: Final = {"type": "string"}
 WHOLE: Final = {"type": "integer"}

@@ -102,7 +102,7 @@ def create(ask: Ask) -> Answer:
 
 def index(ask: Ask) -> Answer:
     """Return the tokens the caller may see, newest first."""
-    views = credentials.token_list(caller=ask.caller)
+    views = credentials.list_tokens(caller=ask.caller)
     return Answer(body={"items": [_token(view, ask.now) for view in views]})
 
 

@@ -11,13 +11,12 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts import rights, tenancy, tokens
-from accounts.backend import peppers
+from accounts import peppers, rights, tenancy, tokens
 from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import InvalidToken
 from accounts.models import Membership, Token
-from accounts.sql import doors
-from accounts.sql.doors import Presented
+from accounts.tenancy import security_definers
+from accounts.tenancy.security_definers import Presented
 
 SILENT_AFTER: Final = timedelta(hours=24)
 CREATE_HINT: Final = "Create a new one in the settings of the organization, under Tokens."
@@ -70,7 +69,7 @@ class Credential:
     new_digest: str = ""
 
 
-def token_list(*, caller: Caller) -> tuple[TokenView, ...]:
+def list_tokens(*, caller: Caller) -> tuple[TokenView, ...]:
     """Return the tokens the caller may see, newest first: all for managers, else one's own."""
     rows = Token.objects.filter(visible(caller=caller)).select_related("user")
     with tenancy.walled(organization_id=caller.organization_id):
@@ -141,7 +140,7 @@ def verify(*, text: str, now: datetime) -> Credential:
     learns why it is refused.
     """
     parsed = tokens.parse(text=text)
-    row = doors.present_token(lookup=parsed.lookup_id)
+    row = security_definers.present_token(lookup=parsed.lookup_id)
     if row is None or not peppers.is_of(stored=row.digest, text=parsed.text):
         raise tokens.UnknownToken(detail="This token does not exist.", hint=CREATE_HINT)
     return _credential(row, role=_role_alive(row, now=now), text=parsed.text)

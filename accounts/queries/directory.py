@@ -1,4 +1,4 @@
-"""Organizations and the people in them, as frozen values. Only organizations that are ready."""
+"""Organizations, the people in them, and who stands behind work that outlives its request."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts import rights, tenancy
-from accounts.caller import DASHBOARD, Caller, Role
-from accounts.errors import NotFound
-from accounts.models import Membership, Organization
-from accounts.sql import doors
-from accounts.sql.doors import Place
+from accounts.caller import DASHBOARD, Caller, Role, TokenScope
+from accounts.errors import Forbidden, NotFound
+from accounts.models import Membership, Organization, Token
+from accounts.tenancy import security_definers
+from accounts.tenancy.security_definers import JoinedOrganization
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +42,14 @@ class MemberView:
 
 def organizations_of(*, user_id: UUID) -> tuple[OrganizationView, ...]:
     """Return the organizations a person belongs to, the first joined first."""
-    return tuple(_opened_by(row) for row in doors.places_of(user_id=user_id) if row.ready)
+    return tuple(
+        _opened_by(row) for row in security_definers.places_of(user_id=user_id) if row.ready
+    )
 
 
 def organization_of(*, user_id: UUID, slug: str) -> OrganizationView:
     """Return one organization by slug. Raises NotFound also for one the person is not in."""
-    for row in doors.places_of(user_id=user_id):
+    for row in security_definers.places_of(user_id=user_id):
         if row.ready and row.slug == slug:
             return _opened_by(row)
     raise NotFound(detail="There is no such organization.", hint="Check the address.")
@@ -108,7 +110,9 @@ def people(*, caller: Caller, ids: Iterable[UUID]) -> Mapping[UUID, str]:
         return {row.user_id: row.user.name or row.user.email for row in rows.order_by("id")}
 
 
-def organization_view(organization: Organization | Place, *, role: Role) -> OrganizationView:
+def organization_view(
+    organization: Organization | JoinedOrganization, *, role: Role
+) -> OrganizationView:
     """Return a row as a value, for someone with this role in it."""
     return OrganizationView(
         id=organization.id,
@@ -133,5 +137,74 @@ def member_view(row: Membership) -> MemberView:
     )
 
 
-def _opened_by(row: Place) -> OrganizationView:
+def _opened_by(row: JoinedOrganization) -> OrganizationView:
     return organization_view(row, role=Role(row.role))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initiator:
+    """Who began: a person, a token, or a person's token; and with which software."""
+
+    user_id: UUID | None
+    token_id: UUID | None
+    agent: str
+    source_interface: str
+
+
+def caller_of(*, beginner: Initiator, now: datetime) -> Caller:
+    """Return who began as a caller of the entered organization. Raises Forbidden when gone.
+
+    Never a person in person: what goes on without them is an agent's work. A person stays who they
+    are when the token they used has ended; a token that is no person's does not.
+    """
+    tenant = tenancy.current()
+    with tenancy.walled(organization_id=tenant.organization_id):
+        token = _token(beginner.token_id, now)
+        user_id = beginner.user_id or (token.user_id if token is not None else None)
+        role = None if user_id is None else _role(tenant.organization_id, user_id)
+    if role is None:
+        raise Forbidden(
+            detail="Who began this does not belong to the organization any more.",
+            hint="Begin it again with a credential of somebody who does.",
+        )
+    bound = token.projects if token is not None else None
+    scopes = rights.scopes_of(role=Role(role))
+    return Caller(
+        user_id=beginner.user_id,
+        organization_id=tenant.organization_id,
+        organization_slug=tenant.slug,
+        schema_name=tenant.schema_name,
+        role=Role(role),
+        scopes=scopes & {TokenScope.READ, TokenScope.WRITE},
+        bound_projects=None if bound is None else tuple(bound),
+        source_interface=beginner.source_interface,
+        agent=beginner.agent or "cairn",
+        token_id=beginner.token_id,
+    )
+
+
+def check_token(*, beginner: Initiator, now: datetime) -> None:
+    """Check that the token with which something was begun, if one was, is still good.
+
+    Raises Forbidden when it was revoked or has expired.
+    """
+    with tenancy.walled(organization_id=tenancy.current().organization_id):
+        is_good = beginner.token_id is None or _token(beginner.token_id, now) is not None
+    if not is_good:
+        raise Forbidden(
+            detail="The token with which this was begun is not good any more.",
+            hint="Begin it again with a credential of somebody who does.",
+        )
+
+
+def _token(token_id: UUID | None, now: datetime) -> Token | None:
+    if token_id is None:
+        return None
+    return Token.objects.filter(pk=token_id, revoked_at=None, expires_at__gt=now).first()
+
+
+def _role(organization_id: UUID, user_id: UUID) -> str | None:
+    rows = Membership.objects.filter(
+        organization_id=organization_id, user_id=user_id, user__is_active=True
+    )
+    return rows.values_list("role", flat=True).first()

@@ -13,13 +13,13 @@ from typing import Any, Final
 import orjson
 from django.http import HttpRequest, HttpResponse
 
+from accounts import free_texts
 from accounts.api.endpoints import Ask
 from accounts.api.errors import MalformedRequest
-from accounts.backend import free_texts
 from accounts.errors import FieldError
 from config.rest.errors import IdempotencyMismatch, StillRunning
-from teams.actions import idempotency
-from teams.actions.idempotency import Standing
+from teams import idempotency
+from teams.idempotency import Standing
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"

@@ -16,8 +16,8 @@ from psycopg_pool import PoolTimeout, TooManyRequests
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from accounts import free_texts
 from accounts.api.errors import MalformedRequest, UnsupportedMedia
-from accounts.backend import free_texts
 from accounts.errors import (
     CairnError,
     Forbidden,

@@ -19,10 +19,9 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.text import compress_string
 
-from accounts import audit
+from accounts import audit, free_texts
 from accounts.api import headers
 from accounts.audit import Origin, Surface
-from accounts.backend import free_texts
 from config import request_ids, throttling
 from config.rest import problems, rendering
 

@@ -26,7 +26,7 @@ from accounts.caller import Caller, TokenScope
 from accounts.errors import FieldError, InvalidInput
 from config import throttling
 from config.rest import idempotency, pagination, parsing, rendering, versions
-from teams.actions.agents import note_agent
+from teams.actions.people import note_agent
 
 LENGTH_DIGITS: Final = 12  # of a Content-Length that is read, ours
 

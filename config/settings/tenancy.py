@@ -1,7 +1,7 @@
 """Database and tenants: one Postgres schema an organization, entered with SET LOCAL.
 
 Nothing here is kept on a session, so a pooler between transactions may stand in front of Postgres;
-what each connection starts with is stored there (accounts.backend.defaults).
+what each connection starts with is stored there (accounts.tenancy.rls).
 
 Programs connect as DATABASE_URL says. Where DATABASE_OWNER_URL is given, that role owns the tables
 and migrations run as it, in the same database; otherwise one role is both.
@@ -9,7 +9,7 @@ and migrations run as it, in the same database; otherwise one role is both.
 
 import dj_database_url
 
-from accounts.backend import patience
+from accounts import timeouts
 from config.settings.base import ENV
 
 POOL_MINIMUM = 1
@@ -21,7 +21,7 @@ DATABASES = {
     "default": {
         **dj_database_url.parse(
             ENV["DATABASE_URL"] or "postgresql://postgres@localhost/cairn",
-            engine="accounts.backend",
+            engine="accounts.tenancy.database",
         ),
         "OPTIONS": {
             "pool": {
@@ -30,7 +30,7 @@ DATABASES = {
                 "timeout": 10,
                 "max_lifetime": CONNECTION_LIFETIME_S,
                 "reconnect_timeout": RECONNECT_TIMEOUT_S,
-                "connection_class": patience.PatientConnection,
+                "connection_class": timeouts.PatientConnection,
             },
         },
         "DISABLE_SERVER_SIDE_CURSORS": True,  # they would outlive their transaction

@@ -4,14 +4,14 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 
-from accounts.queries import members
+from accounts.queries.directory import members
 from accounts.rights import manages
 from frontend import audit as lines
 from frontend.views import base
 from frontend.views.base import Frame
-from teams.formulas.chain import Entry
-from teams.queries import audit
-from teams.queries.audit import Filters
+from teams.audit.chain import Entry
+from teams.audit.queries import AREAS, Filters
+from teams.audit.queries import page as page_of_audit
 
 LENGTH = 50  # entries a page
 FILE_PAGE = 1_000  # entries read at once for a file
@@ -24,7 +24,7 @@ def log(request: HttpRequest, frame: Frame) -> HttpResponse:
     context: dict[str, object] = {"section": "audit", "now": frame.now}
     if not manages(caller=frame.caller):
         return base.page(request, "pages/settings_audit.html", context, status=403)
-    page = audit.page(
+    page = page_of_audit(
         caller=frame.caller,
         filters=_filters(request.GET),
         cursor=request.GET.get("before") or None,
@@ -47,7 +47,7 @@ def as_csv(request: HttpRequest, frame: Frame) -> HttpResponse:
     entries: list[Entry] = []
     cursor: str | None = None
     while len(entries) < FILE_LENGTH:
-        page = audit.page(
+        page = page_of_audit(
             caller=frame.caller,
             filters=_filters(request.GET),
             cursor=cursor,
@@ -67,7 +67,7 @@ def as_csv(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _filters(asked: QueryDict) -> Filters:
     area = asked.get("area", "")
     return Filters(
-        area=area if area in audit.AREAS else None,
+        area=area if area in AREAS else None,
         actor=_id(asked.get("who", "")),
         object_id=asked.get("thing", "").strip() or None,
         request_id=asked.get("request", "").strip() or None,

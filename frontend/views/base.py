@@ -20,12 +20,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts import tenancy
+from accounts import free_texts, tenancy
 from accounts.authentication import caller_from_session, entered
-from accounts.backend import free_texts
 from accounts.caller import Caller
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
-from accounts.queries import OrganizationView, organizations_of
+from accounts.queries.directory import OrganizationView, organizations_of
 from frontend import messages
 from frontend.languages import speak
 from memory.records.queries import memories

@@ -6,7 +6,7 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from accounts.errors import CairnError, TooLarge, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend import checking
 from frontend.checking import Answer
 from frontend.views import base
@@ -80,7 +80,7 @@ def _handed(request: HttpRequest) -> str:
         )
     if (file.size or 0) > LARGEST_FILE:
         raise TooLarge(
-            detail=sentence("A file of {size} bytes.", size=file.size or 0),
+            detail=message("A file of {size} bytes.", size=file.size or 0),
             hint="Leave out what is generated, or check it in parts.",
         )
     return str(file.read().decode("utf-8-sig", "replace"))

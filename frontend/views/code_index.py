@@ -4,14 +4,14 @@ from django.http import HttpRequest, HttpResponse
 
 from frontend.views import base
 from frontend.views.base import Frame
-from graph.queries import code_index
+from graph.index.queries import code_index as code_index_of_index
 
 
 @base.reader
 def card(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the card alone: for the page that holds it, and for its live refresh."""
     ref = frame.project.slug if frame.project else ""
-    view = code_index.code_index(caller=frame.caller, ref=ref)
+    view = code_index_of_index(caller=frame.caller, ref=ref)
     context = {
         "section": "connections",
         "view": view,

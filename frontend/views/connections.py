@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.identifiers import as_uuid
-from accounts.queries import TokenView, is_silent, state_of, tokens
+from accounts.queries.credentials import TokenView, is_silent, list_tokens, state_of
 from frontend import snippets
 from frontend.trying import ANSWERS, Tried
 from frontend.views import base
@@ -23,9 +23,9 @@ from memory.injection.harnesses import script
 from memory.injection.queries import connections as queries
 from memory.injection.queries import injections
 from memory.injection.queries.injections import Sums
-from teams.actions import pausing
-from teams.queries import pauses
-from teams.roles import Act, allows
+from teams.actions import project_settings
+from teams.permissions import Act, allows
+from teams.queries import pauses_of
 
 NOBODY: Final = UUID(int=0)  # what is no id names no token
 
@@ -75,7 +75,7 @@ def connections(request: HttpRequest, frame: Frame) -> HttpResponse:
 @base.reader
 def steps(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Show the check-list alone, for the live refresh."""
-    known = tokens(caller=frame.caller)
+    known = list_tokens(caller=frame.caller)
     context = {"checklist": _checklist(frame, known), "now": frame.now}
     return base.page(request, "partials/checklist.html", context)
 
@@ -100,7 +100,7 @@ def token(request: HttpRequest, frame: Frame) -> HttpResponse:
 def pause(request: HttpRequest, frame: Frame) -> HttpResponse:
     """Pause or resume the project, or one token in it."""
     named = request.POST.get("token", "")
-    pausing.pause(
+    project_settings.pause(
         caller=frame.caller,
         ref=frame.project.slug if frame.project else "",
         token_id=(as_uuid(text=named) or NOBODY) if named else None,
@@ -123,7 +123,7 @@ def attempt(request: HttpRequest, frame: Frame) -> HttpResponse:
 def _tried(frame: Frame, token_id: UUID) -> Tried:
     ref = frame.project.slug if frame.project else ""
     outcome = try_connection(caller=frame.caller, ref=ref, token_id=token_id, now=frame.now)
-    token = next(one for one in tokens(caller=frame.caller) if one.id == token_id)
+    token = next(one for one in list_tokens(caller=frame.caller) if one.id == token_id)
     return Tried(token=token, said=ANSWERS[outcome])
 
 
@@ -137,7 +137,7 @@ def _may_manage(frame: Frame) -> bool:
 
 def _context(frame: Frame, *, token: str | None) -> dict[str, object]:
     slug = frame.project.slug if frame.project else ""
-    known = tokens(caller=frame.caller)
+    known = list_tokens(caller=frame.caller)
     return {
         "section": "connections",
         "token": token,
@@ -159,7 +159,7 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
     seen = tuple(one for one in living if one.last_used_at is not None)
     reached = queries.milestones(caller=frame.caller, project=slug)
     given = injections.in_project(caller=frame.caller, project=slug)
-    paused = pauses.pauses_of(caller=frame.caller, ref=slug)
+    paused = pauses_of(caller=frame.caller, ref=slug)
     steps = (
         Step(name=_("A token is made"), at=_earliest(one.created_at for one in living)),
         Step(name=_("First call"), at=_earliest(one.last_used_at for one in seen)),

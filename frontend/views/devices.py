@@ -14,10 +14,10 @@ from django.utils import timezone
 from accounts.actions.devices import Lent, approve, refuse
 from accounts.audit import origin
 from accounts.authentication import caller_from_session, check_tries, count_try, entered
-from accounts.backend.grants import Asked, user_code
 from accounts.caller import Caller, TokenScope
+from accounts.device_grants import Asked, user_code, waiting
 from accounts.errors import CairnError, InvalidInput, NotFound, RateLimited
-from accounts.queries import OrganizationView, organizations_of, waiting_device
+from accounts.queries.directory import OrganizationView, organizations_of
 from accounts.rights import scopes_of
 from frontend.views import base
 from teams import queries as places
@@ -84,7 +84,7 @@ def _asked(request: HttpRequest, code: str, now: datetime) -> Asked:
     for kind, address in of_whom:  # before the code is looked up: a right guess is one, too
         check_tries(kind=kind, address=address, now=now, most=TRIES)
     try:
-        return waiting_device(user_code=code).asked
+        return waiting(user_code=code).asked
     except NotFound:
         for kind, address in of_whom:
             count_try(kind=kind, address=address, now=now, most=TRIES)

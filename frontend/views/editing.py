@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from accounts.backend import free_texts
+from accounts import free_texts
 from accounts.errors import CairnError
 from frontend import words
 from frontend.views import base, inbox
@@ -19,7 +19,7 @@ from memory.records.queries.memories import LinkView
 from memory.records.queries.views import MemoryView
 from memory.review.actions.correct import Correction, edit
 from memory.taxonomy import LinkKind, Scope
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 OFFERED_SCOPES = (Scope.PERSONAL.value, Scope.PROJECT.value, Scope.ORGANIZATION.value)
 

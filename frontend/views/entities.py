@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
@@ -17,7 +17,7 @@ from memory.entities.actions.suggest_names import suggest_names
 from memory.entities.rules import EntityType
 from memory.search.actions.filter_values import Narrowing
 from memory.taxonomy import Scope
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 PAGE_SIZE = 60  # names
 MEMORIES = 20  # of one name that are shown; a search shows them all
@@ -125,7 +125,7 @@ def _kind(text: str) -> str | None:
     if text not in TYPES:
         raise InvalidInput(
             detail="There is no such kind of name.",
-            hint=sentence("Use one of: {names}.", names=TYPES),
+            hint=message("Use one of: {names}.", names=TYPES),
         )
     return text
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend import comparisons, learned_weights
 from frontend.comparisons import Line
 from frontend.views import base
@@ -22,9 +22,9 @@ from memory.experiments.queries.experiments import USUAL_DAYS, Proof, Report
 from memory.experiments.queries.phase_weights import weights_of
 from memory.records.queries.views import MemoryView
 from memory.sessions.points import Group
-from teams.actions.change_experiments import change_experiments
-from teams.queries.experiments import PERCENTS
-from teams.roles import Act, allows
+from teams.actions.project_settings import change_experiments
+from teams.permissions import Act, allows
+from teams.queries import PERCENTS
 
 PAGE: Final = "pages/experiments.html"
 DAYS: Final = (30, USUAL_DAYS, 365)
@@ -90,7 +90,7 @@ def _verdict(said: str) -> Verdict:
         return Verdict(said)
     raise wrong_field(
         pointer="/verdict",
-        detail=sentence("Use one of: {names}.", names=tuple(Verdict)),
+        detail=message("Use one of: {names}.", names=tuple(Verdict)),
         hint="Approve or decline what is shown, or take it back.",
         code="choice",
     )

@@ -8,7 +8,7 @@ from frontend.views import base
 from frontend.views.base import Frame
 from frontend.views.places import PROJECT, of_project
 from teams.actions.projects import change_project
-from teams.queries.places import MODE, SPENDING
+from teams.queries import MODE, SPENDING
 
 NONE_SUCH = -1  # what is no number is refused as one that is too small
 

@@ -7,8 +7,8 @@ from accounts.errors import CairnError
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.views.places import PROJECT, of_project
-from teams.actions.switch_hooks import switch_hooks
-from teams.queries.hooks import Hook
+from teams.actions.project_settings import switch_hooks
+from teams.queries import Hook
 
 
 @require_POST

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, NotFound, TooLarge
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend import inbox, words
 from frontend.views import base
 from frontend.views.base import Frame
@@ -207,8 +207,8 @@ def _upload(request: HttpRequest, frame: Frame) -> Upload:
     size = sum(file.size or 0 for file in files)
     if size > LARGEST_UPLOAD:
         raise TooLarge(
-            detail=sentence("{size} bytes in {count} files.", size=size, count=len(files)),
-            hint=sentence("Hand over at most {most} bytes.", most=LARGEST_UPLOAD),
+            detail=message("{size} bytes in {count} files.", size=size, count=len(files)),
+            hint=message("Hand over at most {most} bytes.", most=LARGEST_UPLOAD),
         )
     handed = [(file.name or "upload", file.read()) for file in files]
     pasted = request.POST.get("pasted", "")

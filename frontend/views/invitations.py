@@ -6,11 +6,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.actions.invitations import accept_invitation
+from accounts.actions.members import accept_invitation
 from accounts.audit import origin
 from accounts.authentication import count_try
 from accounts.errors import CairnError, NotFound
-from accounts.queries import invitation_offer
+from accounts.queries.invitations import invitation_offer
 from frontend.languages import speak
 from frontend.views import base
 

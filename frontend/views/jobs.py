@@ -6,14 +6,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from accounts.actions.work import cancel_job, retry_job
+from accounts.actions.operators import cancel_job, retry_job
 from accounts.errors import CairnError, Conflict, InvalidInput
-from accounts.queries import work
+from accounts.queries.jobs import list_jobs as work
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 PAGE = "pages/settings_jobs.html"
 SHOWN = 50  # jobs a page
@@ -41,7 +40,7 @@ def job_change(request: HttpRequest, frame: Frame, job_id: UUID) -> HttpResponse
 
 
 def _change(verb: str, frame: Frame, job_id: UUID) -> None:
-    job = work.job(caller=frame.caller, job_id=job_id)
+    job = work.find_job(caller=frame.caller, job_id=job_id)
     require(caller=frame.caller, act=Act.WRITE)
     acts = {"retry": retry_job, "cancel": cancel_job}
     if verb not in acts:
@@ -53,13 +52,13 @@ def _change(verb: str, frame: Frame, job_id: UUID) -> None:
 def _shown(request: HttpRequest, frame: Frame) -> dict[str, object]:
     state = request.GET.get("state", "")
     state = state if state in work.STATES else ""
-    page = work.jobs(
+    page = work.list_jobs(
         caller=frame.caller,
         state=state or None,
         cursor=request.GET.get("before") or None,
         limit=SHOWN,
     )
-    standing = work.standing(caller=frame.caller, now=frame.now)
+    standing = work.workload(caller=frame.caller, now=frame.now)
     return {
         "section": "jobs",
         "now": frame.now,

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from accounts.authentication import caller_from_session, entered
-from accounts.queries import organizations_of
+from accounts.queries.directory import organizations_of
 from frontend import inspector, listing, words
 from frontend.views import base
 from frontend.views.base import Frame

@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from accounts.backend import free_texts
+from accounts import free_texts
 from accounts.errors import CairnError, InvalidInput
 from frontend import methodologies as forms
 from frontend import words
@@ -20,7 +20,7 @@ from memory.customization.queries import methodologies as queries
 from memory.customization.queries import own_types as added
 from memory.customization.queries.methodologies import MethodologyView
 from memory.sessions.queries import sessions
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 LIST: Final = "pages/settings_methodologies.html"
 ONE: Final = "pages/settings_methodology.html"

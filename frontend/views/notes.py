@@ -15,7 +15,7 @@ from memory.documents.actions.push_note import NewNote, Pushed, push_note, remov
 from memory.documents.queries import notes as queries
 from memory.documents.queries.notes import NoteView
 from memory.taxonomy import Scope
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 SCOPES: Final = (Scope.PROJECT.value, Scope.PERSONAL.value)
 LINES_SHOWN: Final = 3_000  # of a note, ours

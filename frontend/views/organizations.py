@@ -10,16 +10,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.actions.organizations import create_organization
-from accounts.actions.signup import ensure_home
+from accounts.actions.people import ensure_home
 from accounts.errors import CairnError
-from accounts.queries import organizations_of
+from accounts.queries.directory import organizations_of
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.review.queries import overview
 from memory.review.queries.overview import ProjectTally
 from teams.actions.projects import create_project
+from teams.permissions import Act, allows
 from teams.queries import ProjectView
-from teams.roles import Act, allows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,20 +7,19 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, InvalidInput, wrong_field
-from accounts.queries import keep_events_days, members
+from accounts.queries.directory import keep_events_days, members
 from accounts.rights import manages
 from frontend import gates, hooks
 from frontend.views import base
 from frontend.views.base import Frame
 from memory.records.actions.project_access import close_project, open_project
 from teams.actions import people
+from teams.actions.people import create_team, rename_team
 from teams.actions.projects import change_project
-from teams.actions.teams import create_team, rename_team
-from teams.queries.people import Kind, PersonView, people_in
-from teams.queries.people import team as one_team
-from teams.queries.people import teams as team_list
-from teams.queries.places import KEEP_EVENTS, WHOLE
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
+from teams.queries import KEEP_EVENTS, WHOLE, Kind, PersonView, people_in
+from teams.queries import team as one_team
+from teams.queries import teams as team_list
 
 PROJECT = "pages/project_settings.html"
 TEAMS = "pages/settings_teams.html"

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.queries import people, work
+from accounts.queries.directory import people
+from accounts.queries.jobs import list_jobs
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
@@ -24,7 +25,7 @@ from memory.review.rollback.permissions import CHOOSING, Choice
 from memory.review.rollback.queries import COUNTED, Item
 from memory.review.rollback.rules import AT_ONCE, MOST, MOST_REWRITTEN, Fate, Left
 from memory.review.rollback.undo import undo_rollback
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 SHOWN: Final = 50  # memories a page
 MOMENTS: Final = frozenset({"since", "until"})
@@ -171,9 +172,9 @@ def _writers(frame: Frame) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1]))
 
 
-def _job(request: HttpRequest, frame: Frame) -> work.JobView | None:
+def _job(request: HttpRequest, frame: Frame) -> list_jobs.JobView | None:
     job_id = as_uuid(text=request.GET.get("job", ""))
-    return None if job_id is None else work.job(caller=frame.caller, job_id=job_id)
+    return None if job_id is None else list_jobs.find_job(caller=frame.caller, job_id=job_id)
 
 
 def _slug(frame: Frame) -> str:

@@ -6,9 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from accounts.actions.invitations import invite as send_invitation
-from accounts.actions.invitations import resend_invitation, revoke_invitation
-from accounts.actions.members import change_role
+from accounts.actions.members import change_role, resend_invitation, revoke_invitation
+from accounts.actions.members import invite as send_invitation
 from accounts.actions.organizations import KEEP_EVENTS_MOST, change_organization
 from accounts.actions.tokens import (
     DEFAULT_DAYS,
@@ -20,13 +19,15 @@ from accounts.actions.tokens import (
 )
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError, InvalidInput
-from accounts.queries import invitations, keep_events_days, longest_token_days, state_of
-from accounts.queries import members as member_list
-from accounts.queries import tokens as token_list
+from accounts.queries.credentials import list_tokens as token_list
+from accounts.queries.credentials import state_of
+from accounts.queries.directory import keep_events_days, longest_token_days
+from accounts.queries.directory import members as member_list
+from accounts.queries.invitations import invitations
 from accounts.rights import manages, outranks, scopes_of
 from frontend.views import base
 from frontend.views.base import Frame
-from teams.actions.members import leave, remove_member
+from teams.actions.people import leave, remove_member
 
 USUAL_DAYS = (7, 30, 90)
 

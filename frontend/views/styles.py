@@ -15,7 +15,7 @@ from memory.customization.actions.styles import put_style, remove_style
 from memory.customization.queries import styles as queries
 from memory.customization.style import INTERFACES, LONGEST_TEXT, NewStyle, Style
 from memory.taxonomy import Scope
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 STYLES: Final = "pages/settings_styles.html"
 STYLE: Final = "pages/settings_style.html"

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput
 from accounts.identifiers import as_uuid
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend import messages, summary
 from frontend.summary import Card
 from frontend.views import base, sessions
@@ -81,7 +81,7 @@ def _decided(request: HttpRequest, frame: Frame, session_id: UUID) -> SessionDec
     if not is_all and verdict not in SAY:
         raise InvalidInput(
             detail="There is nothing to decide.",
-            hint=sentence("Choose memories, and one of: {names}.", names=tuple(SAY)),
+            hint=message("Choose memories, and one of: {names}.", names=tuple(SAY)),
         )
     return decide_session(
         caller=frame.caller,

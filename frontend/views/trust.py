@@ -14,7 +14,7 @@ from frontend.words import Name
 from memory.review.actions.trust import set_trust
 from memory.review.queries import trust as standings
 from memory.review.queries.trust import TrustView
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 from teams.trust import LEVELS, LevelRow, TrustLevel
 
 NAMES: Final[Mapping[TrustLevel, Name]] = {

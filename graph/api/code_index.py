@@ -10,10 +10,10 @@ from accounts.api.schemas import ID, MOMENT, TEXT, WHOLE, maybe, record, ref, se
 from accounts.api.shapes import Field, Identifier, Record, Several, Text, Whole
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
-from graph.actions.announce_files import Announcement, announce_files
-from graph.actions.take_files import Sent, Taken, take_files
 from graph.code.manifest import LARGEST_FILE, LONGEST_PATH, MOST_FILES, Announced
-from graph.queries.code_index import IndexView, State, code_index
+from graph.index.announce_files import Announcement, announce_files
+from graph.index.queries import IndexView, State, code_index
+from graph.index.take_files import Sent, Taken, take_files
 
 LARGEST_MANIFEST: Final = 25_165_824  # bytes: 50,000 files with long paths; ours
 MOST_SENT: Final = 500  # files of one call

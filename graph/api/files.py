@@ -8,7 +8,7 @@ from accounts.api.schemas import MOMENT, TEXT, WHOLE, maybe, page_of, record, re
 from accounts.api.shapes import Field, Text
 from accounts.caller import TokenScope
 from graph.code.manifest import LONGEST_PATH
-from graph.queries.code_index import FileView, State, SymbolView, files, symbols
+from graph.index.queries import FileView, State, SymbolView, files, symbols
 
 _FILE: Final[Mapping[str, Any]] = {
     "path": "shop/cart.py",

@@ -2,15 +2,69 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from tree_sitter import Node
 
-from graph.code import testing, uses
+from graph.code import languages
 from graph.code.languages import Language
 from graph.code.symbols import File, Match, Scope, text_of
 from graph.code.values import Reference, ReferenceKind
+
+MOST_PATHS = 1_000  # of one declaration
+_WORD = re.compile(r"(?:r#)?[\w$]+|::|[{},*]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One named path: its segments, and what its last one is called here."""
+
+    segments: tuple[str, ...]
+    local: str
+
+
+def unfold(*, text: str) -> tuple[Use, ...]:
+    """Return the paths of a declaration's tree in their order; its last segment may be `*`."""
+    found: list[Use] = []
+    stack: list[tuple[str, ...]] = []
+    segments: tuple[str, ...] = ()
+    alias = ""
+    words = _words(text)
+    for word in words:
+        if word == "as":
+            alias = next(words, "")
+        elif word == "{":
+            stack.append(segments)
+        elif word in {"}", ","}:
+            shared = stack[-1] if stack else ()
+            found.extend(_use(segments, alias) if len(segments) > len(shared) else ())
+            segments, alias = shared, ""
+            if word == "}":
+                segments = _closed(stack)
+        else:
+            segments = (*segments, word)
+        if len(found) >= MOST_PATHS or len(segments) > MOST_PATHS:
+            return tuple(found)
+    return (*found, *_use(segments, alias))
+
+
+def _words(text: str) -> Iterator[str]:
+    return (word for word in _WORD.findall(text) if word != "::")
+
+
+def _closed(stack: list[tuple[str, ...]]) -> tuple[str, ...]:
+    if stack:
+        stack.pop()
+    return ()  # a comma follows, or another closing brace: nothing is left to be named
+
+
+def _use(segments: tuple[str, ...], alias: str) -> Iterator[Use]:
+    if segments[-1:] == ("self",) and len(segments) > 1:
+        segments = segments[:-1]
+    if segments:
+        yield Use(segments=segments, local=alias or segments[-1])
+
 
 LONGEST_TARGET = 200  # characters; longer ones are written by their last name
 MOST_REFERENCES = 20_000  # of a file
@@ -109,7 +163,7 @@ def _customary(target: str, language: Language) -> str:
 
 
 def _used(node: Node) -> Iterator[Placed]:
-    for use in uses.unfold(text=text_of(node)):
+    for use in unfold(text=text_of(node)):
         *module, name = use.segments
         local = "" if name == "*" else use.local
         yield node.start_byte, _import(node, "::".join(module), name, local)
@@ -137,8 +191,8 @@ def _line(node: Node) -> int:
 
 def _tested(file: File) -> Iterator[Reference]:
     """Yield the file that a file of tests is about, where its own name says so."""
-    if testing.is_test_file(path=file.path, language=file.language):
-        name = testing.tested_name(path=file.path)
+    if languages.is_test_file(path=file.path, language=file.language):
+        name = languages.tested_name(path=file.path)
         if name:
             yield Reference(
                 kind=ReferenceKind.TESTS, source="", target=name[:LONGEST_TARGET], line=1

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from posixpath import basename, dirname
 
-from graph.code import builtin_names, project, reach, testing
+from graph.code import languages, name_resolution
 from graph.code.languages import Language
-from graph.code.project import FAMILIES, Project
-from graph.code.reach import Names
+from graph.code.name_resolution import FAMILIES, Names, Project
 from graph.code.values import Edge, Parsed, Place, Reference, ReferenceKind
 from graph.vocabulary import NodeKind
 
@@ -25,8 +24,8 @@ Key = tuple[str, Place, Place | None, str]
 
 def resolve(*, files: Mapping[str, Parsed]) -> tuple[Edge, ...]:
     """Return the edges between all files of a project and what they define, in a fixed order."""
-    surveyed = project.survey(files=files)
-    names = reach.names(project=surveyed)
+    surveyed = name_resolution.survey_project(files=files)
+    names = name_resolution.names(project=surveyed)
     told: dict[Key, Edge] = {}
     for path in sorted(files):
         for edge in _edges(names, path):
@@ -70,8 +69,8 @@ def _defined(surveyed: Project, path: str) -> Iterator[Edge]:
 def _imports(surveyed: Project, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield edges to the files of a module, and to what is taken out of it."""
     source = _source(surveyed, path, reference)
-    files = project.files_of(project=surveyed, path=path, reference=reference)
-    taken = project.meaning(project=surveyed, path=path, reference=reference)
+    files = name_resolution.files_of(project=surveyed, path=path, reference=reference)
+    taken = name_resolution.meaning(project=surveyed, path=path, reference=reference)
     places = dict.fromkeys((*(Place(path=file) for file in files), *taken))
     found = [place for place in places if place.path != path]
     for place in found:
@@ -93,7 +92,7 @@ def _reached(names: Names, path: str, reference: Reference) -> Iterator[Edge]:
     """Yield the edge to what is called or inherited, and that it is tested, from a test."""
     surveyed = names.project
     source = _source(surveyed, path, reference)
-    found = reach.reach(names=names, path=path, reference=reference)
+    found = name_resolution.reach(names=names, path=path, reference=reference)
     if found is None:
         if not _is_builtin(surveyed, path, reference):
             yield Edge(
@@ -147,7 +146,7 @@ def _is_tested(surveyed: Project, edge: Edge) -> bool:
 def _holds_tests(surveyed: Project, path: str) -> bool:
     language = surveyed.files[path].language
     # Rust keeps tests beside what they test, in the same file
-    return language is not None and testing.is_test_file(path=path, language=language)
+    return language is not None and languages.is_test_file(path=path, language=language)
 
 
 def _is_builtin(surveyed: Project, path: str, reference: Reference) -> bool:
@@ -155,7 +154,7 @@ def _is_builtin(surveyed: Project, path: str, reference: Reference) -> bool:
     if language is None or reference.kind is not ReferenceKind.CALLS:
         return False
     head, _, last = reference.target.rpartition(".")
-    brought = builtin_names.METHODS if head else builtin_names.NAMES
+    brought = languages.METHODS if head else languages.NAMES
     return last in brought[language]
 
 

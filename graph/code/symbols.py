@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from graph.code import testing
+from graph.code import languages
 from graph.code.languages import Language
 from graph.code.values import Symbol
 from graph.vocabulary import NodeKind
@@ -63,7 +63,7 @@ class File:
 def scopes(*, matches: Iterable[Match], file: File) -> tuple[Scope, ...]:
     """Return the definitions of a file as they stand inside one another, outer ones first."""
     matches = tuple(matches)
-    is_test_file = testing.is_test_file(path=file.path, language=file.language)
+    is_test_file = languages.is_test_file(path=file.path, language=file.language)
     found = _once(_found(matches, file, is_test_file))
     marks = [match["marks"][0].end_byte for match in matches if "marks" in match]
     nested = _nest(_marked(found, marks) if marks else found)
@@ -207,4 +207,4 @@ def _settled(found: Iterable[Scope], language: Language, is_test_file: bool) -> 
 
 
 def _is_test(scope: Scope, language: Language) -> bool:
-    return testing.is_test_name(name=scope.name, language=language)
+    return languages.is_test_name(name=scope.name, language=language)

@@ -12,7 +12,7 @@ from accounts.api.schemas import FREE
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import NotFound
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.injection.actions import deliver
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads, responses
@@ -95,8 +95,8 @@ def _adapter(name: str) -> Adapter:
     if name in set(Harness):
         return ADAPTERS[Harness(name)]
     raise NotFound(
-        detail=sentence("There is no program {name!r}.", name=name[:60]),
-        hint=sentence("Use one of: {names}.", names=tuple(Harness)),
+        detail=message("There is no program {name!r}.", name=name[:60]),
+        hint=message("Use one of: {names}.", names=tuple(Harness)),
     )
 
 

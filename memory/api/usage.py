@@ -9,7 +9,7 @@ from accounts.api.schemas import TEXT, WHOLE, maybe, record, ref, several
 from accounts.api.shapes import Field, Text
 from accounts.caller import TokenScope
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.api import inputs
 from memory.extraction.queries.usage_report import EARLIEST, Part, Usage, usage
 
@@ -91,7 +91,7 @@ def _day(month: str | None, today: date) -> date:
     raise wrong_field(
         pointer="/month",
         detail="There are no sums of this month.",
-        hint=sentence(
+        hint=message(
             "Ask for one from {first} to {last}.", first=f"{EARLIEST:%Y-%m}", last=f"{today:%Y-%m}"
         ),
         code="month",

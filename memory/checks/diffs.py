@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 
 FILES_MOST: Final = 500  # ours
 HUNKS_MOST: Final = 10_000  # ours
@@ -96,7 +96,7 @@ def read(*, text: str) -> tuple[ChangedFile, ...]:
     found = tuple(one for one in files if one.path)
     if not found:
         raise _refused(
-            sentence("This is no unified diff: it names no file."),
+            message("This is no unified diff: it names no file."),
             hint="Send what `git diff` prints, all of it.",
         )
     return found
@@ -107,7 +107,7 @@ def _step(reader: _Reader) -> None:
     line = _bare(reader.lines[reader.at])
     if _COMBINED.match(line):
         raise _refused(
-            sentence("Line {line} begins a combined diff of a merge.", line=reader.at + 1),
+            message("Line {line} begins a combined diff of a merge.", line=reader.at + 1),
             hint="Compare with one parent: `git diff PARENT MERGE`.",
         )
     found = _GIT.match(line)
@@ -127,7 +127,7 @@ def _open(reader: _Reader, file: _File) -> None:
     reader.files.append(file)
     if len(reader.files) > FILES_MOST:
         raise _refused(
-            sentence("The diff changes more than {most} files.", most=FILES_MOST),
+            message("The diff changes more than {most} files.", most=FILES_MOST),
             hint="Send it in parts, and leave out what is generated.",
         )
 
@@ -176,7 +176,7 @@ def _hunk(reader: _Reader, line: str) -> None:
     reader.hunks += 1
     if reader.hunks > HUNKS_MOST:
         raise _refused(
-            sentence("The diff has more than {most} hunks.", most=HUNKS_MOST),
+            message("The diff has more than {most} hunks.", most=HUNKS_MOST),
             hint="Send it in parts, and leave out what is generated.",
         )
     olds, news = (int(found.group(name) or "1") for name in ("olds", "news"))
@@ -272,9 +272,7 @@ def _bare(line: str) -> str:
 
 def _broken(at: int) -> InvalidInput:
     return _refused(
-        sentence(
-            "The diff cannot be read at line {line}: it is cut short or changed.", line=at + 1
-        ),
+        message("The diff cannot be read at line {line}: it is cut short or changed.", line=at + 1),
         hint="Send what `git diff` prints, all of it.",
     )
 

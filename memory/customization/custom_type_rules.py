@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.taxonomy import MemoryType
 from memory.text.text import check_text
 
@@ -75,7 +75,7 @@ def checked(*, types: Iterable[OwnType]) -> tuple[OwnType, ...]:
     if len(given) > MOST:
         raise wrong_field(
             pointer="/types",
-            detail=sentence("A methodology has at most {most} types of its own.", most=MOST),
+            detail=message("A methodology has at most {most} types of its own.", most=MOST),
             hint="Join some of them.",
             code="too_many",
         )
@@ -109,13 +109,13 @@ def _check(own: OwnType, *, at: str, seen: set[str]) -> None:
         raise wrong_field(
             pointer=f"{at}/base",
             detail="No type of a methodology is a turn of a conversation.",
-            hint=sentence("Use one of: {names}.", names=tuple(BASES)),
+            hint=message("Use one of: {names}.", names=tuple(BASES)),
             code="base",
         )
     if not own.says.strip() or len(own.says) > LONGEST_SAYS or check_text(text=own.says):
         raise wrong_field(
             pointer=f"{at}/says",
-            detail=sentence("Say in 1 to {most} characters what it is.", most=LONGEST_SAYS),
+            detail=message("Say in 1 to {most} characters what it is.", most=LONGEST_SAYS),
             hint="One sentence, for people and for agents that choose a type.",
             code="length",
         )

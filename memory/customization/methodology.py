@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization.phases import METHODOLOGIES, Phase
 from memory.taxonomy import MemoryType
 from memory.text.text import check_text
@@ -78,14 +78,14 @@ def checked(*, name: str, phases: Mapping[str, Any]) -> Methodology:
     if not NAME.match(name):
         raise wrong_field(
             pointer="/name",
-            detail=sentence("{name!r} cannot be the name of a methodology.", name=name[:60]),
+            detail=message("{name!r} cannot be the name of a methodology.", name=name[:60]),
             hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
             code="name",
         )
     if not 1 <= len(phases) <= MOST_PHASES:
         raise wrong_field(
             pointer="/phases",
-            detail=sentence("A methodology has 1 to {most} phases.", most=MOST_PHASES),
+            detail=message("A methodology has 1 to {most} phases.", most=MOST_PHASES),
             hint="Name each of its phases with the one of the six that it is.",
             code="length",
         )
@@ -96,15 +96,15 @@ def _checked_phase(key: str, value: Any) -> Phase:
     if not key.strip() or len(key) > LONGEST_NAME or check_text(text=key):
         raise wrong_field(
             pointer="/phases",
-            detail=sentence("{name!r} cannot be the name of a phase.", name=key[:60]),
-            hint=sentence("Use 1 to {most} characters.", most=LONGEST_NAME),
+            detail=message("{name!r} cannot be the name of a phase.", name=key[:60]),
+            hint=message("Use 1 to {most} characters.", most=LONGEST_NAME),
             code="name",
         )
     if not isinstance(value, str) or value not in set(Phase):
         raise wrong_field(
             pointer=f"/phases/{key}",
-            detail=sentence("{name!r} is none of the six phases.", name=str(value)[:60]),
-            hint=sentence("Use one of: {names}.", names=tuple(Phase)),
+            detail=message("{name!r} is none of the six phases.", name=str(value)[:60]),
+            hint=message("Use one of: {names}.", names=tuple(Phase)),
             code="unknown_phase",
         )
     return Phase(value)
@@ -114,7 +114,7 @@ def _unknown(pointer: str, given: str, known: tuple[str, ...]) -> InvalidInput:
     what = pointer.removeprefix("/")
     return wrong_field(
         pointer=pointer,
-        detail=sentence("There is no {what} {name!r}.", what=what, name=given[:60]),
-        hint=sentence("Use one of: {names}.", names=tuple(sorted(known))),
+        detail=message("There is no {what} {name!r}.", what=what, name=given[:60]),
+        hint=message("Use one of: {names}.", names=tuple(sorted(known))),
         code=f"unknown_{what}",
     )

@@ -16,7 +16,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.taxonomy import Scope, SourceInterface
 from memory.text.text import check_text, visible_text
 
@@ -87,7 +87,7 @@ def check(*, new: NewStyle) -> None:
     if not NAME.match(new.name):
         raise wrong_field(
             pointer="/name",
-            detail=sentence("{name!r} cannot be the name of a style.", name=new.name[:60]),
+            detail=message("{name!r} cannot be the name of a style.", name=new.name[:60]),
             hint="Use 1 to 40 small letters, digits, hyphens and underscores.",
             code="name",
         )
@@ -95,7 +95,7 @@ def check(*, new: NewStyle) -> None:
         raise wrong_field(
             pointer="/scope",
             detail="A style is the organization's or a person's own.",
-            hint=sentence("Use one of these: {names}.", names=SCOPES),
+            hint=message("Use one of these: {names}.", names=SCOPES),
             code="choice",
         )
     _check_text(new.text)
@@ -140,7 +140,7 @@ def _words(text: str) -> str:
 def _check_text(text: str) -> None:
     is_blank = not visible_text(text=text).strip()
     if is_blank or len(text) > LONGEST_TEXT or check_text(text=text):
-        detail = sentence("A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT)
+        detail = message("A style says in 1 to {most} characters how to write.", most=LONGEST_TEXT)
         raise wrong_field(
             pointer="/text",
             detail=detail,
@@ -153,7 +153,7 @@ def _check_topics(topics: tuple[str, ...]) -> None:
     if len(topics) > MOST_TOPICS:
         raise wrong_field(
             pointer="/topics",
-            detail=sentence("A style has at most {most} topics.", most=MOST_TOPICS),
+            detail=message("A style has at most {most} topics.", most=MOST_TOPICS),
             hint="Make a second style for the others.",
             code="length",
         )
@@ -165,8 +165,8 @@ def _check_topics(topics: tuple[str, ...]) -> None:
 def _no_topic(place: int, topic: str) -> InvalidInput:
     return wrong_field(
         pointer=f"/topics/{place}",
-        detail=sentence("{name!r} cannot be a topic.", name=topic[:60]),
-        hint=sentence("Use words, 1 to {most} characters.", most=LONGEST_TOPIC),
+        detail=message("{name!r} cannot be a topic.", name=topic[:60]),
+        hint=message("Use words, 1 to {most} characters.", most=LONGEST_TOPIC),
         code="topic",
     )
 
@@ -176,7 +176,7 @@ def _check_interfaces(interfaces: tuple[str, ...]) -> None:
         if name not in INTERFACES:
             raise wrong_field(
                 pointer=f"/interfaces/{place}",
-                detail=sentence("{name!r} is no tool that sessions come from.", name=name[:60]),
-                hint=sentence("Use one of these: {names}.", names=INTERFACES),
+                detail=message("{name!r} is no tool that sessions come from.", name=name[:60]),
+                hint=message("Use one of these: {names}.", names=INTERFACES),
                 code="choice",
             )

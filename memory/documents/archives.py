@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Final
 
-from accounts.sentences import Sentence, sentence
+from accounts.messages import Message, message
 from memory.documents.candidates import LONGEST_NAME
 from memory.documents.formats import cairn
 
@@ -38,7 +38,7 @@ class Member:
 
     name: str
     data: bytes = b""
-    fault: Sentence | str = ""
+    fault: Message | str = ""
 
 
 def is_archive(*, data: bytes) -> bool:
@@ -52,14 +52,14 @@ def members(*, data: bytes) -> Iterator[Member]:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             yield from _members(archive)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError):
-        yield Member(name="", fault=sentence("The zip is broken or of a kind that is not read."))
+        yield Member(name="", fault=message("The zip is broken or of a kind that is not read."))
 
 
 def _members(archive: zipfile.ZipFile) -> Iterator[Member]:
     left, most = LARGEST_WHOLE, MOST_FILES
     for number, info in enumerate(archive.infolist()):
         if number >= most:
-            detail = sentence("The zip holds more than {most} files.", most=most)
+            detail = message("The zip holds more than {most} files.", most=most)
             yield Member(name="", fault=detail)
             return
         if info.is_dir() or _is_ignored(info.filename):
@@ -70,7 +70,7 @@ def _members(archive: zipfile.ZipFile) -> Iterator[Member]:
             most = MOST_OWN
         yield found
         if left <= 0:
-            detail = sentence("The zip unpacks to more than {most} bytes.", most=LARGEST_WHOLE)
+            detail = message("The zip unpacks to more than {most} bytes.", most=LARGEST_WHOLE)
             yield Member(name="", fault=detail)
             return
 
@@ -84,7 +84,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, left: int) -> Membe
         return _unpacked(archive, info, name, min(LARGEST_FILE, left))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError):
         return Member(
-            name=name, fault=sentence("The file in the zip is broken or packed in an unknown way.")
+            name=name, fault=message("The file in the zip is broken or packed in an unknown way.")
         )
 
 
@@ -95,19 +95,19 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, most: 
             found += piece
             is_bomb = len(found) > SMALL and len(found) > HIGHEST_RATIO * max(1, info.compress_size)
             if is_bomb or len(found) > most:
-                detail = sentence("The file unpacks to more than {most} bytes.", most=len(found))
+                detail = message("The file unpacks to more than {most} bytes.", most=len(found))
                 return Member(name=name, fault=detail)
     return Member(name=name, data=bytes(found))
 
 
-def _fault_of(info: zipfile.ZipInfo, name: str) -> Sentence | str:
+def _fault_of(info: zipfile.ZipInfo, name: str) -> Message | str:
     if stat.S_ISLNK(info.external_attr >> 16):
-        return sentence("The file in the zip is a link; links are not followed.")
+        return message("The file in the zip is a link; links are not followed.")
     parts = PurePosixPath(name).parts
     if ".." in parts or name.startswith("/") or ":" in parts[0] or "\x00" in name:
-        return sentence("The file's name leads out of the folder.")
+        return message("The file's name leads out of the folder.")
     if info.flag_bits & 0x1:
-        return sentence("The file in the zip is encrypted.")
+        return message("The file in the zip is encrypted.")
     return ""
 
 

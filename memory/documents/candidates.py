@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 
-from accounts.sentences import Sentence
+from accounts.messages import Message
 
 MOST_CANDIDATES: Final = 20_000  # of one upload, ours
 LONGEST_NAME: Final = 400  # characters of a file's name that are kept
@@ -79,7 +79,7 @@ class Fault:
 
     file: str
     line: int | None
-    detail: Sentence | str
+    detail: Message | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class FileRead:
     name: str
     format: Format
     candidates: int
-    notices: tuple[Sentence | str, ...] = ()
+    notices: tuple[Message | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,14 +116,14 @@ def of_file(
     format: Format,
     candidates: tuple[Candidate, ...] = (),
     faults: tuple[Fault, ...] = (),
-    notices: tuple[Sentence | str, ...] = (),
+    notices: tuple[Message | str, ...] = (),
 ) -> Reading:
     """Return the reading of one file."""
     file = FileRead(name=name, format=format, candidates=len(candidates), notices=notices)
     return Reading(files=(file,), candidates=candidates, faults=faults)
 
 
-def unreadable(*, name: str, detail: Sentence | str, line: int | None = None) -> Reading:
+def unreadable(*, name: str, detail: Message | str, line: int | None = None) -> Reading:
     """Return the reading of a file of which nothing is taken."""
     fault = Fault(file=name, line=line, detail=detail)
     return of_file(name=name, format=Format.UNKNOWN, faults=(fault,))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.documents import front_matter, markdown
 from memory.documents.candidates import Candidate, Fault, Format, Link, Reading, of_file
 from memory.documents.front_matter import Note
@@ -96,7 +96,7 @@ def _without_endless_lines(name: str, text: str) -> tuple[str, tuple[Fault, ...]
     faults = []
     for number, line in enumerate(lines, start=1):
         if len(line) > LONGEST_LINE:
-            detail = sentence("The line has {count} characters; it was left out.", count=len(line))
+            detail = message("The line has {count} characters; it was left out.", count=len(line))
             faults.append(Fault(file=name, line=number, detail=detail))
             lines[number - 1] = ""
     return "\n".join(lines), tuple(faults)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.documents import archives, front_matter, notes, records
 from memory.documents.archives import Member
 from memory.documents.candidates import (
@@ -87,7 +87,7 @@ def _read_file(name: str, data: bytes) -> Reading:
         return memory_v3.read(name=name, data=data)
     most = LARGEST_OWN if data.startswith(OWN) else LARGEST_TEXT
     if len(data) > most:
-        detail = sentence("The file is larger than {most} bytes.", most=most)
+        detail = message("The file is larger than {most} bytes.", most=most)
         return unreadable(name=name, detail=detail)
     decoded = decoding.decode(data=data)
     if decoded.fault:
@@ -129,7 +129,7 @@ def _own_reading(name: str, record: Mapping[str, Any]) -> Reading:
     try:
         found = records.of_record(name=name, line=1, record=record)
     except ValueError as error:
-        detail = sentence("The record is broken: {fault}.", fault=str(error))
+        detail = message("The record is broken: {fault}.", fault=str(error))
         return unreadable(name=name, line=1, detail=detail)
     return of_file(name=name, format=Format.OWN_MARKDOWN, candidates=(found,))
 
@@ -151,11 +151,11 @@ def _cut(found: Reading) -> Reading:
     told = found.faults[:most]
     if len(found.faults) > most:
         beyond = found.faults[most]
-        detail = sentence("More than {most} rows cannot be read; the rest was left.", most=most)
+        detail = message("More than {most} rows cannot be read; the rest was left.", most=most)
         told = (*told, Fault(file=beyond.file, line=beyond.line, detail=detail))
     if len(found.candidates) > most:
         dropped = found.candidates[most]
-        detail = sentence(
+        detail = message(
             "Only the first {most} statements are taken; divide what is left.", most=most
         )
         told = (*told, Fault(file=dropped.file, line=dropped.line, detail=detail))

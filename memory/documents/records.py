@@ -12,7 +12,7 @@ from io import StringIO
 from itertools import chain, islice
 from typing import Any, Final
 
-from accounts.sentences import Sentence, sentence
+from accounts.messages import Message, message
 from memory.customization import custom_type_rules
 from memory.documents.candidates import (
     MOST_CANDIDATES,
@@ -39,7 +39,7 @@ KINDS: Final = frozenset(one.value for one in LinkKind)
 class _WrongRow(Exception):
     """A row that is no memory; the sentence says why."""
 
-    def __init__(self, detail: Sentence | str) -> None:
+    def __init__(self, detail: Message | str) -> None:
         super().__init__(str(detail))
         self.detail = detail
 
@@ -49,7 +49,7 @@ def read_document(*, name: str, text: str) -> Reading:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        detail = sentence("This is not JSON: {fault}.", fault=error.msg)
+        detail = message("This is not JSON: {fault}.", fault=error.msg)
         return unreadable(name=name, line=error.lineno, detail=detail)
     except (RecursionError, ValueError):
         return unreadable(name=name, detail="This JSON is nested too deep or has too long numbers.")
@@ -109,17 +109,17 @@ def _parsed(text: str) -> Iterator[tuple[int, Any]]:
         if not line.strip():
             continue
         if len(line) > LONGEST_ROW:
-            detail = sentence("The line has {count} characters.", count=len(line))
+            detail = message("The line has {count} characters.", count=len(line))
             yield number, _WrongRow(detail)
             continue
         try:
             yield number, json.loads(line)
         except json.JSONDecodeError as error:
-            yield number, _WrongRow(sentence("This is not JSON: {fault}.", fault=error.msg))
+            yield number, _WrongRow(message("This is not JSON: {fault}.", fault=error.msg))
         except (RecursionError, ValueError):
             yield (
                 number,
-                _WrongRow(sentence("This JSON is nested too deep or has too long numbers.")),
+                _WrongRow(message("This JSON is nested too deep or has too long numbers.")),
             )
 
 
@@ -163,17 +163,17 @@ def _candidate(name: str, format: Format, line: int | None, row: Any) -> Candida
     if isinstance(row, _WrongRow):
         raise row
     if not isinstance(row, dict):
-        raise _WrongRow(sentence("The row is no JSON object."))
+        raise _WrongRow(message("The row is no JSON object."))
     if _depth(row) > DEEPEST:
-        raise _WrongRow(sentence("Nest at most {most} levels.", most=DEEPEST))
+        raise _WrongRow(message("Nest at most {most} levels.", most=DEEPEST))
     if format in {Format.OWN_JSON, Format.OWN_LINES}:
         try:
             return of_record(name=name, line=line, record=row)
         except ValueError as error:
-            raise _WrongRow(sentence("The record is broken: {fault}.", fault=str(error))) from error
+            raise _WrongRow(message("The record is broken: {fault}.", fault=str(error))) from error
     content = _text_of(row)
     if not content:
-        raise _WrongRow(sentence("The row has no text; it is looked for in {names}.", names=TEXTS))
+        raise _WrongRow(message("The row has no text; it is looked for in {names}.", names=TEXTS))
     return _of_row(name, format, line, row, content)
 
 

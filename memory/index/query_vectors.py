@@ -19,8 +19,7 @@ import numpy as np
 from cryptography.fernet import InvalidToken
 from redis.exceptions import RedisError
 
-from accounts import tenancy
-from accounts.backend import peppers, resting
+from accounts import peppers, redis_backoff, tenancy
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.guard import Count
 
@@ -37,7 +36,7 @@ _counts: Counter[tuple[str, str]] = Counter()
 
 def kept(*, model: EmbeddingModel, text: str) -> Vectors | None:
     """Return the vector (dimensions,) a query had in this space, or None."""
-    if model.provider in ON_THIS_MACHINE or resting.redis.lasts():
+    if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
         return None
     try:
         sealed = tenancy.cached(AREA, _digest(model, text))
@@ -52,7 +51,7 @@ def kept(*, model: EmbeddingModel, text: str) -> Vectors | None:
 
 def keep(*, model: EmbeddingModel, text: str, vector: Vectors) -> None:
     """Keep the vector (dimensions,) of a query."""
-    if model.provider in ON_THIS_MACHINE or resting.redis.lasts():
+    if model.provider in ON_THIS_MACHINE or redis_backoff.redis.is_active():
         return
     written = vector.astype(np.float32).tobytes()
     sealed = peppers.cipher(purpose=peppers.QUERY_VECTORS).encrypt(written)
@@ -105,5 +104,5 @@ def _count(model: EmbeddingModel, event: str) -> None:
 
 
 def _rest(error: Exception) -> None:
-    resting.redis.begin()
+    redis_backoff.redis.start()
     log.warning("No vectors of queries are kept for now: %s", error)

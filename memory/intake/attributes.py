@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from accounts.errors import FieldError
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.taxonomy import MemoryType
 
 
@@ -88,7 +88,7 @@ def _check_fields(
     unknown = tuple(
         FieldError(
             pointer=f"{at}/{name}",
-            detail=sentence("Unknown field; known are {names}.", names=tuple(sorted(known))),
+            detail=message("Unknown field; known are {names}.", names=tuple(sorted(known))),
             code="unknown",
         )
         for name in given
@@ -109,7 +109,7 @@ def _check_value(holds: str, value: object, *, at: str) -> tuple[FieldError, ...
     is_right, expected = _CHECKS[holds]
     if is_right(value):
         return ()
-    detail = sentence("Expected {what}.", what=expected)
+    detail = message("Expected {what}.", what=expected)
     return (FieldError(pointer=at, detail=detail, code="wrong_type"),)
 
 
@@ -159,10 +159,10 @@ def _is_moment(value: object) -> bool:
 
 
 _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
-    "text": (_is_text, sentence("a text that is not empty")),
-    "texts": (_is_texts, sentence("a list of texts")),
-    "count": (_is_count, sentence("a whole number of 0 or more")),
-    "amount": (_is_amount, sentence("a number of 0 or more")),
-    "flag": (_is_flag, sentence("true or false")),
-    "moment": (_is_moment, sentence("an ISO 8601 moment with its time zone")),
+    "text": (_is_text, message("a text that is not empty")),
+    "texts": (_is_texts, message("a list of texts")),
+    "count": (_is_count, message("a whole number of 0 or more")),
+    "amount": (_is_amount, message("a number of 0 or more")),
+    "flag": (_is_flag, message("true or false")),
+    "moment": (_is_moment, message("an ISO 8601 moment with its time zone")),
 }

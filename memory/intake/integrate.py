@@ -17,7 +17,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records import statements
 from memory.records.statements import Difference
 from memory.taxonomy import Authority, LinkKind
@@ -139,30 +139,30 @@ _ADD = Decision(
     target_id=None,
     link=None,
     is_conflict=False,
-    reason=sentence("Nothing known speaks about the same thing."),
+    reason=message("Nothing known speaks about the same thing."),
 )
 _OUTCOMES: dict[Relation, tuple[Operation, LinkKind | None, str]] = {
-    Relation.SAME: (Operation.NONE, None, sentence("It restates what is known.")),
+    Relation.SAME: (Operation.NONE, None, message("It restates what is known.")),
     Relation.UPDATE: (
         Operation.UPDATE,
         LinkKind.SUPERSEDES,
-        sentence("It replaces what was true."),
+        message("It replaces what was true."),
     ),
     Relation.RETRACT: (
         Operation.DELETE,
         LinkKind.SUPERSEDES,
-        sentence("It takes back what was true."),
+        message("It takes back what was true."),
     ),
     Relation.CONTRADICT: (
         Operation.ADD,
         LinkKind.CONTRADICTS,
-        sentence("It contradicts what is known."),
+        message("It contradicts what is known."),
     ),
-    Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, sentence("It adds to what is known.")),
+    Relation.EXTEND: (Operation.ADD, LinkKind.EXTEND, message("It adds to what is known.")),
     Relation.DERIVE: (
         Operation.ADD,
         LinkKind.DERIVE,
-        sentence("It follows from what is known."),
+        message("It follows from what is known."),
     ),
 }
 _REPLACES = frozenset({Relation.UPDATE, Relation.RETRACT})

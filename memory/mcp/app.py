@@ -39,7 +39,7 @@ from accounts.errors import (
 )
 from memory.mcp.server import ORIGIN_KEY, PROJECT_KEY, SCOPE_KEY, make_server
 from memory.mcp.tools import TOOLS
-from teams.actions.agents import note_agent
+from teams.actions.people import note_agent
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -11,7 +11,7 @@ from typing import Final
 
 from accounts.caller import Caller
 from accounts.errors import InvalidInput, NotFound, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization.phases import Phase
 from memory.injection.planner import CHECKED
 from memory.search.actions.context import ContextRequest, context
@@ -67,14 +67,14 @@ def known(*, name: str, given: Mapping[str, str]) -> Prompt:
     prompt = PROMPTS.get(name)
     if prompt is None:
         raise NotFound(
-            detail=sentence("There is no prompt {name!r}.", name=name[:80]),
-            hint=sentence("There are: {names}.", names=tuple(PROMPTS)),
+            detail=message("There is no prompt {name!r}.", name=name[:80]),
+            hint=message("There are: {names}.", names=tuple(PROMPTS)),
         )
     unknown = sorted(set(given) - set(prompt.arguments))
     if unknown:
         raise InvalidInput(
-            detail=sentence("This prompt takes no {name!r}.", name=unknown[0][:80]),
-            hint=sentence("There are: {names}.", names=tuple(prompt.arguments)),
+            detail=message("This prompt takes no {name!r}.", name=unknown[0][:80]),
+            hint=message("There are: {names}.", names=tuple(prompt.arguments)),
         )
     return prompt
 

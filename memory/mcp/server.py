@@ -16,10 +16,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from accounts import audit
+from accounts import audit, free_texts
 from accounts.audit import Origin
 from accounts.authentication import entered
-from accounts.backend import free_texts
 from accounts.caller import Caller, TokenScope, may
 from accounts.errors import CairnError, Forbidden
 from memory.mcp import prompts, tools

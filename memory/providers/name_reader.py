@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.entities.accurate import Reader, ReadSpan
 from memory.providers import model_files
 from memory.providers.contracts import Provider
@@ -65,7 +65,7 @@ def load(*, models_dir: Path) -> Reader:
         )
     if found is Standing.ALTERED:
         raise ProviderRefused(
-            detail=sentence(
+            detail=message(
                 "The file {file} of the reader of names is not as pinned, so it is not read.",
                 file=str(folder / _altered(folder)[0]),
             ),

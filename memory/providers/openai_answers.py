@@ -6,7 +6,7 @@ puts it is ProviderInvalidAnswer.
 
 from collections.abc import Mapping, Sequence
 
-from accounts.sentences import sentence
+from accounts.messages import message as sentence
 from memory.providers import answers
 from memory.providers.contracts import ChatAnswer, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused

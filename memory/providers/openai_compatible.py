@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import openai
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import addresses, deadline, openai_answers, statuses
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
 from memory.providers.errors import ProviderInvalidAnswer, ProviderTimeout, ProviderUnavailable
@@ -121,7 +121,7 @@ def _translated() -> Iterator[None]:
         yield
     except openai.APITimeoutError as error:
         raise ProviderTimeout(
-            detail=sentence("{provider} did not answer in time.", provider=NAME), provider=NAME
+            detail=message("{provider} did not answer in time.", provider=NAME), provider=NAME
         ) from error
     except openai.APIConnectionError as error:
         raise _unreachable(error) from error
@@ -134,17 +134,17 @@ def _translated() -> Iterator[None]:
         ) from error
     except openai.APIError as error:
         raise ProviderInvalidAnswer(
-            detail=sentence("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
+            detail=message("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
         ) from error
 
 
 def _unreachable(error: openai.APIConnectionError) -> ProviderInvalidAnswer | ProviderUnavailable:
     if isinstance(error.__cause__, deadline.AnswerTooLong):
         return ProviderInvalidAnswer(
-            detail=sentence("{provider} answered without end.", provider=NAME), provider=NAME
+            detail=message("{provider} answered without end.", provider=NAME), provider=NAME
         )
     return ProviderUnavailable(
-        detail=sentence("{provider} cannot be reached.", provider=NAME),
+        detail=message("{provider} cannot be reached.", provider=NAME),
         provider=NAME,
         hint="Check the base address.",
     )

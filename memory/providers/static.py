@@ -15,7 +15,7 @@ import numpy.typing as npt
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import POTION
@@ -92,11 +92,11 @@ class StaticEmbedder:
         weights, tokens = (self._folder / file.name for file in POTION.files)
         if not (weights.is_file() and tokens.is_file()):
             raise ProviderUnavailable(
-                detail=sentence(
+                detail=message(
                     "The static embedder has no model in {folder}.", folder=str(self._folder)
                 ),
                 provider=Provider.STATIC,
-                hint=sentence(
+                hint=message(
                     "Run: python -m memory.providers.weights --into {folder}",
                     folder=str(self._folder.parent),
                 ),

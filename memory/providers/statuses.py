@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers.errors import (
     ProviderError,
     ProviderRateLimited,
@@ -26,7 +26,7 @@ def error_of(
 ) -> ProviderError:
     """Return the error for a status of 400 or more."""
     plain = f" ({code})" if PLAIN_CODE.fullmatch(code) else ""
-    said = sentence(
+    said = message(
         "{provider} answered with status {status}.", provider=provider, status=f"{status}{plain}"
     )
     if code in QUOTA_CODES or status == 402:

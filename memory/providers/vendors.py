@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import TypeVar, cast
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.providers import builders
 from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Provider, Reranker
 from memory.providers.errors import ProviderUnavailable
@@ -46,7 +46,7 @@ class Vendors:
         if local is not None:
             inner = self._once("embedder", whole, partial(local, self.settings))
             return CheckedEmbedder(inner=inner)
-        build, name = _remote(sentence("embedder"), whole, builders.REMOTE_EMBEDDERS)
+        build, name = _remote(message("embedder"), whole, builders.REMOTE_EMBEDDERS)
         remote = self._once("embedder", whole, partial(build, self.settings, name))
         return GuardedEmbedder(inner=remote, guarding=self._guarding(tenant))
 
@@ -62,7 +62,7 @@ class Vendors:
         local = builders.LOCAL_RERANKERS.get(key)
         if local is not None:
             return self._once("reranker", key, partial(local, self.settings))
-        build, name = _remote(sentence("reranker"), key, builders.REMOTE_RERANKERS)
+        build, name = _remote(message("reranker"), key, builders.REMOTE_RERANKERS)
         remote = self._once("reranker", key, partial(build, self.settings, name))
         return GuardedReranker(inner=remote, guarding=self._guarding(tenant))
 
@@ -71,7 +71,7 @@ class Vendors:
         if not self.settings.openai_chat_model:
             return None
         key = f"{Provider.OPENAI_COMPATIBLE}/{self.settings.openai_chat_model}"
-        build, name = _remote(sentence("chat model"), key, builders.CHAT_MODELS)
+        build, name = _remote(message("chat model"), key, builders.CHAT_MODELS)
         remote = self._once("chat", key, partial(build, self.settings, name))
         return GuardedChatModel(inner=remote, guarding=self._guarding(tenant))
 
@@ -93,8 +93,8 @@ def _remote(what: str, key: str, table: Mapping[str, Built]) -> tuple[Built, str
     provider, _, name = key.partition("/")
     if provider not in table or not name:
         raise ProviderUnavailable(
-            detail=sentence("No {what} is called {key!r}.", what=what, key=key),
-            hint=sentence(
+            detail=message("No {what} is called {key!r}.", what=what, key=key),
+            hint=message(
                 'Use "provider/model" with one of {known}, or a model of this machine: {local}.',
                 known=tuple(sorted(table)),
                 local=tuple(sorted(builders.LOCAL_EMBEDDERS)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from accounts.errors import FieldError, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.taxonomy import MemoryType, Status
 
@@ -93,7 +93,7 @@ def chips(*, filters: Filters) -> tuple[Chip, ...]:
 def _values(key: str, value: str) -> tuple[str, ...]:
     values = tuple(item for item in value.split(",") if item)
     if not values:
-        raise _wrong(key, value, sentence("Write something after {key}:.", key=key))
+        raise _wrong(key, value, message("Write something after {key}:.", key=key))
     return values
 
 
@@ -113,7 +113,7 @@ def _with(filters: Filters, key: str, value: str) -> Filters:
 def _with_states(filters: Filters, values: tuple[str, ...]) -> Filters:
     for value in values:
         if value not in STATES:
-            raise _wrong("is", value, sentence("Use one of: {names}.", names=tuple(STATES)))
+            raise _wrong("is", value, message("Use one of: {names}.", names=tuple(STATES)))
     flags = {"pinned": "pinned", "review": "needs_review", "stale": "stale"}
     chosen: dict[str, Any] = {flags[value]: True for value in values if value in flags}
     kept = tuple(dict.fromkeys(value for value in values if value not in flags))
@@ -184,7 +184,7 @@ def _quoted(key: str, value: str) -> str:
 def _wrong(key: str, value: str, hint: str) -> FilterError:
     term = f"{key}:{value}"
     return FilterError(
-        detail=sentence("{term} is not a filter.", term=term),
+        detail=message("{term} is not a filter.", term=term),
         hint=hint,
         errors=(FieldError(pointer="/q", detail=term, code="wrong_filter"),),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.intake.integrate import CONFLICT_COSINE, NOVELTY_COSINE
 from memory.records import statements
 from memory.records.statements import Difference, Said
@@ -127,7 +127,7 @@ def run(
         return GateResult(
             outcome=GateOutcome.ACCEPTED,
             gate=None,
-            reason=sentence("All gates passed."),
+            reason=message("All gates passed."),
             hint="",
             confirmed_id=None,
             surprise=neighborhood.surprise,
@@ -150,7 +150,7 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
     if length < thresholds.minimum_length:
         return _refusal(
             Gate.LENGTH,
-            sentence(
+            message(
                 "The content has {length} characters; {least} are the least.",
                 length=length,
                 least=thresholds.minimum_length,
@@ -161,7 +161,7 @@ def _length(content: str, thresholds: Thresholds) -> _Verdict | None:
     if len(content) > thresholds.maximum_length:
         return _refusal(
             Gate.LENGTH,
-            sentence(
+            message(
                 "The content has {length} characters; at most {most} fit.",
                 length=len(content),
                 most=thresholds.maximum_length,
@@ -190,7 +190,7 @@ def _exact_duplicate(neighborhood: Neighborhood) -> _Verdict | None:
     return _Verdict(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.EXACT_DUPLICATE,
-        reason=sentence("The same text is already known; that memory was confirmed."),
+        reason=message("The same text is already known; that memory was confirmed."),
         confirmed_id=neighborhood.exact_duplicate_id,
     )
 
@@ -207,7 +207,7 @@ def _near_duplicate(
     return _Verdict(
         outcome=GateOutcome.CONFIRMED,
         gate=Gate.NEAR_DUPLICATE,
-        reason=sentence(
+        reason=message(
             "Nearly the same is known (cosine {cosine:.2f}); that memory was confirmed.",
             cosine=round(best.cosine, 2),
         ),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.text.text import check_text
 
 LONGEST: Final = 200  # characters, ours
@@ -48,18 +48,18 @@ def read(*, text: str) -> Pattern:
     """Return a pattern for the database. Raises InvalidInput for one that is not taken."""
     if not 1 <= len(text) <= LONGEST:
         raise refusal(
-            why=sentence(
+            why=message(
                 "it has {length} characters; 1 to {most} are taken",
                 length=len(text),
                 most=LONGEST,
             )
         )
     if check_text(text=text):
-        raise refusal(why=sentence("it holds a sign that no text can have"))
+        raise refusal(why=message("it holds a sign that no text can have"))
     if text.startswith("***"):
-        raise refusal(why=sentence("it begins with ***"))
+        raise refusal(why=message("it begins with ***"))
     if any(_BACK.match(sign) for sign in _ESCAPE.findall(text)):
-        raise refusal(why=sentence("it refers back to a group, which can take forever"))
+        raise refusal(why=message("it refers back to a group, which can take forever"))
     plain = _ESCAPE.sub("", text)
     is_small = plain == plain.lower()
     return Pattern(
@@ -71,7 +71,7 @@ def refusal(*, why: str) -> InvalidInput:
     """Return the refusal of a pattern."""
     return wrong_field(
         pointer="/query",
-        detail=sentence("This pattern cannot be used: {why}.", why=why),
+        detail=message("This pattern cannot be used: {why}.", why=why),
         hint="Write a regular expression as for grep -E; put a backslash before . * + ? ( ) [ {.",
         code="broken_pattern",
     )

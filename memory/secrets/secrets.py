@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from accounts.sentences import Sentence, sentence
+from accounts.messages import Message, message
 from memory.secrets import secret_scan
 from memory.secrets.secret_forms import Form, forms, unmarked
 from memory.secrets.secret_readings import Readings
@@ -95,10 +95,10 @@ def places(*, text: str, findings: tuple[Finding, ...]) -> tuple[Place, ...]:
     return tuple(told)
 
 
-def says(*, places: tuple[Place, ...]) -> Sentence:
+def says(*, places: tuple[Place, ...]) -> Message:
     """Say what a text seems to hold, and where."""
     told = tuple(
-        sentence(
+        message(
             "{kind} at line {line}, column {column}",
             kind=one.kind,
             line=one.line,
@@ -106,7 +106,7 @@ def says(*, places: tuple[Place, ...]) -> Sentence:
         )
         for one in places[:MOST_TOLD]
     )
-    return sentence("The text holds what looks like a secret: {places}.", places=told)
+    return message("The text holds what looks like a secret: {places}.", places=told)
 
 
 def _with(text: str, findings: tuple[Finding, ...], said: Callable[[Finding], str]) -> str:

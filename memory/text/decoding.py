@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from accounts.sentences import Sentence, sentence
+from accounts.messages import Message, message
 
 MARKS: Final = (  # longest first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,8 +29,8 @@ class Decoded:
     """The text of a file, or why it has none; `notice` says when it was no UTF-8."""
 
     text: str
-    fault: Sentence | str = ""
-    notice: Sentence | str = ""
+    fault: Message | str = ""
+    notice: Message | str = ""
 
 
 def decode(*, data: bytes) -> Decoded:
@@ -47,7 +47,7 @@ def decode(*, data: bytes) -> Decoded:
         if _CONTROLS.search(data[:LOOKED_AT].decode("latin-1")):
             return _binary()
         text = data.decode("cp1252", errors="replace")
-        notice = sentence(
+        notice = message(
             "Byte {place} is not UTF-8; the file was read as Windows-1252.", place=error.start
         )
         return _checked(text, "windows-1252", notice=notice)
@@ -57,7 +57,7 @@ def _by(data: bytes, encoding: str) -> Decoded:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        detail = sentence(
+        detail = message(
             "The file is no valid {encoding}: byte {place}.",
             encoding=encoding.removesuffix("-sig").upper(),
             place=error.start,
@@ -66,17 +66,17 @@ def _by(data: bytes, encoding: str) -> Decoded:
     return _checked(text, encoding.removesuffix("-sig"))
 
 
-def _checked(text: str, encoding: str, *, notice: Sentence | str = "") -> Decoded:
+def _checked(text: str, encoding: str, *, notice: Message | str = "") -> Decoded:
     if _CONTROLS.search(text):
         return _binary()
     said = notice
     if not said and encoding != "utf-8":
-        said = sentence("The file was read as {encoding}.", encoding=encoding.upper())
+        said = message("The file was read as {encoding}.", encoding=encoding.upper())
     return Decoded(text=text.replace("\r\n", "\n").replace("\r", "\n"), notice=said)
 
 
 def _binary() -> Decoded:
-    return Decoded(text="", fault=sentence("The file is binary; only text is imported."))
+    return Decoded(text="", fault=message("The file is binary; only text is imported."))
 
 
 def _unmarked_utf16(data: bytes) -> str:

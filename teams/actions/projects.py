@@ -1,24 +1,23 @@
-"""Create a project, and change what it is called and how strict its searches are."""
+"""Create a project, and change what it is called and what it keeps to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from accounts import names, tenancy
-from accounts.backend import free_texts
+from django.db import IntegrityError, transaction
+
+from accounts import free_texts, identifiers, tenancy
 from accounts.caller import Caller
-from accounts.errors import InvalidInput, wrong_field
-from accounts.queries import keep_events_days
-from accounts.sentences import sentence
+from accounts.errors import InvalidInput, PreconditionFailed, wrong_field
+from accounts.messages import message
+from accounts.queries.directory import keep_events_days
 from teams import audit, changes, visibility
-from teams.actions import places
-from teams.errors import NotBoundToProject
-from teams.models import Project, ProjectMember
-from teams.permissions import require
-from teams.queries import ProjectView, find_project, project_view
-from teams.queries.people import check_unbound
-from teams.queries.places import (
+from teams.errors import NotBoundToProject, SlugTaken
+from teams.models import Project, ProjectMember, Team
+from teams.permissions import Act, require
+from teams.queries import (
     EVENTS_KEPT,
     GATES,
     KEEP_EVENTS,
@@ -28,10 +27,55 @@ from teams.queries.places import (
     SPENDING,
     THRESHOLD,
     WHOLE,
+    ProjectView,
+    check_unbound,
     events_days_of,
+    find_project,
     is_within,
+    project_view,
 )
-from teams.roles import Act
+
+SLUG: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?\Z")
+
+
+def check_slug(*, slug: str) -> None:
+    """Raise InvalidInput unless a text can be a short name."""
+    if SLUG.match(slug):
+        return
+    raise wrong_field(
+        pointer="/slug",
+        detail=message("{slug!r} cannot be a short name.", slug=slug),
+        hint="Use 1 to 64 lower-case letters, digits and inner hyphens.",
+        code="slug",
+    )
+
+
+def insert(*, row: Project | Team) -> None:
+    """Store a new row. Raises SlugTaken."""
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError as error:
+        raise SlugTaken(
+            detail=message("The short name {slug!r} is taken.", slug=row.slug),
+            hint="Choose another short name.",
+        ) from error
+
+
+def check_version(*, row: Project | Team, if_version: int | None) -> None:
+    """Check that a locked row is the version a writer has read, where they named one.
+
+    Raises PreconditionFailed when it has changed since.
+    """
+    if if_version is None or row.version == if_version:
+        return
+    raise PreconditionFailed(
+        detail=message(
+            "It is at version {number}, not {asked}.", number=row.version, asked=if_version
+        ),
+        hint="Read it again, merge your change, and send it with the new ETag.",
+    )
+
 
 DESCRIPTION_LENGTH: Final = 400  # characters, the column's
 CHANGEABLE: Final = ("name", "description", *SETTINGS)
@@ -53,20 +97,20 @@ def create_project(
     RoleNotSufficient, NotBoundToProject.
     """
     require(caller=caller, act=Act.MANAGE_PROJECTS)
-    _check_unbound(caller)
-    places.check_slug(slug=slug)
+    _check_makes_projects(caller)
+    check_slug(slug=slug)
     _check_description(description)
     free_texts.check(texts={"/slug": slug, "/name": name, "/description": description})
     with tenancy.unit():
         row = Project(
             slug=slug,
-            name=names.checked_name(name.strip() or slug),
+            name=identifiers.checked_name(name.strip() or slug),
             description=description,
             open_to_all=open_to_all,
             created_by=caller.user_id,
             created_at=now,
         )
-        places.insert(row=row)
+        insert(row=row)
         if caller.user_id is not None:
             ProjectMember.objects.create(project=row, user_id=caller.user_id)
         visibility.forget()
@@ -88,8 +132,8 @@ def change_project(
     with tenancy.unit():
         row = hold_project(caller=caller, ref=ref)
         check_unbound(caller=caller)
-        places.check_version(row=row, if_version=if_version)
-        changed = _put(row, _checked(changes, caller))
+        check_version(row=row, if_version=if_version)
+        changed = _put_settings(row, _checked(changes, caller))
         if changed:
             row.version += 1
             row.save(update_fields=["name", "description", "settings", "version"])
@@ -132,15 +176,15 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise InvalidInput(
-            detail=sentence("{name} cannot be changed.", name=unknown[0]),
-            hint=sentence("Possible: {names}.", names=CHANGEABLE),
+            detail=message("{name} cannot be changed.", name=unknown[0]),
+            hint=message("Possible: {names}.", names=CHANGEABLE),
         )
     given = dict(changes)
     free_texts.check(
         texts={f"/{field}": given[field] for field in ("name", "description") if field in given}
     )
     if "name" in given:
-        given["name"] = names.checked_name(given["name"])
+        given["name"] = identifiers.checked_name(given["name"])
     if "description" in given:
         _check_description(given["description"])
     if given.get(THRESHOLD) is not None and not 0 <= given[THRESHOLD] <= 1:
@@ -153,7 +197,7 @@ def _checked(changes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
         longest = keep_events_days(organization_id=caller.organization_id)
         _check_gate(KEEP_EVENTS, given[KEEP_EVENTS], (EVENTS_KEPT[0], longest))
     if given.get(MODE) is not None and given[MODE] not in MODES:
-        detail = sentence("{value!r} is not one of: {names}.", value=given[MODE], names=MODES)
+        detail = message("{value!r} is not one of: {names}.", value=given[MODE], names=MODES)
         raise wrong_field(pointer=f"/{MODE}", detail=detail, code="choice")
     return given
 
@@ -164,7 +208,7 @@ def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
         return
     raise wrong_field(
         pointer=f"/{name}",
-        detail=sentence(
+        detail=message(
             "Use a number from {least:g} to {most:g}, or nothing.", least=bounds[0], most=bounds[1]
         ),
         hint="Nothing gives it its usual value.",
@@ -172,7 +216,7 @@ def _check_gate(name: str, value: object, bounds: tuple[float, float]) -> None:
     )
 
 
-def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _put_settings(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Put new values into a row; return the names of those that are other than before."""
     stored = {**asdict(project_view(row)), KEEP_EVENTS: events_days_of(row=row)}
     changed = tuple(name for name, value in given.items() if value != stored[name])
@@ -184,7 +228,7 @@ def _put(row: Project, given: Mapping[str, Any]) -> tuple[str, ...]:
     return changed
 
 
-def _check_unbound(caller: Caller) -> None:
+def _check_makes_projects(caller: Caller) -> None:
     if caller.bound_projects is None:
         return
     raise NotBoundToProject(
@@ -195,5 +239,5 @@ def _check_unbound(caller: Caller) -> None:
 
 def _check_description(description: str) -> None:
     if len(description) > DESCRIPTION_LENGTH:
-        detail = sentence("The description has at most {most} characters.", most=DESCRIPTION_LENGTH)
+        detail = message("The description has at most {most} characters.", most=DESCRIPTION_LENGTH)
         raise wrong_field(pointer="/description", detail=detail, code="length")

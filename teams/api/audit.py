@@ -6,8 +6,8 @@ from typing import Any, Final
 from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.shapes import Field, Identifier, Text
 from accounts.caller import TokenScope
-from teams.queries import audit
-from teams.queries.audit import Filters
+from teams.audit.queries import AREAS, Filters
+from teams.audit.queries import page as page_of_audit
 
 EXAMPLE: Final[dict[str, Any]] = {
     "number": 12,
@@ -32,7 +32,7 @@ EXAMPLE: Final[dict[str, Any]] = {
 def index(ask: Ask) -> Answer:
     """Return a page of the log, newest first."""
     query = ask.query
-    page = audit.page(
+    page = page_of_audit(
         caller=ask.caller,
         filters=Filters(
             area=query["area"],
@@ -64,7 +64,7 @@ ENDPOINTS: Final = (
         query=(
             Field(
                 name="area",
-                shape=Text(largest=20, choices=audit.AREAS),
+                shape=Text(largest=20, choices=AREAS),
                 says="Only acts on this kind of thing.",
             ),
             Field(name="actor", shape=Identifier(), says="Only acts of this person."),

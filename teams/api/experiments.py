@@ -8,8 +8,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import NUMBER, TRUTH, record
 from accounts.api.shapes import Field, Fraction, Record, Truth
 from accounts.caller import TokenScope
-from teams.actions.change_experiments import change_experiments
-from teams.queries.experiments import PERCENTS, USUAL, experiments_of
+from teams.actions.project_settings import change_experiments
+from teams.queries import PERCENTS, USUAL_EXPERIMENTS, experiments_of
 
 SAYS: Final[Mapping[str, str]] = {
     "control_percent": "Of 100 sessions, how many are given nothing by themselves.",
@@ -27,7 +27,7 @@ CHANGES: Final = Record(
         ),
     ),
 )
-_USUAL: Final = asdict(USUAL)
+_USUAL: Final = asdict(USUAL_EXPERIMENTS)
 SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     "ExperimentSettings": record(enabled=TRUTH, **dict.fromkeys(PERCENTS, NUMBER))
 }

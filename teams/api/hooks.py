@@ -7,8 +7,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import TRUTH, record
 from accounts.api.shapes import Field, Record, Truth
 from accounts.caller import TokenScope
-from teams.actions.switch_hooks import switch_hooks
-from teams.queries.hooks import ASKED_FOR, Hook, Hooks, hooks_of
+from teams.actions.project_settings import switch_hooks
+from teams.queries import ASKED_FOR, Hook, Hooks, hooks_of
 
 SAYS: Final[Mapping[Hook, str]] = {
     Hook.BRIEF: "The brief at the first prompt.",

@@ -7,8 +7,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.api.schemas import TRUTH, record
 from accounts.api.shapes import Field, Identifier, Record, Truth
 from accounts.caller import Caller, TokenScope
-from teams.actions.pausing import pause
-from teams.queries.pauses import Pauses, pauses_of
+from teams.actions.project_settings import pause
+from teams.queries import Pauses, pauses_of
 
 PAUSE: Final = Record(
     name="Pause",

@@ -8,7 +8,7 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from teams.actions import people
-from teams.queries.people import Kind, PersonView, people_in
+from teams.queries import Kind, PersonView, people_in
 
 LONGEST: Final = 254  # characters of an e-mail address
 EXAMPLE: Final[dict[str, Any]] = {

@@ -9,9 +9,9 @@ from accounts.api.shapes import Field, Fraction, Record, Text, Truth, Whole
 from accounts.caller import TokenScope
 from accounts.errors import InvalidInput
 from teams import queries
-from teams.actions import places, projects
-from teams.queries import ProjectView
-from teams.queries.places import EVENTS_KEPT, GATES, KEEP_EVENTS, MODE, MODES, SPENDING, WHOLE
+from teams.actions import projects
+from teams.actions import projects as places
+from teams.queries import EVENTS_KEPT, GATES, KEEP_EVENTS, MODE, MODES, SPENDING, WHOLE, ProjectView
 
 NEW_PROJECT: Final = Record(
     name="NewProject",

@@ -6,16 +6,16 @@ from typing import Any, Final
 from accounts.api.endpoints import Answer, Ask, Edits, Endpoint, Reply
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
-from teams.actions import places, teams
-from teams.queries import people as queries
-from teams.queries.people import TeamView
+from teams.actions import people, projects
+from teams.queries import TeamView, team
+from teams.queries import teams as teams_of_teams
 
 NEW_TEAM: Final = Record(
     name="NewTeam",
     fields=(
         Field(
             name="slug",
-            shape=Text(largest=64, smallest=1, form=places.SLUG.pattern.replace(r"\Z", "")),
+            shape=Text(largest=64, smallest=1, form=projects.SLUG.pattern.replace(r"\Z", "")),
             says="Its short name, by which memories name it: small letters, digits, hyphens.",
             required=True,
         ),
@@ -42,7 +42,7 @@ TEAM: Final = Reply(status=200, says="The team.", schema="Team", example=EXAMPLE
 
 def create(ask: Ask) -> Answer:
     """Make a team."""
-    view = teams.create_team(caller=ask.caller, **ask.body)
+    view = people.create_team(caller=ask.caller, **ask.body)
     return Answer(
         status=201, body=asdict(view), version=view.version, location=f"/api/v1/teams/{view.slug}"
     )
@@ -50,18 +50,18 @@ def create(ask: Ask) -> Answer:
 
 def index(ask: Ask) -> Answer:
     """Return the teams the caller can see, by slug."""
-    return Answer(body={"items": [asdict(view) for view in queries.teams(caller=ask.caller)]})
+    return Answer(body={"items": [asdict(view) for view in teams_of_teams(caller=ask.caller)]})
 
 
 def look(ask: Ask) -> Answer:
     """Return one team by slug or id."""
-    return _shown(queries.team(caller=ask.caller, ref=ask.path["ref"]))
+    return _shown(team(caller=ask.caller, ref=ask.path["ref"]))
 
 
 def rename(ask: Ask) -> Answer:
     """Call a team something else."""
     return _shown(
-        teams.rename_team(
+        people.rename_team(
             caller=ask.caller, ref=ask.path["ref"], if_version=ask.if_version, **ask.body
         )
     )

@@ -4,9 +4,8 @@ import pytest
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-from accounts import schema
 from accounts.models import Organization, SchemaStep
-from accounts.tenancy import TEMPLATE_SCHEMA
+from accounts.tenancy import TEMPLATE_SCHEMA, provisioning
 
 MOST_TABLES = 32  # spec architecture: the number of tables limits tenants a cluster; its goal is
 # 30, and the one node table and the one edge table of spec 5 came to them
@@ -97,13 +96,13 @@ def test_every_table_of_a_tenant_stands_behind_the_wall(organization: Organizati
 
 
 def test_a_second_replay_does_nothing(organization: Organization) -> None:
-    assert schema.replay(organization=organization) == 0
+    assert provisioning.replay(organization=organization) == 0
 
 
 @pytest.fixture
 def one_step_more(transactional_db: None, organization: Organization) -> None:
     """A step that came after the organization; emptying the tables takes it away."""
-    position = schema.newest() + 1
+    position = provisioning.newest() + 1
     with connection.as_owner():
         SchemaStep.objects.create(position=position, name="x", script="CREATE TABLE extra (a int);")
 
@@ -111,7 +110,7 @@ def one_step_more(transactional_db: None, organization: Organization) -> None:
 def test_a_schema_that_lacks_steps_is_brought_up_to_date(
     one_step_more: None, organization: Organization
 ) -> None:
-    applied = schema.replay(organization=organization)
+    applied = provisioning.replay(organization=organization)
 
     assert applied == 1
     assert "extra" in {row[0] for row in _rows(TABLES, organization.schema_name)}
@@ -142,7 +141,7 @@ def _unwalled(organization: Organization) -> list[str]:
 
 
 def test_every_file_of_functions_is_a_step_of_the_template(db: None) -> None:
-    files = {path.parts[-3] for _, path in schema.function_files()}
+    files = {path.parts[-3] for _, path in provisioning.function_files()}
     steps = {step.name.split("/")[-3] for step in SchemaStep.objects.filter(name__contains="@")}
 
     assert files == steps == {"records", "search", "topics"}
@@ -161,12 +160,12 @@ def test_a_changed_file_of_functions_is_captured_in_place_of_its_former_text(
     an_older_text: SchemaStep, organization: Organization
 ) -> None:
     with connection.as_owner():
-        newest = schema.capture()
+        newest = provisioning.capture()
 
     steps = SchemaStep.objects.filter(name__startswith="memory/topics/sql/functions.sql@")
     assert [(step.name, step.position) for step in steps] == [(an_older_text.name, newest)]
     assert newest > an_older_text.position
-    assert schema.replay(organization=organization) == 1
+    assert provisioning.replay(organization=organization) == 1
 
 
 @pytest.fixture
@@ -174,7 +173,7 @@ def captured_in_parts(transactional_db: None) -> None:
     """The steps as a program captured them that ran the parts of the baseline one by one."""
     baseline = (MigrationLoader(None).disk_migrations or {})["memory", "0001_baseline"]
     first, *others = (".".join(part) for part in baseline.replaces)
-    last = schema.newest()
+    last = provisioning.newest()
     with connection.as_owner():
         SchemaStep.objects.filter(name="memory.0001_baseline").update(name=first)
         SchemaStep.objects.bulk_create(
@@ -184,10 +183,10 @@ def captured_in_parts(transactional_db: None) -> None:
 
 
 def test_a_baseline_is_adopted_where_its_parts_were_captured(captured_in_parts: None) -> None:
-    before = schema.newest()
+    before = provisioning.newest()
 
     with connection.as_owner():
-        newest = schema.capture()
+        newest = provisioning.capture()
 
     adopted = SchemaStep.objects.get(name="memory.0001_baseline")
     assert (newest, adopted.position, adopted.script) == (before + 1, newest, "SELECT 1;")

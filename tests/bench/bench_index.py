@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from graph.backend import guarded
 from graph.code.languages import language_of
 from graph.code.parse import parse
 from graph.code.resolve import resolve
 from graph.code.values import Parsed
+from graph.index import parser_process
 from tests.bench import measures
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def main(*, folder: Path) -> None:
     _tell("parse", len(sources), seconds)
     _contents(parsed)
     started = time.perf_counter()
-    for _ in guarded.parse_guarded(files=sources.items()):
+    for _ in parser_process.parse_guarded(files=sources.items()):
         pass
     _tell("parse, guarded, by the clock", len(sources), time.perf_counter() - started)
     edges, resolving = _timed(lambda: resolve(files=parsed))

@@ -26,8 +26,8 @@ from memory.sessions.actions.append_events import append_events
 from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.points import POINTS, Point
-from teams.actions.switch_hooks import switch_hooks
-from teams.queries.hooks import Hook
+from teams.actions.project_settings import switch_hooks
+from teams.queries import Hook
 from tests.bench import made, measures, serving
 from tests.bench.bench_search import QUESTIONS
 from tests.bench.measures import Cost

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from uuid import uuid4
 
-from accounts import schema, tenancy
+from accounts import tenancy
 from accounts.caller import ALL_SCOPES, Caller, Role
 from accounts.models import Membership, Organization, User
+from accounts.tenancy import provisioning
 from tests.support import prepared
 
 PASSWORD = "correct horse battery staple"
@@ -20,7 +21,7 @@ def make_organization(*, slug: str) -> Organization:
     organization = Organization.objects.create(
         slug=slug, name=slug.title(), schema_name=f"t_{uuid4().hex}"
     )
-    schema.replay(organization=organization)
+    provisioning.replay(organization=organization)
     organization.ready = True
     organization.save(update_fields=["ready"])
     return organization

@@ -17,8 +17,8 @@ from uuid import UUID, uuid4
 from django.core.cache import cache
 from django.db import connection
 
-from accounts import schema
 from accounts.models import AuditRoot, Organization
+from accounts.tenancy import provisioning
 from memory.index.actions import embedding
 
 MOST = 3  # two that must not see each other, and one to spare
@@ -101,7 +101,7 @@ def _made() -> Prepared:
     row = Organization.objects.create(
         slug=f"prepared-{uuid4().hex[:8]}", name="Prepared", schema_name=f"t_{uuid4().hex}"
     )
-    schema.replay(organization=row)
+    provisioning.replay(organization=row)
     row.refresh_from_db()
     made = Prepared(id=row.id, schema_name=row.schema_name, schema_version=row.schema_version)
     Organization.objects.filter(id=row.id).delete()

@@ -12,10 +12,10 @@ from typing import Final
 from django.db import connection
 
 from accounts import tenancy
-from teams.formulas import chain
-from teams.formulas.chain import Entry
+from teams.audit import chain
+from teams.audit.chain import Entry
+from teams.audit.queries import every_entry
 from teams.models import AuditEntry
-from teams.queries import audit
 
 Kind = Callable[[Random, int], str]
 
@@ -127,7 +127,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 
 
 def _entries() -> tuple[Entry, ...]:
-    return tuple(audit.every_entry())
+    return tuple(every_entry())
 
 
 def _shift(after: int, by: int) -> None:

@@ -28,7 +28,8 @@ from memory.search.evidence import Evidence
 from memory.search.neighborhood import Turn
 from memory.search.query import understand
 from teams import visibility
-from teams.queries import places
+from teams.queries import changes_since, latest_changes, newest_change, projects, surroundings
+from teams.queries import project as project_of_teams
 from tests.support.memories import new
 
 SEEN = {  # who sees the memories of which places
@@ -115,11 +116,11 @@ ABOUT_ALL: dict[str, Read] = {
     "reviews.decided": lambda a: reviews.decided(caller=a.caller, project=None, now=a.now),
     "overview.beside": lambda a: beside(a, a.memory_id),
     "overview.by_project": lambda a: overview.by_project(caller=a.caller, now=a.now),
-    "places.projects": lambda a: places.projects(caller=a.caller),
-    "places.surroundings": lambda a: places.surroundings(caller=a.caller),
-    "places.changes_since": lambda a: places.changes_since(caller=a.caller, after=0, limit=500),
-    "places.latest_changes": lambda a: places.latest_changes(caller=a.caller, limit=500),
-    "places.newest_change": lambda a: places.newest_change(caller=a.caller),
+    "places.projects": lambda a: projects(caller=a.caller),
+    "places.surroundings": lambda a: surroundings(caller=a.caller),
+    "places.changes_since": lambda a: changes_since(caller=a.caller, after=0, limit=500),
+    "places.latest_changes": lambda a: latest_changes(caller=a.caller, limit=500),
+    "places.newest_change": lambda a: newest_change(caller=a.caller),
     "search.search": lambda a: search(
         caller=a.caller, request=SearchRequest(query="canary", threshold=0.0, limit=100), now=a.now
     ),
@@ -183,13 +184,11 @@ ABOUT_A_PROJECT: dict[str, Read] = {
     "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
-    "places.project": lambda a: places.project(caller=a.caller, ref=a.project),
-    "places.changes_since of one": lambda a: places.changes_since(
+    "places.project": lambda a: project_of_teams(caller=a.caller, ref=a.project),
+    "places.changes_since of one": lambda a: changes_since(
         caller=a.caller, after=0, limit=5, project=a.project
     ),
-    "places.newest_change of one": lambda a: places.newest_change(
-        caller=a.caller, project=a.project
-    ),
+    "places.newest_change of one": lambda a: newest_change(caller=a.caller, project=a.project),
     "search.search in one": lambda a: search(
         caller=a.caller, request=SearchRequest(query="canary", project=a.project), now=a.now
     ),

@@ -14,7 +14,7 @@ from memory.review.rollback import queries as rollback_queries
 from memory.review.rollback.endorsements import judgments
 from memory.review.rollback.permissions import Choice, chosen
 from teams.actions.projects import create_project
-from teams.queries.audit import Filters, page
+from teams.audit.queries import Filters, page
 from tests.conftest import NOW
 
 pytestmark = pytest.mark.usefixtures("tables_of_its_own", "in_organization")

@@ -26,14 +26,12 @@ from memory.records.queries import memories
 from memory.records.queries.memories import lock_memory
 from memory.search.sql import candidates
 from memory.search.sql.candidates import Question
-from teams import visibility
-from teams.actions import idempotency
-from teams.actions.idempotency import Standing
+from teams import idempotency, visibility
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
-from teams.permissions import require
+from teams.idempotency import Standing
+from teams.permissions import Act, require
 from teams.queries import find_project
-from teams.roles import Act
 from tests.support import people
 from tests.support.api import Api
 from tests.support.memories import as_agent, stored

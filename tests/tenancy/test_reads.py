@@ -21,7 +21,8 @@ from memory.injection.queries import connections
 from memory.intake.actions.preview import preview
 from memory.records.queries import memories
 from memory.review.queries import overview
-from teams.queries import audit, places
+from teams import queries as places
+from teams.audit import queries as audit
 from tests.support import people, planted
 from tests.support.memories import as_agent, new
 from tests.tenancy.reads import (

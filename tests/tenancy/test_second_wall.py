@@ -12,12 +12,12 @@ import psycopg
 import pytest
 from django.db import connection
 
-from accounts import jobs, schema, tenancy
-from accounts.actions.invitations import invite
+from accounts import jobs, tenancy
+from accounts.actions.members import invite
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import Caller, Role
 from accounts.models import Organization
-from accounts.sql import doors
+from accounts.tenancy import provisioning, security_definers
 from teams.actions.projects import create_project
 from teams.models import Project
 from tests.support import people
@@ -276,9 +276,9 @@ def test_doors_are_the_owners_with_a_fixed_path_and_not_for_everybody(
 
 @pytest.mark.parametrize("part", ["", "%", "' OR '1'='1", "x'; DELETE FROM accounts_token; --"])
 def test_a_door_takes_what_it_is_given_as_text(world: Organization, part: str) -> None:
-    assert doors.present_token(lookup=part) is None
-    assert doors.claim_job(queue=part, worker=part, lease=timedelta(1)) is None
-    assert doors.invited_to(digests=(part,)) is None
+    assert security_definers.present_token(lookup=part) is None
+    assert security_definers.claim_job(queue=part, worker=part, lease=timedelta(1)) is None
+    assert security_definers.invited_to(digests=(part,)) is None
 
 
 def test_only_the_schema_of_ones_own_unit_is_brought_up_to_date(
@@ -288,7 +288,7 @@ def test_only_the_schema_of_ones_own_unit_is_brought_up_to_date(
         pytest.raises(Exception, match="not the organization of the unit"),
         tenancy.walled(organization_id=organization.id),
     ):
-        doors.replay(organization_id=other_organization.id)
+        security_definers.replay(organization_id=other_organization.id)
 
 
 @pytest.mark.parametrize("name", ["public", "cairn", 'x"; DROP SCHEMA public CASCADE; --'])
@@ -299,7 +299,7 @@ def test_a_schema_that_is_none_of_ours_is_not_made(organization: Organization, n
         pytest.raises(Exception, match="not the schema of an organization"),
         tenancy.walled(organization_id=organization.id),
     ):
-        doors.replay(organization_id=organization.id)
+        security_definers.replay(organization_id=organization.id)
 
 
 def test_a_table_of_ones_own_does_not_stand_in_for_the_steps(organization: Organization) -> None:
@@ -307,4 +307,4 @@ def test_a_table_of_ones_own_does_not_stand_in_for_the_steps(organization: Organ
         cursor.execute("CREATE TEMP TABLE accounts_schemastep (position int, script text)")
         cursor.execute("INSERT INTO accounts_schemastep VALUES (998, 'CREATE SCHEMA stolen')")
 
-    assert schema.replay(organization=organization) == 0
+    assert provisioning.replay(organization=organization) == 0

@@ -10,8 +10,7 @@ from django.core.management import call_command
 from django.core.management.commands import migrate
 from django.db import connection
 
-from accounts import schema
-from accounts.backend import defaults
+from accounts.tenancy import provisioning, rls
 
 
 class Command(migrate.Command):
@@ -23,7 +22,7 @@ class Command(migrate.Command):
             super().handle(*args, **options)
             if options["app_label"]:
                 return
-            schema.put_up_walls()
-        if defaults.missing():
-            defaults.store()
+            provisioning.install_rls()
+        if rls.missing_connection_defaults():
+            rls.store_connection_defaults()
         call_command("migrate_tenants", stdout=self.stdout, verbosity=options["verbosity"])

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import connection
 
-from accounts import schema
+from accounts.tenancy import provisioning
 
 
 class Command(BaseCommand):
@@ -19,10 +19,10 @@ class Command(BaseCommand):
             self._run()
 
     def _run(self) -> None:
-        position = schema.capture()
-        late = schema.behind()
+        position = provisioning.capture()
+        late = provisioning.behind()
         for number, organization in enumerate(late, start=1):
-            steps = schema.replay(organization=organization)
+            steps = provisioning.replay(organization=organization)
             self.stdout.write(f"[{number}/{len(late)}] {organization.slug}: {steps} steps")
-        schema.open_to_application()
+        provisioning.open_to_application()
         self.stdout.write(f"Tenant schema is at step {position}; {len(late)} brought up to date.")

@@ -24,7 +24,8 @@ from accounts.actions.tokens import MAXIMUM_DAYS, NewToken, create_token, revoke
 from accounts.audit import Origin, Surface
 from accounts.authentication import caller_from_session, entered
 from accounts.caller import Caller, TokenScope
-from accounts.queries import OrganizationView, organizations_of, tokens
+from accounts.queries.credentials import list_tokens
+from accounts.queries.directory import OrganizationView, organizations_of
 from config.embedded.home import write_private
 from teams import queries as places
 from teams.actions.projects import create_project
@@ -89,7 +90,7 @@ def _ensure_project(caller: Caller, *, now: datetime) -> None:
 
 
 def _new_token(caller: Caller, *, now: datetime) -> str:
-    for token in tokens(caller=caller):
+    for token in list_tokens(caller=caller):
         if token.name == TOKEN_NAME and token.user_id == caller.user_id:
             revoke_token(caller=caller, token_id=token.id, now=now)
     new = NewToken(name=TOKEN_NAME, scopes=SCOPES, expires_in_days=MAXIMUM_DAYS)

@@ -7,7 +7,7 @@ from typing import Final
 
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.checks import diffs, parts
 from memory.checks.actions import run
 from memory.checks.actions.run import Ahead, Check
@@ -82,7 +82,7 @@ def _check(diff: str) -> None:
     if len(diff) > LONGEST_DIFF:
         raise wrong_field(
             pointer="/diff",
-            detail=sentence("Use at most {most} characters.", most=LONGEST_DIFF),
+            detail=message("Use at most {most} characters.", most=LONGEST_DIFF),
             hint="Send it in parts, and leave out what is generated.",
             code="length",
         )

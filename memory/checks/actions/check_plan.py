@@ -5,7 +5,7 @@ from typing import Final
 
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.checks import parts, plans
 from memory.checks.actions import run
 from memory.checks.actions.run import Ahead, Check
@@ -45,7 +45,7 @@ def _check(plan: str) -> None:
     if len(plan) > LONGEST_PLAN:
         raise wrong_field(
             pointer="/plan",
-            detail=sentence("Use at most {most} characters.", most=LONGEST_PLAN),
+            detail=message("Use at most {most} characters.", most=LONGEST_PLAN),
             hint="Send the steps without what explains them.",
             code="length",
         )

@@ -32,9 +32,8 @@ from memory.taxonomy import MemoryType, Status, Verification
 from memory.text import globs
 from teams import queries as places
 from teams import visibility
-from teams.permissions import require
-from teams.queries import pauses
-from teams.roles import Act
+from teams.permissions import Act, require
+from teams.queries import is_paused as is_paused_of_teams
 from teams.visibility import Sight
 
 HITS: Final = 8  # of one search, ours
@@ -152,7 +151,9 @@ def hold(
 def _place(caller: Caller, project: str) -> _Place:
     with tenancy.unit():
         row = places.find_project(caller=caller, ref=project)
-        is_paused = pauses.is_paused(project=row, token_id=caller.token_id, user_id=caller.user_id)
+        is_paused = is_paused_of_teams(
+            project=row, token_id=caller.token_id, user_id=caller.user_id
+        )
         return _Place(project_id=row.id, is_paused=is_paused)
 
 

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
-from accounts import tenancy
-from accounts.backend import free_texts
+from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory import path_lock
 from memory.customization import custom_type_rules, methodology
 from memory.customization.custom_type_rules import OwnType
@@ -23,8 +22,7 @@ from memory.customization.queries.own_types import TYPES
 from memory.text.text import check_text
 from teams import audit
 from teams.errors import NotBoundToProject
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 50  # of an organization, ours
 LONGEST_STAGE: Final = 20  # characters, as a session's phase
@@ -136,7 +134,7 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
     if len(relays) > methodology.MOST_PHASES:
         raise wrong_field(
             pointer="/relays",
-            detail=sentence(
+            detail=message(
                 "A methodology has at most {most} relays.", most=methodology.MOST_PHASES
             ),
             hint="Put types that go the same way together.",
@@ -157,7 +155,7 @@ def _check_relays(relays: tuple[Transition, ...], types: tuple[OwnType, ...]) ->
             raise wrong_field(
                 pointer=f"/relays/{place}/types",
                 detail="A relay passes on types of ours and of the methodology itself.",
-                hint=sentence("Use one of: {names}.", names=tuple(sorted(known))),
+                hint=message("Use one of: {names}.", names=tuple(sorted(known))),
                 code="choice",
             )
 
@@ -177,7 +175,7 @@ def _check_free(types: tuple[OwnType, ...], others: tuple[Definition, ...]) -> N
         if one.name in taken:
             raise wrong_field(
                 pointer=f"/types/{place}/name",
-                detail=sentence(
+                detail=message(
                     "The methodology {name} has a type of that name.", name=taken[one.name]
                 ),
                 hint="Give this one another name.",
@@ -190,7 +188,7 @@ def _check_room(others: tuple[Definition, ...]) -> None:
         return
     raise wrong_field(
         pointer="/name",
-        detail=sentence("An organization has at most {most} methodologies of its own.", most=MOST),
+        detail=message("An organization has at most {most} methodologies of its own.", most=MOST),
         hint="Remove one first.",
         code="too_many",
     )

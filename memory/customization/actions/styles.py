@@ -4,11 +4,10 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from accounts import tenancy
-from accounts.backend import free_texts
+from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory import path_lock
 from memory.customization import style
 from memory.customization.models import Definition
@@ -18,8 +17,7 @@ from memory.customization.style import NewStyle, Style
 from memory.taxonomy import Scope
 from teams import audit
 from teams.errors import NotBoundToProject
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 50  # of an organization or a person, ours
 
@@ -94,7 +92,7 @@ def _check_room(others: int) -> None:
         return
     raise wrong_field(
         pointer="/name",
-        detail=sentence("There is room for {most} styles.", most=MOST),
+        detail=message("There is room for {most} styles.", most=MOST),
         hint="Remove one first.",
         code="too_many",
     )

@@ -10,8 +10,7 @@ from django.db.models import QuerySet
 
 from accounts.caller import Caller
 from memory.customization.models import Definition
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 class Kind(StrEnum):

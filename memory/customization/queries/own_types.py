@@ -13,7 +13,7 @@ from django.db.models import Count, Q
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.customization.custom_type_rules import OwnType
 from memory.customization.models import Definition
@@ -55,7 +55,7 @@ def named(*, caller: Caller, name: str, pointer: str) -> Added:
     raise wrong_field(
         pointer=pointer,
         detail="There is no such type of memory.",
-        hint=sentence("Use one of: {names}.", names=names),
+        hint=message("Use one of: {names}.", names=names),
         code="choice",
     )
 

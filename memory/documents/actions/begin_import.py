@@ -14,8 +14,7 @@ from memory.documents.models import Import, ImportRow
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 JOB: Final = "memory.run_import"
 LONGEST_NAME: Final = 200  # characters, the column's

@@ -10,8 +10,7 @@ from memory.documents.actions.undo_import import check_own
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 WAITING = ""
 NEVER = "cancelled"

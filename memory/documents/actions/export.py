@@ -18,15 +18,14 @@ from typing import IO, Final, cast
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import TooLarge, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.documents import writing
 from memory.documents.queries import exports
 from memory.documents.writing import BUDGET_TOKENS, ExportFormat, Record
 from memory.records import filters as language
 from memory.records.filters import Filters
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 1_000_000  # memories of one file, ours: some 2 GB on the disk
 KEPT_IN_MEMORY: Final = 1_048_576  # bytes of a file; more goes to the disk
@@ -62,8 +61,8 @@ def export(*, caller: Caller, request: ExportRequest, now: datetime) -> Exported
     found = exports.count(caller=caller, filters=filters)
     if found > MOST:
         raise TooLarge(
-            detail=sentence("{count} memories pass the filters.", count=found),
-            hint=sentence("Export at most {most} at once; filter by project or type.", most=MOST),
+            detail=message("{count} memories pass the filters.", count=found),
+            hint=message("Export at most {most} at once; filter by project or type.", most=MOST),
         )
     records = exports.records(caller=caller, filters=filters)
     file, memories = _written(request, records)
@@ -105,7 +104,7 @@ def filters_of(*, request: ExportRequest) -> Filters:
     if filters.text:
         raise wrong_field(
             pointer="/query",
-            detail=sentence("“{words}” is no filter.", words=filters.text[:80]),
+            detail=message("“{words}” is no filter.", words=filters.text[:80]),
             hint="Filter by is:, type:, tag:, file:, module:, topic:, by: or conf:.",
             code="words",
         )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, TooLarge, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.documents import reading
 from memory.documents.candidates import LONGEST_NAME, Candidate, Reading
@@ -76,8 +76,8 @@ def read(*, upload: Upload) -> Reading:
     size = sum(len(data) for _, data in upload.files)
     if size > LARGEST_UPLOAD or len(upload.files) > MOST_FILES:
         raise TooLarge(
-            detail=sentence("{size} bytes in {count} files.", size=size, count=len(upload.files)),
-            hint=sentence(
+            detail=message("{size} bytes in {count} files.", size=size, count=len(upload.files)),
+            hint=message(
                 "Send at most {most} bytes in {files} files, or use the command import_memories.",
                 most=LARGEST_UPLOAD,
                 files=MOST_FILES,
@@ -89,7 +89,7 @@ def read(*, upload: Upload) -> Reading:
     if not found.candidates and found.faults:
         first = found.faults[0]
         place = f"{first.file}:{first.line}" if first.line else first.file
-        detail = sentence("{place}: {fault}", place=place, fault=first.detail)
+        detail = message("{place}: {fault}", place=place, fault=first.detail)
         raise wrong_field(pointer="/file", detail=detail, code="unreadable")
     if not found.candidates:
         raise wrong_field(pointer="/file", detail="No statement was found in it.", code="empty")

@@ -14,8 +14,7 @@ from memory.documents.candidates import FileRead
 from memory.records.actions import candidate
 from memory.records.actions.candidate import Place
 from memory.records.models import Memory
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 ADDED, CONFIRMED, UPDATED, REFUSED = "added", "confirmed", "updated", "refused"
 

@@ -14,12 +14,11 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from accounts import tenancy
-from accounts.backend import free_texts
+from accounts import free_texts, tenancy
 from accounts.caller import Caller, is_person, principal
 from accounts.errors import TooLarge, wrong_field
 from accounts.identifiers import new_id
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory import path_lock
 from memory.documents import notes as reader
 from memory.documents.actions import importing
@@ -40,8 +39,7 @@ from memory.records.note_statements import GONE, HELD, REMOVED, WITHOUT
 from memory.taxonomy import Source, Verification
 from memory.text.text import content_hash
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LARGEST: Final = 1_000_000  # characters of a note, ours
 MOST_STATEMENTS: Final = 2_000  # of a note, ours; more than a push can wait for
@@ -145,8 +143,8 @@ def _read(new: NewNote) -> dict[str, Candidate]:
     found = {one.external_id: one for one in reader.read(name=new.path, text=new.text).candidates}
     if len(found) > MOST_STATEMENTS:
         raise TooLarge(
-            detail=sentence("The note makes {count} statements.", count=len(found)),
-            hint=sentence("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
+            detail=message("The note makes {count} statements.", count=len(found)),
+            hint=message("Send at most {most}, or divide it.", most=MOST_STATEMENTS),
         )
     return found
 
@@ -154,8 +152,8 @@ def _read(new: NewNote) -> dict[str, Candidate]:
 def _check(new: NewNote) -> None:
     if len(new.text) > LARGEST:
         raise TooLarge(
-            detail=sentence("The note has {count} characters.", count=len(new.text)),
-            hint=sentence("Send at most {most}, or divide it.", most=LARGEST),
+            detail=message("The note has {count} characters.", count=len(new.text)),
+            hint=message("Send at most {most}, or divide it.", most=LARGEST),
         )
     if not 0 < len(new.path) <= LONGEST_PATH or ".." in new.path.split("/"):
         raise wrong_field(

@@ -14,11 +14,12 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 
-from accounts import queries, tenancy
+from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import CairnError, Forbidden, InvalidInput
 from accounts.identifiers import as_uuid
-from accounts.sentences import sentence
+from accounts.messages import message
+from accounts.queries import directory
 from memory.customization import custom_type_rules
 from memory.documents.formats import cairn
 from memory.documents.formats.cairn import Fate
@@ -41,8 +42,7 @@ from memory.taxonomy import (
     Verification,
 )
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 CHOICES: Final[Mapping[str, type[StrEnum]]] = {
     "status": Status,
@@ -143,7 +143,7 @@ def _check_texts(record: Record) -> None:
     whole = "\n\n\n\n".join(cairn.texts_in(value=record))
     found = secret_catalog.fault_of(text=whole)
     if found:
-        raise InvalidInput(detail=sentence("The record holds a secret: {kinds}", kinds=found))
+        raise InvalidInput(detail=message("The record holds a secret: {kinds}", kinds=found))
 
 
 def _new(record: Record, project: str | None) -> NewMemory:
@@ -325,4 +325,4 @@ def _people(caller: Caller, records: tuple[Record, ...]) -> frozenset[UUID]:
     told = {str(record.get("author_user")) for record in records}
     told |= {str(one.get("changed_by")) for record in records for one in record[cairn.VERSIONS]}
     ids = {found for one in told if (found := as_uuid(text=one)) is not None}
-    return frozenset(queries.people(caller=caller, ids=ids)) if ids else frozenset()
+    return frozenset(directory.people(caller=caller, ids=ids)) if ids else frozenset()

@@ -12,8 +12,7 @@ from memory.documents.models import Import
 from memory.documents.queries import imports
 from memory.documents.queries.imports import ImportView
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def retry_import(*, caller: Caller, batch_id: UUID, now: datetime) -> ImportView:

@@ -29,8 +29,7 @@ from memory.records.verdicts import BESIDE
 from memory.review.actions import reactivate
 from memory.taxonomy import Status
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act, allows
+from teams.permissions import Act, allows, require
 
 REASON: Final = "the import was undone"
 UNDONE, KEPT = "undone", "kept"

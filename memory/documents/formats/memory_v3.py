@@ -13,7 +13,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from accounts.sentences import Sentence, sentence
+from accounts.messages import Message, message
 from memory.documents.candidates import Candidate, Fault, Format, Link, Reading, of_file, unreadable
 from memory.taxonomy import LinkKind, MemoryType
 from memory.text import moments
@@ -38,7 +38,7 @@ TYPES: Final = {one.value for one in MemoryType}
 class _Refused(Exception):
     """The file is no database of that kind; the sentence says why."""
 
-    def __init__(self, detail: Sentence | str) -> None:
+    def __init__(self, detail: Message | str) -> None:
         super().__init__(str(detail))
         self.detail = detail
 
@@ -84,7 +84,7 @@ def _rows(data: bytes) -> tuple[list[dict[str, Any]], bool]:
         }
         if "memories" not in known:
             raise _Refused(
-                sentence("The database has no table “memories”; only memory-v3's is read.")
+                message("The database has no table “memories”; only memory-v3's is read.")
             )
         names = _columns(database)
         chosen = ", ".join(f'"{name}"' for name in names)
@@ -107,10 +107,10 @@ def _columns(database: sqlite3.Connection) -> tuple[str, ...]:
     """
     told = database.execute(f'PRAGMA {COLUMNS_TOLD}("memories")').fetchall()
     if any(hidden for *_, hidden in told):
-        raise _Refused(sentence("The table “memories” has computed columns."))
+        raise _Refused(message("The table “memories” has computed columns."))
     held = {str(name) for _, name, *_ in told}
     if not held >= NEEDED:
-        raise _Refused(sentence("The table “memories” has no column id or content."))
+        raise _Refused(message("The table “memories” has no column id or content."))
     return tuple(name for name in COLUMNS if name in held)
 
 
@@ -175,17 +175,15 @@ def _candidate(name: str, source: str, row: dict[str, Any]) -> Candidate | Fault
     )
 
 
-def _notices(data: bytes, rows: list[dict[str, Any]], is_cut: bool) -> list[Sentence | str]:
-    told: list[Sentence | str] = []
+def _notices(data: bytes, rows: list[dict[str, Any]], is_cut: bool) -> list[Message | str]:
+    told: list[Message | str] = []
     archived = sum(1 for row in rows if row.get("archived"))
     if archived:
-        told.append(sentence("{count} archived memories were left out.", count=archived))
+        told.append(message("{count} archived memories were left out.", count=archived))
     if data[WAL_AT : WAL_AT + 2] == WAL:
-        told.append(
-            sentence("What memory-v3 had not yet written from its log is not in this file.")
-        )
+        told.append(message("What memory-v3 had not yet written from its log is not in this file."))
     if is_cut:
-        told.append(sentence("Only the first {most} memories were read.", most=len(rows)))
+        told.append(message("Only the first {most} memories were read.", most=len(rows)))
     return told
 
 

@@ -16,7 +16,7 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import RateLimited
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.documents.formats import cairn
 from memory.documents.formats.cairn import Fate
 from memory.records.filters import Filters
@@ -73,7 +73,7 @@ def _take_place() -> None:
     if any(tenancy.holds(space=LOCK_SPACE + place) for place in range(AT_ONCE)):
         return
     raise RateLimited(
-        detail=sentence("{count} exports of this organization are being written.", count=AT_ONCE),
+        detail=message("{count} exports of this organization are being written.", count=AT_ONCE),
         retry_after_seconds=AGAIN_SECONDS,
     )
 

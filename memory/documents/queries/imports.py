@@ -11,8 +11,8 @@ from django.db.models import Count, Q, QuerySet
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import NotFound
-from accounts.queries import work
-from accounts.queries.absent import Beginner
+from accounts.queries.directory import Initiator
+from accounts.queries.jobs import list_jobs
 from memory.documents.models import Import, ImportRow
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView, countable, views_of
@@ -143,12 +143,12 @@ def of_which(
     return tuple((view, found[view.id]) for view in _views(caller, rows, now))
 
 
-def who_began(*, batch_id: UUID) -> Beginner | None:
+def who_began(*, batch_id: UUID) -> Initiator | None:
     """Return who began a batch; for the job alone. In a unit."""
     row = Import.objects.filter(pk=batch_id).first()
     if row is None:
         return None
-    return Beginner(
+    return Initiator(
         user_id=row.user_id,
         token_id=row.token_id,
         agent=row.agent,
@@ -220,7 +220,7 @@ def _failures(batches: tuple[Import, ...]) -> dict[UUID, str]:
     told = {*BUSY, FAILED}
     begun = {row.job_id: row.id for row in batches if row.state in told and row.job_id}
     found = {row.id: row.error for row in batches if row.state == FAILED}
-    ended = work.failures(job_ids=tuple(begun)) if begun else {}
+    ended = list_jobs.failures(job_ids=tuple(begun)) if begun else {}
     return found | {begun[job_id]: reason for job_id, reason in ended.items()}
 
 

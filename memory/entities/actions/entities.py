@@ -28,8 +28,7 @@ from memory.search.sql.candidates import Question
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST_QUOTES: Final = 3  # sentences of a summary; ours
 LONGEST_QUOTE: Final = 300  # characters

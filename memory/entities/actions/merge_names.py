@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict, FieldError, NotFound, RoleNotSufficient, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.entities.actions.entities import keys_of
 from memory.entities.rules import EntityType
 from memory.entities.same_names import Name
@@ -24,9 +24,8 @@ from memory.records.verdicts import SAME
 from memory.review.queries import pending
 from memory.taxonomy import Scope
 from teams import audit, visibility
-from teams.permissions import require
-from teams.queries import places
-from teams.roles import Act
+from teams.permissions import Act, require
+from teams.queries import find_project
 
 SCOPES: Final = (Scope.ORGANIZATION.value, Scope.PROJECT.value, Scope.PERSONAL.value)
 
@@ -107,7 +106,7 @@ def _audience(caller: Caller, pair: Pair) -> UUID:
         return caller.organization_id
     if pair.scope == Scope.PROJECT and pair.project:
         _check_for_others(caller)
-        return places.find_project(caller=caller, ref=pair.project).id
+        return find_project(caller=caller, ref=pair.project).id
     raise wrong_field(
         pointer="/scope",
         detail="Names are merged for the organization, a project, or the person who asks.",
@@ -132,7 +131,7 @@ def _named(caller: Caller, name: str, type: str | None, pointer: str) -> Thing:
     sight = visibility.sight_of(caller=caller)
     found = entities.known(wanted=wanted, limit=1, sight=sight)
     if not found:
-        detail = sentence("No memory that you may see has this name.")
+        detail = message("No memory that you may see has this name.")
         raise NotFound(
             detail=detail,
             hint="GET /api/v1/entities lists the names there are.",

@@ -22,8 +22,7 @@ from memory.search.actions import filter_values as narrowings
 from memory.search.actions.filter_values import Narrowing
 from memory.text import globs
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 from teams.visibility import Sight
 
 MOST_COMPARED: Final = 200  # names that begin alike, the most often named; ours

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import phases
 from memory.customization.phases import Phase
 from memory.evaluation.actions.sandbox import Tell, Trial, trial
@@ -59,7 +59,7 @@ def evaluate(
 def _chosen(judged: JudgedSet, profiles: tuple[str, ...], split: Split | None) -> JudgedSet:
     unknown = next((name for name in profiles if name not in PROFILES), None)
     if unknown is not None or not profiles:
-        detail = sentence("Name profiles among: {names}.", names=tuple(PROFILES))
+        detail = message("Name profiles among: {names}.", names=tuple(PROFILES))
         raise wrong_field(pointer="/profiles", detail=detail, code="choice")
     queries = tuple(query for query in judged.queries if split in {None, query.split})
     if not queries:

@@ -14,7 +14,7 @@ from memory.experiments import experiments
 from memory.experiments.experiments import Shares
 from memory.sessions.models import Session
 from memory.sessions.points import Group
-from teams.queries import experiments as settings
+from teams.queries import experiments_in
 
 SALT: Final = "cairn.experiments"
 APART: Final = "none"  # of a session that takes no part
@@ -35,7 +35,7 @@ def compared(*, row: Session) -> Group | None:
     A comparison that is switched off takes nothing from anybody any more.
     """
     group = group_of(row=row)
-    return group if settings.of_project(project=row.project).enabled else None
+    return group if experiments_in(project=row.project).enabled else None
 
 
 def is_withheld(*, row: Session, memory_id: UUID) -> bool:
@@ -44,13 +44,13 @@ def is_withheld(*, row: Session, memory_id: UUID) -> bool:
         key=_key(),
         memory=str(memory_id),
         session=str(row.pk),
-        percent=settings.of_project(project=row.project).withheld_percent,
+        percent=experiments_in(project=row.project).withheld_percent,
     )
 
 
 def _settled(row: Session) -> str:
     """Return the group that a session belongs to by the shares of now."""
-    found = settings.of_project(project=row.project)
+    found = experiments_in(project=row.project)
     if not found.enabled:
         return APART
     return experiments.group(

@@ -19,9 +19,8 @@ from memory.experiments import phase_learning
 from memory.experiments.queries import phase_weights as found_weights
 from memory.experiments.queries.phase_weights import PhaseWeights
 from teams.actions.projects import hold_project, tell
-from teams.permissions import require
-from teams.queries.people import check_unbound
-from teams.roles import Act
+from teams.permissions import Act, require
+from teams.queries import check_unbound
 
 
 class Verdict(StrEnum):

@@ -30,7 +30,7 @@ from memory.records.models import Memory
 from memory.taxonomy import Governance, Status
 from teams import audit
 from teams.models import AuditEntry, Project
-from teams.queries import experiments as settings
+from teams.queries import experiments_in
 
 JOB: Final = "memory.prove"
 ACT: Final = "memory.demoted"
@@ -68,7 +68,7 @@ def prove(*, now: datetime) -> Proved:
 
 
 def _is_due(project: Project) -> bool:
-    found = settings.of_project(project=project)
+    found = experiments_in(project=project)
     return found.enabled and found.withheld_percent > 0
 
 

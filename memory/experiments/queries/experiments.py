@@ -27,10 +27,8 @@ from memory.sessions.points import Group
 from teams import queries as places
 from teams import visibility
 from teams.models import Project
-from teams.permissions import require
-from teams.queries import experiments as settings
-from teams.queries.experiments import Experiments
-from teams.roles import Act
+from teams.permissions import Act, require
+from teams.queries import Experiments, experiments_in
 
 USUAL_DAYS: Final = 90  # as far as the ledger reaches back, ours
 LARGEST_DAYS: Final = 365
@@ -111,7 +109,7 @@ def report(*, caller: Caller, project: str, days: int, now: datetime) -> Report:
     sums = {group: _known(sides) for group, sides in by_group.items()}
     control = sums[Group.CONTROL]
     return Report(
-        settings=settings.of_project(project=place),
+        settings=experiments_in(project=place),
         since=asked.since,
         is_whole=asked.everyone and all(map(_may_tell, found)),
         sessions={group: _count(sides) for group, sides in by_group.items()},

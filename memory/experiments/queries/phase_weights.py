@@ -27,8 +27,7 @@ from memory.taxonomy import MemoryType
 from teams import queries as places
 from teams import visibility
 from teams.models import Project
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 TYPES: Final = {one.value: one for one in MemoryType}
 

@@ -16,8 +16,7 @@ from memory.sessions.models import Session
 from memory.statistics.counters import Kind
 from memory.statistics.models import Statistic
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 KEPT: Final = "reentered"  # the name in what a session has shown
 

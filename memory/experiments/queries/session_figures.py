@@ -18,8 +18,7 @@ from memory.experiments.delivery_outcomes import Came
 from memory.records.queries.views import countable
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.queries import sessions
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

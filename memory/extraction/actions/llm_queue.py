@@ -12,7 +12,7 @@ from memory.intake.actions.similar_memories import is_passing
 from memory.records.models import Memory
 from memory.taxonomy import MemoryType, Source
 from teams.models import Project
-from teams.queries.places import extraction_of
+from teams.queries import extraction_of
 
 EXPLICIT: Final = frozenset({Source.USER_TAUGHT.value, Source.AGENT_EXPLICIT.value})
 

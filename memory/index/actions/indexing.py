@@ -11,7 +11,7 @@ from typing import Final
 from django.db import connection
 
 from accounts import jobs, tenancy
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.search.sql import candidates
 
 JOB: Final = "memory.index_search"
@@ -79,7 +79,7 @@ def _make_one() -> int:
         lacked = candidates.index_search(most=MOST_WAITED_FOR)
     if lacked is None:
         raise jobs.PermanentFailure(
-            sentence(
+            message(
                 "There are more than {most} vectors, or none; an operator makes the indexes by "
                 "manage.py index_search, which nobody waits for.",
                 most=MOST_WAITED_FOR,

@@ -17,7 +17,7 @@ from accounts import audit as origins
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.errors import NotSwitchable
 from memory.index.actions import embedding
 from memory.index.models import EmbeddingModel
@@ -149,11 +149,11 @@ def forget(*, actor: origins.Actor, key: str) -> UUID | None:
     with tenancy.unit():
         row = _locked().filter(key=key).first()
         if row is None:
-            detail = sentence("There are no vectors of {key!r} here.", key=key)
+            detail = message("There are no vectors of {key!r} here.", key=key)
             raise wrong_field(pointer="/key", detail=detail)
         if row.active or row.filling:
             raise NotSwitchable(
-                detail=sentence("{key} is in use.", key=key),
+                detail=message("{key} is in use.", key=key),
                 hint="Switch to another model, or cancel the switch.",
             )
         EmbeddingModel.objects.filter(pk=row.pk).update(activated_at=None)
@@ -181,7 +181,7 @@ def _begin(
         filling = _locked().filter(filling=True).first()
         if active.id == row.id:
             raise NotSwitchable(
-                detail=sentence("{key} is the active model already.", key=row.key),
+                detail=message("{key} is the active model already.", key=row.key),
                 hint="Nothing is to be done.",
             )
         if filling is None or filling.pk != row.pk:
@@ -202,7 +202,7 @@ def _known(key: str) -> Model:
     if len(model.key) > LONGEST_KEY or model.dimensions > MOST_DIMENSIONS:
         raise wrong_field(
             pointer="/key",
-            detail=sentence(
+            detail=message(
                 "A key has at most {characters} characters and {dimensions} dimensions.",
                 characters=LONGEST_KEY,
                 dimensions=MOST_DIMENSIONS,

@@ -30,8 +30,7 @@ from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.models import Session
 from memory.sessions.turns import Speaker
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 BEYOND: Final = 5_000  # characters behind the cut in which a secret may end, ours
 

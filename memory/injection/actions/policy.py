@@ -18,8 +18,7 @@ from memory.sessions import points
 from memory.sessions.models import Session
 from memory.sessions.points import Group, Point, Switches
 from teams.models import Project
-from teams.queries import hooks, pauses
-from teams.queries.hooks import Hook
+from teams.queries import Hook, hooks_in, is_paused
 from teams.trust import level_row
 
 HOOKS: Final[Mapping[Point, Hook]] = {
@@ -73,14 +72,12 @@ def of_session(*, caller: Caller, row: Session, point: Point) -> Allowance:
 
 def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
     """Return what holds for a caller at a point. In a unit."""
-    on = hooks.of_project(project=place.project)
+    on = hooks_in(project=place.project)
     project_id = None if place.project is None else place.project.id
     level = trust_levels.level_of(caller=caller, project_id=project_id)
     switches = Switches(
         off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
-        paused=pauses.is_paused(
-            project=place.project, token_id=caller.token_id, user_id=caller.user_id
-        ),
+        paused=is_paused(project=place.project, token_id=caller.token_id, user_id=caller.user_id),
         experiments=False,
     )
     group = _group(place, point, switches)

@@ -27,8 +27,7 @@ from memory.search.actions.request import SearchRequest
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.points import Point
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,8 +27,8 @@ from memory.sessions.events import Event
 from memory.sessions.models import Session, Turn
 from memory.sessions.points import Point
 from memory.sessions.tools import Act
+from teams.permissions import Act as Right
 from teams.permissions import require
-from teams.roles import Act as Right
 
 LOOKED_BACK: Final = 4  # events that are just behind a step: two calls with their results, ours
 SEARCHED_BACK: Final = 24  # events among which the last three searches are looked for, ours

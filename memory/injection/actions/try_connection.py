@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts import rights, tenancy
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from accounts.queries import TokenView, state_of, tokens
+from accounts.queries.credentials import TokenView, list_tokens, state_of
 from accounts.tokens import TokenKind
 from memory.injection.actions import policy
 from memory.injection.actions.policy import Place
@@ -21,9 +21,8 @@ from memory.sessions.points import Point
 from teams import queries as places
 from teams.errors import RoleNotSufficient
 from teams.models import Project
-from teams.permissions import require
-from teams.queries import pauses
-from teams.roles import Act
+from teams.permissions import Act, require
+from teams.queries import is_paused
 
 BY_HOOKS = (Point.SYSTEM_PROMPT, Point.TOOL_RESULT)  # where programs are answered
 
@@ -58,7 +57,7 @@ def try_connection(*, caller: Caller, ref: str, token_id: UUID, now: datetime) -
 
 
 def _own(caller: Caller, token_id: UUID) -> TokenView:
-    for token in tokens(caller=caller):
+    for token in list_tokens(caller=caller):
         if token.id == token_id and token.user_id == caller.user_id:
             return token
     raise NotFound(
@@ -90,9 +89,9 @@ def _at_doors(agent: Caller, project: Project) -> Outcome:
         require(caller=agent, act=Act.WRITE)
     except RoleNotSufficient:
         return Outcome.READ_ONLY
-    if pauses.is_paused(project=project, token_id=None):
+    if is_paused(project=project, token_id=None):
         return Outcome.PAUSED
-    if pauses.is_paused(project=project, token_id=agent.token_id, user_id=agent.user_id):
+    if is_paused(project=project, token_id=agent.token_id, user_id=agent.user_id):
         return Outcome.TOKEN_PAUSED
     place = Place(project=project)
     is_open = any(

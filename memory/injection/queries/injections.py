@@ -13,8 +13,7 @@ from memory.records.queries.views import countable
 from memory.sessions.models import GivenOut, Session, Stream, Turn
 from memory.sessions.queries import sessions
 from teams import queries as places
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from accounts import tenancy
-from accounts.backend import rows
+from accounts import bulk_insert, tenancy
 from accounts.caller import Caller, principal
 from memory.intake.models import ActionLog
 from memory.records.actions.candidate import Place
@@ -38,7 +37,7 @@ class Entry:
 
 def record(*, caller: Caller, entries: tuple[Entry, ...], now: datetime) -> None:
     """Append a row a candidate. In a unit."""
-    rows.insert_all(rows=[_row(caller, entry, now) for entry in entries])
+    bulk_insert.insert_rows(rows=[_row(caller, entry, now) for entry in entries])
 
 
 def forget(*, now: datetime, days: int) -> int:

@@ -33,7 +33,7 @@ from memory.records.queries import rejected_links
 from memory.taxonomy import Authority, LinkKind, MemoryType, Scope, Status
 
 SAME = "It says the same as an earlier one."
-LEAST_COSINE = 0.5  # which any project may ask for, of `teams.queries.places.GATES`
+LEAST_COSINE = 0.5  # which any project may ask for, of `teams.queries.GATES`
 
 
 @dataclass(slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller, is_person
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.sql import deliveries
@@ -118,7 +118,7 @@ def heard_before(*, drafted: Draft, same_id: UUID | None, heard: Listened) -> He
 def _restated(memory_id: UUID) -> Heard:
     return Heard(
         memory_id=memory_id,
-        reason=sentence("It was just told to you; saying it again confirms nothing."),
+        reason=message("It was just told to you; saying it again confirms nothing."),
     )
 
 
@@ -134,5 +134,5 @@ def _met_again(drafted: Draft, memory_id: UUID) -> Heard:
             mine.update(provenance_sessions=sessions)
     return Heard(
         memory_id=memory_id,
-        reason=sentence("It is known already; a conversation alone confirms nothing."),
+        reason=message("It is known already; a conversation alone confirms nothing."),
     )

@@ -21,8 +21,7 @@ from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.search.sql import candidates
 from memory.secrets import secrets
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 SIMILAR_LIMIT: Final = 3
 MOST_NAMES: Final = 8  # things named in the text that are shown; ours

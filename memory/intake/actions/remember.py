@@ -14,7 +14,7 @@ from django.db import transaction
 from accounts import jobs, tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.extraction.actions import llm_queue
 from memory.index.actions import embedding
 from memory.index.actions.embedding import Embedded
@@ -39,11 +39,10 @@ from memory.records.models import Memory
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view, visible
 from memory.taxonomy import LinkKind, Scope
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LEXICON_DELAY_SECONDS = 2  # writes of a burst share one recount
-SENT_AGAIN = sentence("sent again under its external id")  # why there is a new version
+SENT_AGAIN = message("sent again under its external id")  # why there is a new version
 NOBODY_NEAR = Neighborhood(exact_duplicate_id=None, neighbors=())
 LOOSEST = Thresholds(minimum_length=1)  # of any project: what these refuse, every project refuses
 LOGGED = {LinkKind.SUPERSEDES.value: "superseded", LinkKind.EXTEND.value: "extended"}
@@ -221,14 +220,14 @@ def replace_content(
     if locked.content_hash == drafted.content_hash:
         view = to_view(locked, now=now)
         return Outcome(
-            outcome="confirmed", memory=view, reason=sentence("It says the same already.")
+            outcome="confirmed", memory=view, reason=message("It says the same already.")
         )
     if twin_id is not None and twin_id != row.id:
         return Outcome(
             outcome="refused",
             memory=None,
             gate=Gate.EXACT_DUPLICATE.value,
-            reason=sentence(
+            reason=message(
                 "Memory {id} says the same under another external id or none.", id=str(twin_id)
             ),
             hint="Archive one of the two, then send this again.",

@@ -16,7 +16,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.caller import Caller, principal
 from accounts.errors import Conflict, Forbidden, InvalidInput, TooLarge
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.index.actions import embedding
 from memory.intake.actions import action_log
 from memory.intake.actions.echo_guard import Listened, heard_before, listened
@@ -38,8 +38,7 @@ from memory.records.models import Memory
 from memory.records.queries.views import to_view
 from memory.secrets import secret_catalog
 from memory.taxonomy import MemoryType
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST = 1_000  # memories a call
 
@@ -79,8 +78,8 @@ def remember_all(
     require(caller=caller, act=Act.WRITE)
     if len(new) > MOST:
         raise TooLarge(
-            detail=sentence("{count} memories were sent.", count=len(new)),
-            hint=sentence("Send at most {most}.", most=MOST),
+            detail=message("{count} memories were sent.", count=len(new)),
+            hint=message("Send at most {most}.", most=MOST),
         )
     drafts = tuple(_drafted(caller, item) for item in new)
     try:

@@ -34,7 +34,7 @@ from memory.taxonomy import (
     type_row,
 )
 from teams.models import Project
-from teams.queries.places import gates_of
+from teams.queries import gates_of
 
 NEAREST: Final = 5  # memories compared
 PASSING: Final = frozenset({MemoryKind.EPISODIC, MemoryKind.REFLECTIVE})  # of their moment

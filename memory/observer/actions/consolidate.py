@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, NotFound, Unavailable
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization.queries import trust_levels
 from memory.extraction import transcripts
 from memory.extraction.actions import budget, extraction, llm_relations
@@ -331,9 +331,9 @@ def _why(run: _Run) -> str:
     if run.counts["added"]:
         return ""
     if not run.counts["turns"]:
-        return sentence("There was no new turn to look at.")
+        return message("There was no new turn to look at.")
     if not run.counts["candidates"]:
-        return sentence("Nothing in it was worth keeping.")
+        return message("Nothing in it was worth keeping.")
     if run.counts["known"] + run.counts["confirmed"]:
-        return sentence("All of it is known already.")
-    return sentence("Nothing of it passed the gates.")
+        return message("All of it is known already.")
+    return message("Nothing of it passed the gates.")

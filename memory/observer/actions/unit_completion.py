@@ -17,7 +17,7 @@ from django.db import transaction
 
 from accounts import tenancy
 from accounts.errors import CairnError, Conflict, Forbidden, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import methodology
 from memory.customization.queries import methodologies
 from memory.intake.actions.remember import Prepared, prepare
@@ -37,8 +37,8 @@ from memory.taxonomy import Source, Status
 from teams import trust
 
 NAME: Final = "{act}:{session}"  # the external id
-NO_MORE: Final = sentence("its session ended again and does not say how")
-ENDED_AGAIN: Final = sentence("its session ended again")
+NO_MORE: Final = message("its session ended again and does not say how")
+ENDED_AGAIN: Final = message("its session ended again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

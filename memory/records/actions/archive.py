@@ -13,8 +13,7 @@ from memory.records.models import Memory
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def archive(

@@ -9,11 +9,10 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput, TooLarge
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.actions import archive, confirm, pin, writes
 from memory.records.queries.memories import lock_memory
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 200  # memories a call, the largest page of a list
 
@@ -56,13 +55,13 @@ def do_all(*, caller: Caller, verb: str, memory_ids: tuple[UUID, ...], now: date
     if chosen is None or not memory_ids:
         raise InvalidInput(
             detail="There is nothing to do.",
-            hint=sentence("Choose memories, and one of: {names}.", names=tuple(VERBS)),
+            hint=message("Choose memories, and one of: {names}.", names=tuple(VERBS)),
             errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
         )
     if len(memory_ids) > MOST:
         raise TooLarge(
-            detail=sentence("{count} memories.", count=len(memory_ids)),
-            hint=sentence("Choose at most {most}.", most=MOST),
+            detail=message("{count} memories.", count=len(memory_ids)),
+            hint=message("Choose at most {most}.", most=MOST),
         )
     require(caller=caller, act=chosen.needs)
     with tenancy.unit():

@@ -9,7 +9,7 @@ from uuid import UUID
 from accounts.caller import Caller, Role, is_person
 from accounts.errors import Forbidden, InvalidInput, NotFound, wrong_field
 from accounts.identifiers import as_uuid
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization.actions import custom_types
 from memory.errors import GovernanceDenied
 from memory.intake import classify
@@ -143,9 +143,9 @@ def _audience(caller: Caller, scope: Scope, project: Project | None) -> UUID:
     if scope is Scope.ORGANIZATION and may_found(caller=caller):
         return caller.organization_id
     reasons = {
-        Scope.PROJECT: sentence("A memory of a project needs the project; name it in “project”."),
-        Scope.PERSONAL: sentence("This credential belongs to no person; use the scope project."),
-        Scope.ORGANIZATION: sentence(
+        Scope.PROJECT: message("A memory of a project needs the project; name it in “project”."),
+        Scope.PERSONAL: message("This credential belongs to no person; use the scope project."),
+        Scope.ORGANIZATION: message(
             "Only a steward, in the dashboard, writes for the whole organization."
         ),
     }

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, is_person
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.errors import NotActive
 from memory.records import confidence as belief
 from memory.records import note_statements
@@ -20,8 +20,7 @@ from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided, Traces
 from memory.review.queries import reviews
 from memory.taxonomy import Status, Verification
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 IMPORTANCE_BOOST = 0.02  # ours; a re-statement matters a little
 MOST_SESSIONS: Final = 50  # that said a memory and are told with it, the newest; ours
@@ -124,6 +123,6 @@ def check_active(*, row: Memory) -> None:
     if row.status == Status.ACTIVE:
         return
     raise NotActive(
-        detail=sentence("This memory is {status}.", status=Status(row.status)),
+        detail=message("This memory is {status}.", status=Status(row.status)),
         hint="Restore it first, or work with the memory that replaced it.",
     )

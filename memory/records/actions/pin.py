@@ -11,8 +11,7 @@ from memory.records.actions.revise import check_agent_may_change, check_agent_ma
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.taxonomy import MemoryType, governance_of
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def pin(*, caller: Caller, memory_id: UUID, pinned: bool, now: datetime) -> MemoryView:

@@ -10,7 +10,7 @@ from typing import Final
 from accounts import rights, tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.models import Memory
 from memory.taxonomy import Scope, Status
 from teams.actions.projects import admit, hold_project
@@ -50,7 +50,7 @@ def _check_told_to_nobody(row: Project) -> None:
     if not count:
         return
     raise Conflict(
-        detail=sentence(
+        detail=message(
             "Memories of this project that are shared with a team or the organization: {count}.",
             count=count,
         ),

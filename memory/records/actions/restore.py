@@ -5,7 +5,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller, principal
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.errors import NotActive
 from memory.index.actions import embedding
 from memory.records.actions import writes
@@ -13,8 +13,7 @@ from memory.records.actions.revise import is_author
 from memory.records.queries.memories import lock_memory
 from memory.records.queries.views import MemoryView, to_view
 from memory.taxonomy import Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
@@ -29,9 +28,7 @@ def restore(*, caller: Caller, memory_id: UUID, now: datetime) -> MemoryView:
             require(caller=caller, act=Act.RESTORE)
         if row.status != Status.ARCHIVED:
             raise NotActive(
-                detail=sentence(
-                    "This memory is {status}, not archived.", status=Status(row.status)
-                ),
+                detail=message("This memory is {status}, not archived.", status=Status(row.status)),
                 hint="Only archived memories are restored.",
             )
         row.status, row.archived_reason, row.valid_until = Status.ACTIVE.value, "", None

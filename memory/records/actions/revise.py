@@ -9,7 +9,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, Role, is_person, principal
 from accounts.errors import Forbidden, InvalidInput, PreconditionFailed
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.customization.actions import custom_types
 from memory.entities import accurate, names
@@ -36,8 +36,7 @@ from memory.taxonomy import (
 )
 from memory.topics.sql import topics
 from teams import changes as feed
-from teams.permissions import require
-from teams.roles import Act, allows
+from teams.permissions import Act, allows, require
 
 CHANGEABLE = (
     "content", "type", "tags", "related_files", "related_modules", "scope", "team", "pinned",
@@ -80,8 +79,8 @@ def apply(*, caller: Caller, row: Memory, changes: Mapping[str, Any], now: datet
     unknown = sorted(set(changes) - set(CHANGEABLE))
     if unknown:
         raise InvalidInput(
-            detail=sentence("{name} cannot be changed.", name=unknown[0]),
-            hint=sentence("Possible: {names}.", names=tuple(CHANGEABLE)),
+            detail=message("{name} cannot be changed.", name=unknown[0]),
+            hint=message("Possible: {names}.", names=tuple(CHANGEABLE)),
         )
     drafted = _redraft(
         caller, row, custom_types.of_changes(caller=caller, row=row, changes=changes)
@@ -148,7 +147,7 @@ def check_version(*, row: Memory, if_version: int | None) -> None:
     if if_version is None or row.version == if_version:
         return
     raise PreconditionFailed(
-        detail=sentence(
+        detail=message(
             "The memory is at version {number}, not {asked}.", number=row.version, asked=if_version
         ),
         hint="Read it again, merge your change, and send it with the new ETag.",
@@ -308,7 +307,7 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
     if row.scope in {Scope.PERSONAL, Scope.TEAM}:
         if not is_person(caller=caller):
             raise Forbidden(
-                detail=sentence(
+                detail=message(
                     "Only a person moves a {old} memory to the scope {scope}.",
                     old=Scope(row.scope),
                     scope=scope,
@@ -317,7 +316,7 @@ def check_move(*, caller: Caller, row: Memory, scope: Scope) -> None:
             )
     elif scope is not Scope.ORGANIZATION and not _may_narrow(caller, row):
         raise Forbidden(
-            detail=sentence(
+            detail=message(
                 "Only its author or a steward narrows a memory to the scope {scope}.", scope=scope
             ),
             hint="Archive it, or dispute it, if not everyone should see it.",

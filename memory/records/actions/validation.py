@@ -14,7 +14,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from accounts.errors import FieldError, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.intake import attributes as payloads
 from memory.secrets import secret_catalog, secrets
@@ -96,7 +96,7 @@ def check_reason(*, reason: str) -> None:
     """Check the sentence that says why something was changed. Raises InvalidInput."""
     errors = list(_text_errors("/reason", reason))
     if len(reason) > LONGEST_REASON:
-        detail = sentence("Use at most {most} characters.", most=LONGEST_REASON)
+        detail = message("Use at most {most} characters.", most=LONGEST_REASON)
         errors.append(_fault("/reason", detail, "length"))
     errors += _secret_error("/reason", reason)
     if errors:
@@ -159,21 +159,21 @@ def _is_deeper(value: Any, *, than: int) -> bool:
 def _shape_errors(new: NewMemory) -> tuple[FieldError, ...]:
     if _is_deeper(new.attributes, than=DEEPEST):
         return (
-            _fault("/attributes", sentence("Nest at most {most} levels.", most=DEEPEST), "depth"),
+            _fault("/attributes", message("Nest at most {most} levels.", most=DEEPEST), "depth"),
         )
     try:
         written = json.dumps(new.attributes, allow_nan=False)
     except (TypeError, ValueError):
         return (_fault("/attributes", "Use texts, finite numbers, lists and objects.", "shape"),)
     if len(written) > LONGEST_ATTRIBUTES:
-        detail = sentence("Use at most {most} characters of JSON.", most=LONGEST_ATTRIBUTES)
+        detail = message("Use at most {most} characters of JSON.", most=LONGEST_ATTRIBUTES)
         return (_fault("/attributes", detail, "length"),)
     return ()
 
 
 def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
     return tuple(
-        _fault(pointer, sentence("The text has a {kind} character.", kind=fault.kind), "text")
+        _fault(pointer, message("The text has a {kind} character.", kind=fault.kind), "text")
         for fault in texts.check_text(text=text)[:1]
     )
 
@@ -181,7 +181,7 @@ def _text_errors(pointer: str, text: str) -> tuple[FieldError, ...]:
 def _length_errors(new: NewMemory) -> Iterator[FieldError]:
     for name, longest in LONGEST.items():
         if len(getattr(new, name) or "") > longest:
-            detail = sentence("Use at most {most} characters.", most=longest)
+            detail = message("Use at most {most} characters.", most=longest)
             yield _fault(f"/{name}", detail, "length")
     for name, (most, longest) in LISTS.items():
         entries = getattr(new, name)
@@ -189,11 +189,11 @@ def _length_errors(new: NewMemory) -> Iterator[FieldError]:
             1 if name == "tags" and custom_type_rules.named(tags=entries) else 0
         )  # the mark of a type
         if len(entries) > most + beside:
-            detail = sentence("At most {most} are allowed.", most=most)
+            detail = message("At most {most} are allowed.", most=most)
             yield _fault(f"/{name}", detail, "too_many")
         for position, entry in enumerate(entries):
             if not 0 < len(entry) <= longest:
-                detail = sentence("Use 1 to {most} characters.", most=longest)
+                detail = message("Use 1 to {most} characters.", most=longest)
                 yield _fault(f"/{name}/{position}", detail, "length")
 
 
@@ -202,7 +202,7 @@ def _choice_errors(new: NewMemory) -> Iterator[FieldError]:
         value = getattr(new, name)
         if value and value not in KNOWN[name]:
             names = tuple(item.value for item in known)
-            detail = sentence("{value!r} is not one of: {names}.", value=value, names=names)
+            detail = message("{value!r} is not one of: {names}.", value=value, names=names)
             yield _fault(f"/{name}", detail, "choice")
 
 
@@ -214,7 +214,7 @@ def _figure_errors(new: NewMemory) -> Iterator[FieldError]:
     if new.event_at is not None and new.event_at.tzinfo is None:
         yield _fault("/event_at", "Name the time zone.", "time_zone")
     elif new.event_at is not None and not moments.is_storable(moment=new.event_at):
-        detail = sentence(
+        detail = message(
             "Use a moment of the years {first} to {last}.",
             first=moments.EARLIEST,
             last=moments.LATEST,

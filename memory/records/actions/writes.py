@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
+from accounts import bulk_insert
 from accounts.audit import Actor
-from accounts.backend import rows as table_rows
 from accounts.caller import Caller
 from accounts.errors import Conflict
 from memory.entities import accurate, names
@@ -90,7 +90,7 @@ def insert(*, caller: Caller, rows: tuple[Memory, ...]) -> None:
     """
     in_order = sorted(rows, key=lambda row: row.content_hash)
     try:
-        table_rows.insert_all(rows=in_order)
+        bulk_insert.insert_rows(rows=in_order)
     except IntegrityError as error:
         raise not_unique() from error
     index_words(rows=rows)

@@ -16,7 +16,7 @@ from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import Conflict as Changed
 from accounts.errors import Forbidden, PreconditionFailed, RoleNotSufficient, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.errors import NotActive, RefusedByGate, SelfApproval
 from memory.intake.actions import apply_decision
 from memory.intake.actions.remember import Prepared, decide, prepare
@@ -31,8 +31,7 @@ from memory.review.conflict_rules import Bar, Verdict
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.taxonomy import LinkKind, Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 KEPT = ("confidence", "archived_reason", "valid_until")  # of what leaves, to take it back
 
@@ -173,10 +172,10 @@ def _check_version(row: Conflict, sides: tuple[Memory, Memory], if_version: int 
 def _happened(row: Conflict, sides: tuple[Memory, Memory]) -> str:
     """Say what somebody else did since the caller looked."""
     if row.verdict:
-        return sentence("This conflict was settled meanwhile.")
+        return message("This conflict was settled meanwhile.")
     if any(side.status != Status.ACTIVE for side in sides):
-        return sentence("One of the two memories has left meanwhile.")
-    return sentence("One of the two memories, or the conflict, was changed meanwhile.")
+        return message("One of the two memories has left meanwhile.")
+    return message("One of the two memories, or the conflict, was changed meanwhile.")
 
 
 def _prepared(caller: Caller, conflict_id: UUID, settlement: Settlement) -> Prepared | None:

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.errors import RefusedByGate
 from memory.intake.actions import apply_decision
@@ -26,8 +26,7 @@ from memory.review.actions import verdict
 from memory.review.actions.verdict import Traces
 from memory.review.queries import reviews
 from memory.taxonomy import LinkKind, Scope, Source, Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 KINDS: Final = ("outdated", "too_broad", "wrong", "not_here")
 
@@ -130,7 +129,7 @@ def _moved(caller: Caller, old: Memory, new: NewMemory, scope: str | None) -> Ne
         names = tuple(one.value for one in Scope if one is not Scope.TEAM)
         raise wrong_field(
             pointer="/scope",
-            detail=sentence("{value!r} is not one of: {names}.", value=scope, names=names),
+            detail=message("{value!r} is not one of: {names}.", value=scope, names=names),
             code="choice",
         )
     revise.check_move(caller=caller, row=old, scope=Scope(scope))
@@ -207,7 +206,7 @@ def _check_kind(kind: str) -> None:
         return
     raise wrong_field(
         pointer="/kind",
-        detail=sentence("{kind!r} is not what can be wrong with a memory.", kind=kind),
-        hint=sentence("Use one of: {names}.", names=tuple(KINDS)),
+        detail=message("{kind!r} is not what can be wrong with a memory.", kind=kind),
+        hint=message("Use one of: {names}.", names=tuple(KINDS)),
         code="choice",
     )

@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, InvalidInput, TooLarge
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.actions import writes
 from memory.records.actions.bulk import MOST
 from memory.records.actions.validation import check_reason
@@ -21,8 +21,7 @@ from memory.records.verdicts import Group
 from memory.review.actions import keep, reject, snooze
 from memory.review.actions.verdict import Decided
 from memory.review.queries import reviews
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +107,8 @@ def decide_all(
             raise _nothing()
         if len(ids) > MOST:
             raise TooLarge(
-                detail=sentence("{count} memories.", count=len(ids)),
-                hint=sentence("Choose at most {most}.", most=MOST),
+                detail=message("{count} memories.", count=len(ids)),
+                hint=message("Choose at most {most}.", most=MOST),
             )
         decided = tuple(known.apply(caller, one, words, now) for one in ids)
         done = {known.done: tuple(ids)}
@@ -138,7 +137,7 @@ def _ids(
     if len(found) == chosen.count:
         return found
     raise Conflict(
-        detail=sentence(
+        detail=message(
             "{count} wait here now, not {counted}.",
             count=len(found),
             counted=chosen.count,
@@ -150,6 +149,6 @@ def _ids(
 def _nothing() -> InvalidInput:
     return InvalidInput(
         detail="There is nothing to decide.",
-        hint=sentence("Choose memories, and one of: {names}.", names=tuple(VERBS)),
+        hint=message("Choose memories, and one of: {names}.", names=tuple(VERBS)),
         errors=(FieldError(pointer="/verb", detail="choose one", code="choice"),),
     )

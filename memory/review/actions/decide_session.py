@@ -15,7 +15,7 @@ from django.db import transaction
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Conflict, FieldError, InvalidInput, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.intake.actions.remember import Prepared
 from memory.records.actions.validation import check_reason
 from memory.records.models import Memory
@@ -27,8 +27,7 @@ from memory.review.queries.session_summary import Summary
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 VERDICTS: Final = ("keep", "edit", "reject", "later")
 MOST: Final = 200  # verdicts a call, ours
@@ -117,7 +116,7 @@ def _check(verdicts: tuple[NewVerdict, ...], others: Others | None) -> None:
     if not verdicts and others is None:
         raise InvalidInput(
             detail="There is nothing to decide.",
-            hint=sentence("Choose memories, and one of: {names}.", names=VERDICTS),
+            hint=message("Choose memories, and one of: {names}.", names=VERDICTS),
             errors=tuple(
                 FieldError(pointer=pointer, detail="Give one of the two.", code="required")
                 for pointer in ("/verdicts", "/save_all")
@@ -202,7 +201,7 @@ def _check_count(others: Others | None, kept: tuple[UUID, ...]) -> None:
     if others is None or others.count in {None, len(kept)}:
         return
     raise Conflict(
-        detail=sentence(
+        detail=message(
             "{count} wait here now, not {counted}.", count=len(kept), counted=others.count
         ),
         hint="Look at the list again and type the number that it says.",

@@ -12,8 +12,7 @@ from accounts.caller import Caller
 from memory.records.actions import confirm, writes
 from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def keep(*, caller: Caller, memory_id: UUID, now: datetime) -> Decided:

@@ -12,7 +12,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules
 from memory.intake.integrate import SUPERSEDED_CONFIDENCE
 from memory.records.actions import confirm, revise, writes
@@ -24,10 +24,9 @@ from memory.records.verdicts import Verdict
 from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided, Traces
 from memory.taxonomy import LinkKind, MemoryType, Scope, Status, governance_of
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
-MERGED = sentence("merged in review")  # why there is a new version
+MERGED = message("merged in review")  # why there is a new version
 
 
 def merge(*, caller: Caller, memory_id: UUID, into: UUID, now: datetime) -> Decided:

@@ -6,16 +6,15 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.actions import archive, writes
 from memory.records.actions.validation import check_reason
 from memory.records.verdicts import Verdict
 from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided, Traces
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
-NO_REASON: Final = sentence("rejected in review")
+NO_REASON: Final = message("rejected in review")
 
 
 def reject(*, caller: Caller, memory_id: UUID, reason: str, now: datetime) -> Decided:

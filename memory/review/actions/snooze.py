@@ -6,14 +6,13 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.actions import writes
 from memory.records.queries.views import to_view
 from memory.records.verdicts import LONGEST_SNOOZE_DAYS, Verdict
 from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided, Traces
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def snooze(*, caller: Caller, memory_id: UUID, until: datetime, now: datetime) -> Decided:
@@ -46,6 +45,6 @@ def check_until(*, until: datetime, now: datetime) -> None:
     raise wrong_field(
         pointer="/until",
         detail="This is not a moment until which to snooze.",
-        hint=sentence("Name one in the next {days} days.", days=LONGEST_SNOOZE_DAYS),
+        hint=message("Name one in the next {days} days.", days=LONGEST_SNOOZE_DAYS),
         code="range",
     )

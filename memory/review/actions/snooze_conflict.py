@@ -18,8 +18,7 @@ from memory.review.actions.verdict import Traces
 from memory.review.queries import conflicts
 from memory.review.queries.conflicts import ConflictView
 from memory.taxonomy import Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,8 +22,7 @@ from memory.review.queries.trust import TrustView
 from memory.sessions.models import Session
 from teams import audit, trust
 from teams import queries as places
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 from teams.trust import Standing, TrustLevel
 
 

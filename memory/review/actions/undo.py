@@ -16,8 +16,8 @@ from django.db.models import Q
 from accounts import tenancy
 from accounts.caller import Caller, is_person
 from accounts.errors import Conflict, NotFound
+from accounts.messages import message
 from accounts.queries import credentials
-from accounts.sentences import sentence
 from memory.records.actions import archive, revise, writes
 from memory.records.models import Memory, MemoryLink, MemoryVersion
 from memory.records.queries.memories import lock_memory
@@ -29,10 +29,9 @@ from memory.review.actions import verdict as review_verdict
 from memory.review.actions.verdict import Decided
 from memory.review.queries import pending
 from memory.review.rollback.rules import REWRITTEN
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
-TAKEN_BACK = sentence("the correction was taken back")  # why a successor is archived
+TAKEN_BACK = message("the correction was taken back")  # why a successor is archived
 
 
 def undo(*, caller: Caller, review_id: UUID, now: datetime) -> Decided:

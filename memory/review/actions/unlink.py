@@ -25,8 +25,7 @@ from memory.records.verdicts import Verdict
 from memory.review.actions import verdict
 from memory.review.actions.verdict import Decided, Traces
 from memory.taxonomy import LinkKind
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 TAKEN: Final = "taken"  # where a verdict keeps the edges that it took away
 

@@ -13,7 +13,7 @@ from memory.records.models import Memory
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.statistics.models import Statistic
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 KIND: Final = "alarm"  # of statistics; its key is the memory's id, its counts the alarms
 BURST: Final = "burst"

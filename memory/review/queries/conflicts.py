@@ -24,7 +24,7 @@ from memory.review.queries.pending import conflict_awake
 from memory.taxonomy import Scope, Status
 from teams import queries as places
 from teams import visibility
-from teams.roles import Act, allows
+from teams.permissions import Act, allows
 
 LARGEST_PAGE = 200
 Side = Memory | MemoryView

@@ -37,7 +37,7 @@ from memory.taxonomy import LinkKind, Status, Verification
 from teams import queries as places
 from teams import visibility
 from teams.models import Project
-from teams.queries import experiments as settings
+from teams.queries import experiments_in
 
 WEEK = timedelta(days=7)
 MONTH = timedelta(days=30)
@@ -173,7 +173,7 @@ def by_project(*, caller: Caller, now: datetime) -> tuple[ProjectTally, ...]:
 
 def _saved(caller: Caller, place: Project, now: datetime) -> Saved | None:
     """Return what memory saved, as the page of experiments tells it, where it is compared."""
-    if not settings.of_project(project=place).enabled:
+    if not experiments_in(project=place).enabled:
         return None
     days = experiments.USUAL_DAYS
     return experiments.report(caller=caller, project=place.slug, days=days, now=now).saved

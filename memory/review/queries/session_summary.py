@@ -22,8 +22,7 @@ from memory.review.queries import pending, reviews
 from memory.sessions.models import Session
 from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import SessionView
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 from teams.trust import Asking, level_row
 
 MOST: Final = 200  # memories of a session that are told, ours; 30 and 20 are taken at most at once

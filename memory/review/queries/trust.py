@@ -24,8 +24,7 @@ from memory.sessions.models import GivenOut, Session
 from memory.taxonomy import Source, Status
 from teams import queries as places
 from teams import trust
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 from teams.trust import NOTHING, Evidence, NextLevel, Standing, TrustLevel
 
 LOOKED_AT: Final = 200  # sessions, the last ones; ours

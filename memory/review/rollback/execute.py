@@ -27,7 +27,7 @@ from django.db.models.functions import Cast
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.identifiers import as_uuid
-from accounts.queries.absent import Beginner
+from accounts.queries.directory import Initiator
 from memory.records.verdict_models import ReviewVerdict
 from memory.records.verdicts import Verdict
 from memory.review.queries import pending
@@ -117,9 +117,9 @@ def choice_of(*, payload: Mapping[str, Any]) -> Choice:
     return Choice(**{name: _read(name, value) for name, value in payload.items()})
 
 
-def beginner_of(*, payload: Mapping[str, Any]) -> Beginner:
+def beginner_of(*, payload: Mapping[str, Any]) -> Initiator:
     """Return who asked for what a job does."""
-    return Beginner(
+    return Initiator(
         user_id=as_uuid(text=str(payload["user_id"])),
         token_id=as_uuid(text=str(payload["token_id"])),
         agent=payload["agent"],
@@ -142,7 +142,7 @@ def _at_once(caller: Caller, what: Chosen) -> RolledBack:
 def _queued(caller: Caller, what: Chosen) -> RolledBack:
     """Let a job do it, and say what it is going to do."""
     choice = {name: _written(value) for name, value in asdict(what.choice).items()}
-    began = Beginner(
+    began = Initiator(
         user_id=caller.user_id,
         token_id=caller.token_id,
         agent=caller.agent,

@@ -11,8 +11,8 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller, TokenScope, is_person
 from accounts.errors import FieldError, InvalidInput, NotFound
+from accounts.messages import message
 from accounts.queries import credentials
-from accounts.sentences import sentence
 from memory.records.models import MemoryLink
 from memory.records.queries.memories import find_memory
 from memory.records.queries.views import countable
@@ -22,8 +22,7 @@ from memory.sessions.queries import sessions
 from memory.taxonomy import LinkKind
 from teams import queries as places
 from teams.errors import RoleNotSufficient
-from teams.permissions import require
-from teams.roles import Act, allows
+from teams.permissions import Act, allows, require
 
 CHOOSING: Final = ("person", "token", "session", "ancestor", "since", "until")
 
@@ -120,7 +119,7 @@ def _check_choice(choice: Choice) -> None:
     if all(getattr(choice, name) is None for name in CHOOSING):
         raise InvalidInput(
             detail="Say what is to be rolled back.",
-            hint=sentence("Give at least one of: {names}.", names=CHOOSING),
+            hint=message("Give at least one of: {names}.", names=CHOOSING),
             errors=(FieldError(pointer="", detail="Nothing is chosen.", code="nothing_chosen"),),
         )
     if choice.since and choice.until and choice.since >= choice.until:

@@ -14,7 +14,7 @@ from django.db.models import Exists, Q
 
 from accounts import tenancy
 from accounts.caller import Caller
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.conflict_models import Conflict
 from memory.records.models import Memory, MemoryLink
 from memory.records.queries.views import countable
@@ -27,7 +27,7 @@ from memory.review.rollback.rules import MOST, Fate, Left
 
 LARGEST_PAGE: Final = 200
 COUNTED: Final = MOST + 1  # of each at most: so much stands for more
-REASON: Final = sentence("it was rolled back")  # why a memory was archived or has its text before
+REASON: Final = message("it was rolled back")  # why a memory was archived or has its text before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

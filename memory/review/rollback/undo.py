@@ -23,8 +23,7 @@ from memory.records.verdicts import Verdict
 from memory.review.actions import conflict_reopen, reactivate, undo, unlink, verdict
 from memory.review.rollback.rules import ASKED_AT, JOB, REWRITTEN
 from memory.taxonomy import Status
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 FIELDS: Final = (
     "status", "archived_reason", "valid_until", "superseded_by_id", "confidence", "updated_at",

@@ -18,7 +18,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import methodology
 from memory.customization.methodology import Methodology
 from memory.customization.phases import BUDGETS, GENERAL, Budget, Phase
@@ -176,8 +176,8 @@ def _check_budget(given: int | None) -> None:
         return
     raise wrong_field(
         pointer="/budget_tokens",
-        detail=sentence("A budget of {given} tokens cannot be kept.", given=given),
-        hint=sentence(
+        detail=message("A budget of {given} tokens cannot be kept.", given=given),
+        hint=message(
             "Use 1 to {most:,}, or leave it out for the phase's own.", most=LARGEST_BUDGET
         ),
         code="range",

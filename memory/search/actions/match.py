@@ -20,8 +20,7 @@ from memory.search.actions.filter_values import Narrowing
 from memory.search.sql import lookups
 from memory.search.sql.lookups import Matched
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LONGEST_MS: Final = 250  # a statement may take, ours; 5 at 10,000 memories
 

@@ -12,7 +12,7 @@ from typing import Final
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.records.queries import relations
 from memory.records.queries.relations import Sides
 from memory.records.queries.views import MemoryView
@@ -22,8 +22,7 @@ from memory.search.sql import lookups
 from memory.text import globs
 from memory.text.text import check_text
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 class Closeness(StrEnum):
@@ -89,7 +88,7 @@ def _check_path(path: str) -> None:
     raise wrong_field(
         pointer="/path",
         detail="This is not a path of a file.",
-        hint=sentence(
+        hint=message(
             "Name a file like src/cart/prices.py, in at most {most} characters.", most=globs.LONGEST
         ),
         code="path",

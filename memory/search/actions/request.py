@@ -14,7 +14,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, InvalidInput
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.customization import custom_type_rules, phase_weights
 from memory.customization.phases import Own, Phase
 from memory.customization.queries import own_types as added
@@ -227,11 +227,11 @@ def _codes(request: SearchRequest) -> tuple[int, ...] | None:
 
 
 def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
-    too_long = sentence("Use at most {most} characters.", most=LONGEST_QUERY)
-    limits = sentence("Use 1 to {most}.", most=LARGEST_LIMIT)
-    share = sentence("Use a number from 0 to 1.")
-    unstorable = sentence("Leave out unstorable characters.")
-    yield "/query", not request.query.strip(), sentence("Write what to look for.")
+    too_long = message("Use at most {most} characters.", most=LONGEST_QUERY)
+    limits = message("Use 1 to {most}.", most=LARGEST_LIMIT)
+    share = message("Use a number from 0 to 1.")
+    unstorable = message("Leave out unstorable characters.")
+    yield "/query", not request.query.strip(), message("Write what to look for.")
     yield "/query", bool(check_text(text=request.query)), unstorable
     yield "/query", len(request.query) > LONGEST_QUERY, too_long
     yield "/limit", not 1 <= request.limit <= LARGEST_LIMIT, limits
@@ -243,29 +243,29 @@ def _faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
 
 
 def _one_of(names: Iterable[str]) -> str:
-    return sentence("Use one of: {names}.", names=tuple(names))
+    return message("Use one of: {names}.", names=tuple(names))
 
 
 def _filter_faults(request: SearchRequest) -> Iterator[tuple[str, bool, str]]:
     own = _own(request)
     known = {*(item.value for item in MemoryType), *own}
     wrong_type = next((name for name in request.types if name not in known), None)
-    alone = sentence("A search looks for one type of a methodology's own, or for types of ours.")
-    no_type = sentence("{name!r} is not a type of memory.", name=wrong_type or "")
-    too_many = sentence("Name at most {most} of them.", most=LARGEST_FILTER)
-    globbed = sentence("Use at most {most} of them with * or ?.", most=text_globs.MOST_GLOBS)
+    alone = message("A search looks for one type of a methodology's own, or for types of ours.")
+    no_type = message("{name!r} is not a type of memory.", name=wrong_type or "")
+    too_many = message("Name at most {most} of them.", most=LARGEST_FILTER)
+    globbed = message("Use at most {most} of them with * or ?.", most=text_globs.MOST_GLOBS)
     yield "/types", wrong_type is not None, no_type
     yield "/types", bool(own) and len(request.types) > 1, alone
     for name in ("tags", "files", "modules", "projects", "topics"):
         values = getattr(request, name)
         wrong = any(not value.strip() or check_text(text=value) for value in values)
         yield f"/{name}", len(values) > LARGEST_FILTER, too_many
-        yield f"/{name}", wrong, sentence("Leave out empty values and unstorable characters.")
+        yield f"/{name}", wrong, message("Leave out empty values and unstorable characters.")
     globs = sum(text_globs.is_glob(text=file) for file in request.files)
     yield "/files", globs > text_globs.MOST_GLOBS, globbed
     author = request.author
     wrong = author is not None and (not author.strip() or bool(check_text(text=author)))
-    yield "/author", wrong, sentence("Name a person's id, an agent or a tool.")
+    yield "/author", wrong, message("Name a person's id, an agent or a tool.")
     since, until = request.since, request.until
     late = since is not None and until is not None and since >= until
-    yield "/until", late, sentence("Let “until” come after “since”.")
+    yield "/until", late, message("Let “until” come after “since”.")

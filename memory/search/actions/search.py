@@ -42,8 +42,7 @@ from memory.search.ranking import Standing
 from memory.secrets import secret_catalog, secrets
 from memory.topics.queries import NearTopic
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 __all__ = [
     "LARGEST_LIMIT",

@@ -16,8 +16,7 @@ from memory.search.actions.filter_values import Narrowing
 from memory.search.sql import lookups
 from memory.search.sql.candidates import Question
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 from teams.visibility import Sight
 
 NO_VECTORS: Final = "no_vectors"

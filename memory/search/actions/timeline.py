@@ -13,8 +13,7 @@ from memory.search.actions import filter_values as narrowings
 from memory.search.actions.filter_values import Narrowing
 from memory.search.sql import lookups
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@
 --
 -- Up to ten thousand live rows an exact scan of the vectors is as fast as any index, finds everything,
 -- and costs writers nothing. Beyond, a job makes a graph over them (HNSW, Malkov and Yashunin 2018;
--- cairn.index_search in accounts/sql/walls.sql), and of words the rarest alone are looked up. Both lose
+-- cairn.index_search in accounts/tenancy/rls.sql), and of words the rarest alone are looked up. Both lose
 -- rows when a filter behind them is narrow, silently. So what is narrow is still read whole: a small
 -- scope, a moment of the past, what has ended, a rare tag or file, and whatever an index left short of
 -- its limit.
@@ -270,7 +270,7 @@ $$;
 -- The memories of some audiences that hold one of these facets, through index memory_kw_facets: one
 -- look a facet for at most `most` of them, without query_words what the planner thinks of it. With very
 -- many facets, or where row-level security keeps the operator from its index
--- (accounts/sql/walls.sql), each memory is looked at once.
+-- (accounts/tenancy/rls.sql), each memory is looked at once.
 CREATE OR REPLACE FUNCTION holders(wanted bigint[], audiences uuid[], bound uuid[], most int)
 RETURNS TABLE (facet bigint, memory_id uuid)
 LANGUAGE plpgsql STABLE ROWS 50 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$

@@ -17,7 +17,7 @@ from uuid import UUID
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.errors import FieldError, Forbidden, InvalidInput, RateLimited, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.secrets import masking, secret_catalog, secrets
 from memory.secrets.secrets import Finding
 from memory.sessions import event_parsing, event_storage, tools
@@ -28,8 +28,7 @@ from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.sql import events as table
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 500  # events a call, spec 4.1 leaves it to us
 MOST_OF_SESSION: Final = 50_000  # events, ours
@@ -115,7 +114,7 @@ def store_next(*, row: Session, clean: Clean, now: datetime) -> int:
     if last + len(clean.events) > event_parsing.SEQUENCE_MOST:
         raise wrong_field(
             pointer="/events",
-            detail=sentence(
+            detail=message(
                 "Use a whole number from 1 to {most}.", most=event_parsing.SEQUENCE_MOST
             ),
             code="range",
@@ -152,7 +151,7 @@ def cleaned(*, events: tuple[object, ...]) -> Clean:
     if len(events) > MOST:
         raise wrong_field(
             pointer="/events",
-            detail=sentence("Send at most {most} events in one call.", most=MOST),
+            detail=message("Send at most {most} events in one call.", most=MOST),
             code="too_many",
         )
     kinds: dict[int, tuple[str, ...]] = {}
@@ -207,7 +206,7 @@ def _check_any(batch: Batch) -> None:
     errors = tuple(
         FieldError(
             pointer=f"/events/{one.position}/{one.field}".rstrip("/"),
-            detail=sentence("This is no event: {reason}.", reason=one.reason.value),
+            detail=message("This is no event: {reason}.", reason=one.reason.value),
             code=one.reason.value,
         )
         for one in batch.refused[:MOST_TOLD]
@@ -307,7 +306,7 @@ def _check_room(row: Session, new: int) -> None:
     if row.events + new > MOST_OF_SESSION:
         raise wrong_field(
             pointer="/events",
-            detail=sentence("A session has at most {most} events.", most=MOST_OF_SESSION),
+            detail=message("A session has at most {most} events.", most=MOST_OF_SESSION),
             hint="End this session and open another one of the same thread.",
             code="too_many",
         )

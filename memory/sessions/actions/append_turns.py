@@ -14,15 +14,14 @@ from django.db.models import Count, Max
 from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import Forbidden, wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.secrets import secret_catalog, secrets
 from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.turns import Speaker
 from memory.text.text import check_text
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 MOST: Final = 200  # turns a call, ours
 MOST_OF_SESSION: Final = 10_000  # turns, ours
@@ -163,7 +162,7 @@ def _check(place: int, turn: NewTurn) -> None:
     at = f"/turns/{place}"
     roles = tuple(speaker.value for speaker in Speaker)
     if turn.role not in roles:
-        detail = sentence("{value!r} is not one of: {names}.", value=turn.role, names=roles)
+        detail = message("{value!r} is not one of: {names}.", value=turn.role, names=roles)
         raise wrong_field(pointer=f"{at}/role", detail=detail, code="choice")
     if check_text(text=turn.text):
         raise wrong_field(
@@ -172,7 +171,7 @@ def _check(place: int, turn: NewTurn) -> None:
             code="text",
         )
     if len(turn.text) > LONGEST_TURN:
-        detail = sentence("Use at most {most} characters.", most=LONGEST_TURN)
+        detail = message("Use at most {most} characters.", most=LONGEST_TURN)
         raise wrong_field(pointer=f"{at}/text", detail=detail, code="length")
     if turn.sequence is not None:
         _check_sequence(place, turn.sequence)
@@ -181,7 +180,7 @@ def _check(place: int, turn: NewTurn) -> None:
 def _check_sequence(place: int, sequence: int) -> None:
     """Check the sequence of a turn, also one that it has as the next after the last."""
     if not 1 <= sequence <= LARGEST_SEQUENCE:
-        detail = sentence("Use a whole number from 1 to {most}.", most=LARGEST_SEQUENCE)
+        detail = message("Use a whole number from 1 to {most}.", most=LARGEST_SEQUENCE)
         raise wrong_field(pointer=f"/turns/{place}/sequence", detail=detail, code="range")
 
 
@@ -196,7 +195,7 @@ def _check_room(turns: int) -> None:
     if turns > MOST_OF_SESSION:
         raise wrong_field(
             pointer="/turns",
-            detail=sentence("A session has at most {most} turns.", most=MOST_OF_SESSION),
+            detail=message("A session has at most {most} turns.", most=MOST_OF_SESSION),
             hint="End this session and open another one of the same thread.",
             code="too_many",
         )

@@ -26,8 +26,7 @@ from memory.sessions.sql import erasing
 from memory.sessions.sql.erasing import Trace
 from memory.taxonomy import Governance, Status
 from teams import audit, changes
-from teams.permissions import require
-from teams.roles import Act, allows
+from teams.permissions import Act, allows, require
 
 REASON: Final = "what replaced it was deleted"
 

@@ -11,8 +11,7 @@ from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.queries import sessions
 from memory.sessions.queries.sessions import SessionView
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,11 @@ from datetime import datetime
 from accounts.caller import Caller
 from accounts.errors import Forbidden, NotFound
 from accounts.jobs import PermanentFailure
-from accounts.queries import absent
-from accounts.queries.absent import Beginner
+from accounts.queries import directory
+from accounts.queries.directory import Initiator
 from memory.sessions.models import Session
 from teams import queries as places
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 def opener_of(*, row: Session, now: datetime) -> Caller:
@@ -18,14 +17,14 @@ def opener_of(*, row: Session, now: datetime) -> Caller:
 
     Raises PermanentFailure when they are gone, may not write or do not see its project.
     """
-    beginner = Beginner(
+    beginner = Initiator(
         user_id=row.opened_by,
         token_id=row.token_id,
         agent=row.agent,
         source_interface=row.source_interface,
     )
     try:
-        caller = absent.caller_of(beginner=beginner, now=now)
+        caller = directory.caller_of(beginner=beginner, now=now)
         require(caller=caller, act=Act.WRITE)
         if row.project_id is not None:
             places.find_project(caller=caller, ref=str(row.project_id))

@@ -8,11 +8,10 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts import tenancy
-from accounts.backend import free_texts
+from accounts import free_texts, tenancy
 from accounts.caller import Caller
 from accounts.errors import wrong_field
-from accounts.sentences import sentence
+from accounts.messages import message
 from memory.review.actions import trust
 from memory.sessions.actions import close
 from memory.sessions.models import Session
@@ -24,8 +23,7 @@ from teams import audit
 from teams import queries as places
 from teams.errors import NotBoundToProject
 from teams.models import Project
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LONGEST: Final[Mapping[str, int]] = {  # characters, the columns'
     "external_id": 200,
@@ -193,7 +191,7 @@ def check(*, new: NewSession) -> None:
         _check_text(pointer, text, LONGEST[pointer[1:]])
     for name, text in new.work_unit.items():
         if name not in UNIT_PARTS:
-            detail = sentence("Name of a unit of work: {names}.", names=UNIT_PARTS)
+            detail = message("Name of a unit of work: {names}.", names=UNIT_PARTS)
             raise wrong_field(pointer="/work_unit", detail=detail, code="unknown")
         if not isinstance(text, str):
             raise wrong_field(
@@ -202,7 +200,7 @@ def check(*, new: NewSession) -> None:
         _check_text(f"/work_unit/{name}", text, LONGEST_PART)
         texts[f"/work_unit/{name}"] = text
     if len(new.plan) > MOST_STEPS:
-        detail = sentence("A plan has at most {most} steps.", most=MOST_STEPS)
+        detail = message("A plan has at most {most} steps.", most=MOST_STEPS)
         raise wrong_field(pointer="/plan", detail=detail, code="too_many")
     for place, step in enumerate(new.plan):
         _check_text(f"/plan/{place}", step, LONGEST_PART)
@@ -216,5 +214,5 @@ def _check_text(pointer: str, text: str, longest: int) -> None:
             pointer=pointer, detail="The text has characters that cannot be stored.", code="text"
         )
     if len(text) > longest:
-        detail = sentence("Use at most {most} characters.", most=longest)
+        detail = message("Use at most {most} characters.", most=longest)
         raise wrong_field(pointer=pointer, detail=detail, code="length")

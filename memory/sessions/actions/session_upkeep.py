@@ -7,10 +7,10 @@ from django.conf import settings
 from django.db.models import Q
 
 from accounts import tenancy
-from accounts.queries import keep_events_days
+from accounts.queries.directory import keep_events_days
 from memory.sessions.actions import close
 from memory.sessions.models import GivenOut, Session, Stream, Turn
-from teams.queries.places import events_days_by_project
+from teams.queries import events_days_by_project
 
 IDLE_MINUTES: Final = 60  # after which a silent session has ended, ours
 LONGEST_HOURS: Final = 24  # that a session goes on before it is decided about, ours

@@ -21,8 +21,7 @@ from memory.sessions.models import Session, Turn
 from memory.sessions.queries import sessions
 from memory.sessions.scratchpad import Scratchpad
 from memory.sessions.step_timeline_rules import Bar
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 READ_MOST: Final = 10_000  # events behind a checkpoint that are read for a page, ours
 KEPT: Final = "ribbon"  # its name in what a session is said to have shown

@@ -12,8 +12,7 @@ from memory.sessions.actions import append_turns, close, open_session
 from memory.sessions.actions.append_turns import Clean, Masked, NewTurn
 from memory.sessions.actions.open_session import NewSession
 from teams import audit
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,7 @@ from memory.sessions import event_storage
 from memory.sessions.events import Event
 from memory.sessions.models import Turn
 from memory.sessions.queries import sessions
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 TEXT_MOST: Final = 4_000  # characters of an event that are shown, ours
 

@@ -20,8 +20,7 @@ from memory.sessions.sql.history import FoundRow, Wanted
 from memory.text.text import check_text
 from teams import queries as places
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LONGEST_QUERY: Final = 400  # characters, ours
 _WORD: Final = re.compile(r"[^\W_]+")

@@ -18,8 +18,7 @@ from memory.sessions.turns import Speaker
 from memory.sessions.turns import Turn as Spoken
 from teams import queries as places
 from teams import visibility
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 STATES: Final = ("open", "ended", "consolidated")
 

@@ -9,8 +9,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.sessions.models import Turn
 from memory.sessions.queries import sessions
-from teams.permissions import require
-from teams.roles import Act
+from teams.permissions import Act, require
 
 LARGEST_PAGE: Final = 1_000_000  # characters of a page, ours; a turn has at most 100,000
 READ_AT_ONCE: Final = 20  # turns, so that a page that is full early has read little more

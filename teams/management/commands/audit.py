@@ -14,8 +14,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts import tenancy
 from accounts.tenancy import Tenant
-from teams.formulas.chain import Head
-from teams.queries import audit
+from teams.audit.chain import Head
+from teams.audit.queries import every_entry, verify
 
 
 class Command(BaseCommand):
@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
     def _is_broken(self, tenant: Tenant, mark: Head | None) -> bool:
         with _entered(tenant):
-            verdict = audit.verify(mark=mark)
+            verdict = verify(mark=mark)
         head = f"{verdict.head.count}:{verdict.head.hash}"
         fault = verdict.fault
         if fault is None:
@@ -59,7 +59,7 @@ class Command(BaseCommand):
     def _export(self, tenants: tuple[Tenant, ...]) -> None:
         for tenant in tenants:
             with _entered(tenant):
-                for entry in audit.every_entry():
+                for entry in every_entry():
                     line = {"organization": tenant.organization_id, **asdict(entry)}
                     self.stdout.write(orjson.dumps(line, option=orjson.OPT_UTC_Z).decode())
 

@@ -18,14 +18,15 @@ from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
-from accounts.actions.invitations import invite
+from accounts.actions.members import invite
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
-from accounts.backend.sessions import SessionStore
 from accounts.caller import Role, TokenScope
 from accounts.errors import CairnError
 from accounts.models import User
-from accounts.queries import credentials, invitation_offer, person_of
+from accounts.queries import credentials
+from accounts.queries.invitations import invitation_offer
+from accounts.sessions import SessionStore, person_of
 from tests.support import dump
 from tests.support.api import Api
 from tests.support.live import Place, committed

@@ -8,8 +8,8 @@ from django.test import Client
 
 from accounts import tenancy
 from accounts.authentication import entered
-from accounts.backend.attempts import GUESSES
 from accounts.caller import Caller, Role
+from accounts.login_throttle import GUESSES
 from accounts.models import Membership, Organization, Token, User
 from frontend.views.devices import TRIES
 from teams.actions.projects import create_project

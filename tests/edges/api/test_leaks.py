@@ -8,12 +8,12 @@ import pytest
 from django.core import mail
 
 from accounts import tenancy, tokens
-from accounts.actions import leaks
+from accounts.actions import tokens as leaks
 from accounts.actions.tokens import NewToken, create_token
 from accounts.api.leaks import MOST
 from accounts.authentication import entered
-from accounts.backend.attempts import GUESSES
 from accounts.caller import Caller
+from accounts.login_throttle import GUESSES
 from accounts.models import Job, Token
 from accounts.tokens import TokenKind
 from config import env

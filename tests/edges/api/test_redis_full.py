@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from accounts import jobs
-from accounts.backend import resting
-from accounts.backend.resting import Rest
+from accounts import redis_backoff as resting
 from accounts.models import Job, User
+from accounts.redis_backoff import Backoff
 from tests.support.api import STATEMENT, Api
 
 QUEUE = "maintenance"  # of the recount that each write queues
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def store(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[redis.Redis]:
     """The Redis of the tests, which nobody rests from."""
-    monkeypatch.setattr(resting, "redis", Rest())
+    monkeypatch.setattr(resting, "redis", Backoff())
     with redis.Redis.from_url(settings.REDIS_URL, decode_responses=True) as client:
         yield client
 

@@ -19,7 +19,7 @@ from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
 from frontend import urls
 from memory.mcp.tools import TOOLS
-from teams.queries import audit
+from teams.audit.queries import every_entry, verify
 from tests.edges.audit import pages, surfaces, world
 from tests.edges.audit.world import World
 from tests.edges.audit.writes import CONTENT, Write
@@ -148,7 +148,7 @@ def test_acts_of_a_command_share_the_id_of_its_run(tmp_path: Path) -> None:
     call_command("bootstrap", credentials=tmp_path / "credentials.json", stdout=StringIO())
 
     with people.entered(organization=Organization.objects.get(slug="home")):
-        entries = tuple(audit.every_entry())
+        entries = tuple(every_entry())
     acts = [entry.act for entry in entries]
     assert acts == ["organization.created", "project.created", "token.created"]
     assert {entry.surface for entry in entries} == {"command"}
@@ -211,7 +211,7 @@ def test_all_of_it_is_one_chain_that_holds(place: World) -> None:
         send(place, write, by=write.by)
 
     with people.entered(organization=Organization.objects.get(slug="acme")):
-        verdict = audit.verify()
+        verdict = verify()
     assert verdict.fault is None
     assert verdict.checked > len(surfaces.REST)
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import tenancy
-from accounts.actions.invitations import invite
+from accounts.actions.members import invite
 from accounts.actions.tokens import IssuedToken, NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role, TokenScope
@@ -40,13 +40,12 @@ from memory.review.rollback.execute import roll_back
 from memory.review.rollback.permissions import Choice
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.taxonomy import LinkKind
-from teams.actions.people import add_person
+from teams.actions.people import add_person, create_team
 from teams.actions.projects import create_project
-from teams.actions.teams import create_team
-from teams.formulas.chain import Entry
+from teams.audit.chain import Entry
+from teams.audit.queries import every_entry
 from teams.models import Project
-from teams.queries import audit
-from teams.queries.people import Kind
+from teams.queries import Kind
 from teams.trust import TrustLevel
 from tests.edges.audit.writes import CONTENT
 from tests.support import coding, people
@@ -76,7 +75,7 @@ def newest(slug: str) -> Entry:
     """Return the last entry of an organization's log."""
     organization = Organization.objects.get(slug=slug)
     with people.entered(organization=organization):
-        *_, last = audit.every_entry()
+        *_, last = every_entry()
     return last
 
 

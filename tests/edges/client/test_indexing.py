@@ -14,7 +14,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from accounts.actions.tokens import NewToken, create_token
 from accounts.caller import TokenScope
-from graph.actions import announce_files, take_files
+from graph.index import announce_files, take_files
 from memory.client import code_files, indexing
 from memory.client.api import Client
 from memory.client.configuration import load, places

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 
 from accounts.authentication import entered
-from graph.backend import guarded
-from graph.queries.code_index import State
+from graph.index import parser_process
+from graph.index.queries import State
 from tests.support.coding import announce, send
 from tests.support.live import Place
 
@@ -37,7 +37,7 @@ def test_no_connection_is_held_while_files_are_parsed(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lock, now = Noting(), datetime.now(UTC)
-    monkeypatch.setattr(guarded.PARSER, "_lock", lock)
+    monkeypatch.setattr(parser_process.PARSER, "_lock", lock)
 
     with entered(place.caller):
         taken = send(place.caller, now, announce(place.caller, now))

@@ -17,10 +17,9 @@ from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from frontend.consumers import NOT_A_MEMBER, ChangesConsumer
 from memory.records.actions.project_access import close_project
-from teams.actions.people import add_person, remove_person
+from teams.actions.people import add_person, create_team, remove_person
 from teams.actions.projects import change_project, create_project
-from teams.actions.teams import create_team
-from teams.queries.people import Kind
+from teams.queries import Kind
 from tests.edges.live.conftest import listening, signed_in
 from tests.support.live import Place
 from tests.support.memories import stored

@@ -19,15 +19,14 @@ from django.test import Client
 from django.urls import reverse
 from websockets.exceptions import ConnectionClosed
 
-from accounts import tenancy
+from accounts import live, tenancy
 from accounts.actions.members import change_role
 from accounts.actions.tokens import revoke_token
 from accounts.authentication import entered
-from accounts.backend import bell
 from accounts.caller import Role
 from accounts.models import Membership, Token, User
 from frontend.consumers import NOT_A_MEMBER, SIGNED_OUT, ChangesConsumer
-from teams.actions.members import remove_member
+from teams.actions.people import remove_member
 from teams.models import Change, Project
 from tests.edges.live.conftest import Browser
 from tests.support import agents
@@ -184,7 +183,7 @@ def test_without_the_bell_the_socket_looks_itself(browser: Browser, figure: Figu
 def _write(place: Place, audience: UUID) -> int:
     with entered(place.caller), tenancy.unit():
         change = Change.objects.create(kind="agent.seen", object_id=uuid4(), audience=audience)
-    bell.ring_person(user_id=User.objects.get(email__startswith="admin@").pk)
+    live.wake_pages_of(user_id=User.objects.get(email__startswith="admin@").pk)
     return int(change.id)
 
 

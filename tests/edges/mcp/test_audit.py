@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from accounts.authentication import entered
-from teams.formulas.chain import Entry
-from teams.queries import audit
+from teams.audit.chain import Entry
+from teams.audit.queries import every_entry
 from tests.edges.audit import surfaces
 from tests.support.live import Place
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.goal(name="G29")]
 def log_of(place: Place) -> tuple[Entry, ...]:
     """Return the log of the agent's organization."""
     with entered(place.caller):
-        return tuple(audit.every_entry())
+        return tuple(every_entry())
 
 
 def called(address: str, token: str, tool: str, given: Any) -> httpx2.Response:

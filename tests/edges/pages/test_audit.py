@@ -11,7 +11,7 @@ from accounts.caller import Caller
 from accounts.models import User
 from frontend import audit as lines
 from memory.records.queries.views import MemoryView
-from teams.queries.audit import AREAS
+from teams.audit.queries import AREAS
 from tests.edges.audit import pages, surfaces
 from tests.edges.pages.conftest import STATEMENT, verb
 

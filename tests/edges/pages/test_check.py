@@ -12,7 +12,7 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from config import throttling
 from memory.records.queries.views import MemoryView
-from teams.actions import pausing
+from teams.actions import project_settings
 from teams.actions.projects import create_project
 from tests.edges.pages.conftest import HTMX, remembered
 from tests.support import stored
@@ -146,7 +146,7 @@ def test_a_paused_project_is_never_said_to_be_clear(
     owner_pages: Client, tried: MemoryView, caller: Caller
 ) -> None:
     with entered(caller):
-        pausing.pause(caller=caller, ref="shop", token_id=None, paused=True)
+        project_settings.pause(caller=caller, ref="shop", token_id=None, paused=True)
 
     told = answer(owner_pages)
 

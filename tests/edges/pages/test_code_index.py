@@ -9,14 +9,13 @@ from django.utils import translation
 
 from accounts.authentication import entered
 from accounts.caller import Caller
+from accounts.messages import Message
 from accounts.models import User
-from accounts.sentences import Sentence
 from frontend.words_of_code import INDEX_STATES, LANGUAGES
-from graph.actions import take_files
-from graph.actions.announce_files import Announcement
-from graph.backend import guarded
 from graph.code.languages import Language
-from graph.queries.code_index import State
+from graph.index import parser_process, take_files
+from graph.index.announce_files import Announcement
+from graph.index.queries import State
 from teams.actions.projects import create_project
 from tests.edges.pages.conftest import HTMX
 from tests.support import coding
@@ -24,7 +23,12 @@ from tests.support.coding import FILES
 
 CARD = "/o/acme/p/shop/connections/code"
 BINARY = {**FILES, "shop/logo.bin": "\0\0\0"}
-REASONS = (take_files.BINARY, guarded.TOO_LONG, guarded.TOO_MUCH, guarded.TOO_LARGE)
+REASONS = (
+    take_files.BINARY,
+    parser_process.TOO_LONG,
+    parser_process.TOO_MUCH,
+    parser_process.TOO_LARGE,
+)
 
 
 def card(client: Client, address: str = CARD) -> str:
@@ -121,7 +125,7 @@ def test_french_readers_are_told_the_reason_in_french(
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_every_reason_is_said_in_french(reason: str) -> None:
-    assert isinstance(reason, Sentence)
+    assert isinstance(reason, Message)
     with translation.override("fr"):
         assert translation.gettext(str(reason)) != reason
 

@@ -7,7 +7,7 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import User
-from teams.queries.hooks import Hook, hooks_of
+from teams.queries import Hook, hooks_of
 
 ALL = ("brief", "prefetch", "warnings", "step", "step_recorded", "step_searched", "planner")
 

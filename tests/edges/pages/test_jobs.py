@@ -11,7 +11,7 @@ from accounts import jobs, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Job, Organization
-from accounts.queries import work
+from accounts.queries.jobs import list_jobs as work
 from tests.edges.pages.conftest import HTMX
 
 PAGE = "/o/acme/settings/jobs"
@@ -110,8 +110,8 @@ def test_states_are_counted_of_what_one_may_see(
 ) -> None:
     now = timezone.now()
 
-    assert work.standing(caller=caller, now=now).states["failed"] == 1
-    assert work.standing(caller=member_caller, now=now).states["failed"] == 0
+    assert work.workload(caller=caller, now=now).states["failed"] == 1
+    assert work.workload(caller=member_caller, now=now).states["failed"] == 0
 
 
 def test_names_that_nobody_could_read_are_told_with_the_way_out(

@@ -10,9 +10,9 @@ from accounts import jobs, tasks, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import Forbidden, InvalidInput, Unavailable
+from accounts.messages import message
 from accounts.models import Job, User
-from accounts.queries import work
-from accounts.sentences import sentence
+from accounts.queries.jobs import list_jobs as work
 from tests.support import work as one_job
 
 PAGE = "/o/acme/settings/jobs"
@@ -44,9 +44,9 @@ def run(caller: Caller, shop: str, monkeypatch: pytest.MonkeyPatch) -> Callable[
 
 REFUSED = InvalidInput(
     detail="This is not a moment until which to snooze.",
-    hint=sentence("Name one in the next {days} days.", days=365),
+    hint=message("Name one in the next {days} days.", days=365),
 )
-GONE = Forbidden(detail=sentence("Memory {id} says the same under another external id or none.",
+GONE = Forbidden(detail=message("Memory {id} says the same under another external id or none.",
                                  id="7"), hint="")  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def test_a_failure_is_said_in_french(
     assert [text for text in told if text not in page] == []
     assert "secret of somebody" not in page
     with entered(caller):
-        view = work.job(caller=caller, job_id=job_id)
+        view = work.find_job(caller=caller, job_id=job_id)
     assert english is None or view.error == english
 
 

@@ -7,7 +7,8 @@ from django.test import Client
 from accounts.authentication import entered
 from accounts.caller import Caller, Role
 from accounts.models import Organization, User
-from accounts.queries import keep_events_days, members, tokens
+from accounts.queries.credentials import list_tokens
+from accounts.queries.directory import keep_events_days, members
 from teams.queries import projects
 from tests.edges.pages.conftest import HTMX
 from tests.support import people
@@ -117,14 +118,14 @@ def test_token_is_shown_once_and_can_be_revoked(
     form = {"name": "ci", "scope": ["read"], "days": "30", "tool": "api"}
     page = owner_pages.post(f"{SETTINGS}tokens/new", form, **HTMX).content.decode()
     text = page.split("<pre><code>")[1].split("<")[0]
-    (made,) = tokens(caller=caller)
+    (made,) = list_tokens(caller=caller)
 
     listed = owner_pages.get(f"{SETTINGS}tokens").content.decode()
     owner_pages.post(f"{SETTINGS}tokens/{made.id}", {"verb": "revoke"})
 
     assert text.startswith("crn_pat_")
     assert text not in listed
-    assert tokens(caller=caller)[0].revoked_at is not None
+    assert list_tokens(caller=caller)[0].revoked_at is not None
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_wrong_token_is_explained(
     response = owner_pages.post(f"{SETTINGS}tokens/new", wrong, **HTMX)
 
     assert response.status_code == 422
-    assert tokens(caller=caller) == ()
+    assert list_tokens(caller=caller) == ()
 
 
 def test_connection_token_fills_every_snippet(owner_pages: Client, shop: str) -> None:

@@ -7,11 +7,9 @@ from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from memory.records.queries.views import MemoryView
-from teams.actions.people import add_person
+from teams.actions.people import add_person, create_team
 from teams.actions.projects import create_project
-from teams.actions.teams import create_team
-from teams.queries import ProjectView, project
-from teams.queries.people import Kind, TeamView, teams
+from teams.queries import Kind, ProjectView, TeamView, project, teams
 from tests.conftest import NOW
 from tests.edges.pages.conftest import remembered
 from tests.support.browser_client import PageClient

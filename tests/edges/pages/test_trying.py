@@ -12,13 +12,13 @@ from accounts.actions.tokens import NewToken, create_token, revoke_token
 from accounts.authentication import entered
 from accounts.caller import Caller, TokenScope
 from accounts.models import Token, User
-from accounts.queries import TokenView
+from accounts.queries.credentials import TokenView
 from memory.records.models import Memory
 from memory.sessions.models import Session, Turn
+from teams.actions.project_settings import switch_hooks
 from teams.actions.projects import create_project
-from teams.actions.switch_hooks import switch_hooks
 from teams.models import AuditEntry
-from teams.queries.hooks import Hook
+from teams.queries import Hook
 
 READ_WRITE = frozenset({TokenScope.READ, TokenScope.WRITE})
 WORKS = "It works: what this token tells is kept, and what helps is given back."

@@ -21,8 +21,8 @@ from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
 from config import env
-from teams.actions import idempotency
-from teams.actions.idempotency import Standing
+from teams import idempotency
+from teams.idempotency import Standing
 from teams.models import IdempotencyKey
 
 SHIFTED = Path(__file__).resolve().parents[2] / "support" / "shifted"

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection
 
-from accounts.backend import defaults
+from accounts.tenancy import rls
 from config import health
 
 pytestmark = pytest.mark.django_db
@@ -12,10 +12,10 @@ FORGET = "ALTER ROLE SESSION_USER IN DATABASE {} RESET jit"
 
 
 def test_migrated_database_has_all_defaults() -> None:
-    assert defaults.missing() == ()
+    assert rls.missing_connection_defaults() == ()
 
 
-@pytest.mark.parametrize(("name", "value"), defaults.DEFAULTS[:2])
+@pytest.mark.parametrize(("name", "value"), rls.CONNECTION_DEFAULTS[:2])
 def test_connection_starts_with_a_default(name: str, value: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT reset_val FROM pg_settings WHERE name = %s", [name])
@@ -29,5 +29,5 @@ def test_lost_default_is_told_with_the_way_out() -> None:
 
     finding = health.check_migrations()
 
-    assert defaults.missing() == ("jit",)
+    assert rls.missing_connection_defaults() == ("jit",)
     assert (finding.ok, finding.fix) == (False, "Run: manage.py migrate")

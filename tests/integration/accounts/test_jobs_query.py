@@ -7,7 +7,7 @@ import pytest
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Job
-from accounts.queries import jobs
+from accounts.queries.jobs import list_jobs
 
 
 def add(caller: Caller, now: datetime, *, state: str = "queued", key: str = "") -> Job:
@@ -26,12 +26,12 @@ def test_pages_follow_one_another_without_gaps(caller: Caller, now: datetime) ->
         job = add(caller, now)
         Job.objects.filter(pk=job.pk).update(created_at=now + timedelta(seconds=number // 2))
 
-    first = jobs(caller=caller, limit=2)
-    second = jobs(caller=caller, limit=2, cursor=first.next_cursor)
-    third = jobs(caller=caller, limit=2, cursor=second.next_cursor)
+    first = list_jobs(caller=caller, limit=2)
+    second = list_jobs(caller=caller, limit=2, cursor=first.next_cursor)
+    third = list_jobs(caller=caller, limit=2, cursor=second.next_cursor)
 
     seen = [job.id for page in (first, second, third) for job in page.items]
-    assert seen == [job.id for job in jobs(caller=caller).items]
+    assert seen == [job.id for job in list_jobs(caller=caller).items]
     assert (len(seen), third.next_cursor) == (5, None)
 
 
@@ -39,7 +39,7 @@ def test_a_state_filters(caller: Caller, now: datetime) -> None:
     add(caller, now)
     failed = add(caller, now, state="failed")
 
-    assert [job.id for job in jobs(caller=caller, state="failed").items] == [failed.id]
+    assert [job.id for job in list_jobs(caller=caller, state="failed").items] == [failed.id]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_wrong_parameter_is_named(
     caller: Caller, arguments: dict[str, object], pointer: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        jobs(caller=caller, **arguments)
+        list_jobs(caller=caller, **arguments)
 
     assert refused.value.errors[0].pointer == pointer
 
@@ -71,5 +71,5 @@ def test_one_sees_what_one_has_set_going_and_managers_see_all(
     mine = add(member_caller, now)
     Job.objects.filter(pk=mine.pk).update(created_by=member_caller.user_id)
 
-    assert [job.id for job in jobs(caller=member_caller).items] == [mine.id]
-    assert len(jobs(caller=caller).items) == 2
+    assert [job.id for job in list_jobs(caller=member_caller).items] == [mine.id]
+    assert len(list_jobs(caller=caller).items) == 2

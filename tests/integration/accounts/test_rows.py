@@ -7,8 +7,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from accounts import tenancy
-from accounts.backend import rows
+from accounts import bulk_insert, tenancy
 from accounts.identifiers import new_id
 from memory.records.models import Memory
 from teams.models import Change
@@ -34,7 +33,7 @@ def test_every_kind_of_value_arrives_as_it_was(now: datetime) -> None:
         "source_line": 2_147_483_647,
     }
     with tenancy.unit():
-        rows.insert_all(rows=[memory(now, "0", **sent)])
+        bulk_insert.insert_rows(rows=[memory(now, "0", **sent)])
 
         read = Memory.objects.get(content_hash="0")
 
@@ -45,7 +44,7 @@ def test_rows_are_numbered_in_their_order_and_dated(now: datetime) -> None:
     ids = [uuid4() for _ in range(50)]
     entries = [Change(kind="memory.created", object_id=one, audience=AUDIENCE) for one in ids]
     with tenancy.unit():
-        rows.insert_all(rows=entries)
+        bulk_insert.insert_rows(rows=entries)
 
         read = Change.objects.filter(audience=AUDIENCE).order_by("id")
 
@@ -55,10 +54,10 @@ def test_rows_are_numbered_in_their_order_and_dated(now: datetime) -> None:
 
 def test_a_row_that_may_not_stand_beside_another_stores_none(now: datetime) -> None:
     with tenancy.unit():
-        rows.insert_all(rows=[memory(now, "1")])
+        bulk_insert.insert_rows(rows=[memory(now, "1")])
 
     with tenancy.unit(), pytest.raises(IntegrityError), transaction.atomic():
-        rows.insert_all(rows=[memory(now, "2"), memory(now, "1")])
+        bulk_insert.insert_rows(rows=[memory(now, "2"), memory(now, "1")])
 
     with tenancy.unit():
         assert Memory.objects.filter(audience=AUDIENCE).count() == 1
@@ -67,7 +66,7 @@ def test_a_row_that_may_not_stand_beside_another_stores_none(now: datetime) -> N
 def test_an_inserted_row_is_saved_again_as_a_change(now: datetime) -> None:
     row = memory(now, "3")
     with tenancy.unit():
-        rows.insert_all(rows=[row])
+        bulk_insert.insert_rows(rows=[row])
         row.content = "changed"
         row.save(update_fields=["content"])
 
@@ -76,6 +75,6 @@ def test_an_inserted_row_is_saved_again_as_a_change(now: datetime) -> None:
 
 def test_no_rows_are_no_statement() -> None:
     with CaptureQueriesContext(connection) as asked:
-        rows.insert_all(rows=())
+        bulk_insert.insert_rows(rows=())
 
     assert asked.captured_queries == []

@@ -16,14 +16,15 @@ from django.conf import settings as configured
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from accounts.actions.invitations import invite
+from accounts.actions.members import invite
 from accounts.actions.tokens import NewToken, create_token
 from accounts.adapters import SecondFactorAdapter
 from accounts.authentication import caller_from_token, entered
 from accounts.caller import Caller, Role
 from accounts.errors import InvalidToken, NotFound
 from accounts.models import Token, User
-from accounts.queries import invitation_offer, person_of
+from accounts.queries.invitations import invitation_offer
+from accounts.sessions import person_of
 from config.api_urls import ENDPOINTS
 from config.rest import pagination
 
@@ -175,4 +176,4 @@ def test_a_cursor_keeps_working(caller: Caller, change: Change) -> None:
 def test_sessions_are_of_our_own_store() -> None:
     store = import_module(configured.SESSION_ENGINE).SessionStore
 
-    assert store.__module__ == "accounts.backend.sessions"
+    assert store.__module__ == "accounts.sessions"

@@ -8,9 +8,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from accounts.backend.sessions import SessionStore, row_keys
 from accounts.models import User
-from accounts.queries import person_of
+from accounts.sessions import SessionStore, person_of, row_keys
 
 pytestmark = pytest.mark.django_db
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

@@ -11,10 +11,10 @@ from channels.layers import channel_layers
 from django.test import override_settings
 
 from accounts import jobs, tenancy
-from accounts.backend import resting
-from accounts.backend.resting import Rest
+from accounts import redis_backoff as resting
 from accounts.caller import Caller
 from accounts.models import Job
+from accounts.redis_backoff import Backoff
 from config.celery import app
 from memory.search.actions.search import SearchRequest, search
 from tests.support.memories import stored
@@ -26,9 +26,9 @@ pytestmark = [
 
 
 @pytest.fixture
-def rest(monkeypatch: pytest.MonkeyPatch) -> Rest:
+def rest(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """A rest from Redis that no other test has begun."""
-    fresh = Rest()
+    fresh = Backoff()
     monkeypatch.setattr(resting, "redis", fresh)
     return fresh
 
@@ -87,7 +87,7 @@ def test_a_memory_is_stored_and_found(
 
 
 def test_after_one_failure_nobody_asks_redis_for_a_while(
-    rest: Rest, caplog: pytest.LogCaptureFixture
+    rest: Backoff, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
 

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 
 from accounts.models import Job, Organization, Slot
-from accounts.sql.walls import Powers
+from accounts.tenancy.rls import Powers
 from config import health
 from memory.providers import registry
 from memory.providers.settings import ProviderSettings

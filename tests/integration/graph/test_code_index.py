@@ -12,14 +12,14 @@ from accounts.caller import Caller
 from accounts.errors import RateLimited
 from accounts.jobs import PermanentFailure
 from accounts.models import Job
-from graph.actions import resolve_code as resolving
-from graph.actions import take_files as taking
-from graph.actions.resolve_code import resolve_code
-from graph.actions.take_files import Sent, take_files
-from graph.backend import turns
 from graph.errors import IndexRunning
+from graph.index import parse_slots
+from graph.index import resolve_code as resolving
+from graph.index import take_files as taking
+from graph.index.queries import State, code_index, symbols
+from graph.index.resolve_code import resolve_code
+from graph.index.take_files import Sent, take_files
 from graph.models import Edge, Node
-from graph.queries.code_index import State, code_index, symbols
 from teams.models import AuditEntry, Change, Project
 from tests.support import coding, work
 from tests.support.coding import CART, FILES, SHOP, announce, digest, index, resolve, send
@@ -204,7 +204,11 @@ def test_a_file_that_comes_lets_the_edges_wait_but_not_for_ever(
 def test_as_many_calls_as_may_are_read_at_a_time(caller: Caller, now: datetime) -> None:
     told = announce(caller, now)
 
-    with turns.READING.hold(), turns.READING.hold(), pytest.raises(RateLimited, match="2 calls"):
+    with (
+        parse_slots.READING.hold(),
+        parse_slots.READING.hold(),
+        pytest.raises(RateLimited, match="2 calls"),
+    ):
         send(caller, now, told)
 
     assert send(caller, now, told).indexed == 2

@@ -8,11 +8,11 @@ import pytest
 from accounts import tenancy, tokens
 from accounts.caller import Caller, TokenScope
 from accounts.errors import InvalidInput, NotFound
-from graph.actions import announce_files as announcing
-from graph.actions.take_files import Sent, take_files
 from graph.errors import ManifestMismatch
+from graph.index import announce_files as announcing
+from graph.index.queries import State, code_index, files, symbols
+from graph.index.take_files import Sent, take_files
 from graph.models import Edge, Node
-from graph.queries.code_index import State, code_index, files, symbols
 from teams.actions.projects import create_project
 from teams.errors import RoleNotSufficient
 from teams.models import AuditEntry, Change

@@ -18,10 +18,11 @@ from accounts.caller import Caller
 from accounts.errors import InvalidInput, RoleNotSufficient
 from accounts.models import AuditRoot, Organization
 from teams import audit
-from teams.formulas.chain import FaultKind, Head
+from teams.audit import queries
+from teams.audit.chain import FaultKind, Head
+from teams.audit.queries import Filters, every_entry, verify
+from teams.audit.queries import page as page_of_audit
 from teams.models import AuditEntry
-from teams.queries import audit as queries
-from teams.queries.audit import Filters
 from tests.support import people, tampering
 from tests.support.goals import Scale
 from tests.support.racing import race_inside
@@ -39,7 +40,7 @@ def note(caller: Caller, object_id: str = "1", **given: Any) -> None:
 
 
 def entries() -> tuple[Any, ...]:
-    return tuple(queries.every_entry())
+    return tuple(every_entry())
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_numbers_have_no_gaps_when_acts_fail(caller: Caller) -> None:
     note(caller, "second")
 
     assert [(one.number, one.object_id) for one in entries()] == [(1, "first"), (2, "second")]
-    assert queries.verify().fault is None
+    assert verify().fault is None
 
 
 def test_outside_of_a_unit_nothing_is_appended(caller: Caller) -> None:
@@ -93,7 +94,7 @@ def test_details_that_would_not_come_back_exactly_take_the_act_with_them(caller:
 
 
 def test_an_untouched_log_holds(noted: None) -> None:
-    verdict = queries.verify()
+    verdict = verify()
 
     assert (verdict.checked, verdict.fault) == (5, None)
 
@@ -101,7 +102,7 @@ def test_an_untouched_log_holds(noted: None) -> None:
 def test_a_log_longer_than_one_reading_holds(noted: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "CHUNK", 2)
 
-    assert queries.verify().checked == 5
+    assert verify().checked == 5
     assert len(entries()) == 5
 
 
@@ -133,7 +134,7 @@ def test_the_database_refuses_to_change_the_log(noted: None, statement: str) -> 
     ):
         cursor.execute(statement)
 
-    assert queries.verify().checked == 5
+    assert verify().checked == 5
 
 
 @pytest.mark.django_db(transaction=True)
@@ -154,14 +155,14 @@ def test_not_even_the_owner_of_the_table_changes_the_log(noted: None, statement:
     ):
         cursor.execute(statement)
 
-    assert queries.verify().checked == 5
+    assert verify().checked == 5
 
 
 @pytest.mark.django_db(transaction=True)
 def test_many_writers_at_once_make_one_chain(organization: Organization, caller: Caller) -> None:
     race_inside(organization, lambda number: note(caller, str(number)), times=40)
 
-    assert queries.verify().checked == 40
+    assert verify().checked == 40
     assert {one.object_id for one in entries()} == {str(number) for number in range(40)}
 
 
@@ -177,7 +178,7 @@ def test_every_tampering_is_found(
     with connection.as_owner(), tenancy.unit():
         tampering.open_log()
         missed = [said for _ in range(times) if (said := _missed(chance))]
-        untouched = queries.verify()
+        untouched = verify()
 
     figure(f"{times - len(missed):,} of {times:,} tamperings found; an untouched log holds")
     assert missed == []
@@ -188,7 +189,7 @@ def _missed(chance: Random) -> str:
     """Tamper, look, and undo it; return what was done when it was not found."""
     undo = transaction.savepoint()
     said = chance.choice(tampering.KINDS)(chance, ENTRIES)
-    fault = queries.verify().fault
+    fault = verify().fault
     transaction.savepoint_rollback(undo)
     return "" if fault else said
 
@@ -199,7 +200,7 @@ def test_a_row_given_to_another_organization_is_missed(noted: None) -> None:
         tampering.open_log()
         cursor.execute("UPDATE teams_auditentry SET tenant_id = gen_random_uuid() WHERE number = 3")
 
-    fault = queries.verify().fault
+    fault = verify().fault
     assert fault is not None
     assert (fault.kind, fault.number) == (FaultKind.REMOVED, 3)
 
@@ -207,7 +208,7 @@ def test_a_row_given_to_another_organization_is_missed(noted: None) -> None:
 def test_a_lost_head_is_found_and_stops_writing(caller: Caller, noted: None) -> None:
     AuditRoot.objects.filter(pk=caller.organization_id).delete()
 
-    fault = queries.verify().fault
+    fault = verify().fault
     assert fault is not None
     assert fault.kind is FaultKind.TRUNCATED
     with pytest.raises(audit.HeadLost):
@@ -239,7 +240,7 @@ def test_a_head_that_was_kept_elsewhere_is_looked_for(noted: None) -> None:
 
     with people.outside(), pytest.raises(CommandError):
         call_command("audit", "verify", organization="acme", head=wrong, stdout=StringIO())
-    assert queries.verify(mark=Head(count=3, hash=entries()[2].hash)).fault is None
+    assert verify(mark=Head(count=3, hash=entries()[2].hash)).fault is None
 
 
 @pytest.mark.parametrize(
@@ -267,8 +268,8 @@ def test_the_export_holds_every_entry_with_its_hash(noted: None) -> None:
 
 
 def test_managers_read_the_newest_first_page_by_page(caller: Caller, noted: None) -> None:
-    first = queries.page(caller=caller, filters=Filters(), cursor=None, limit=3)
-    second = queries.page(caller=caller, filters=Filters(), cursor=first.next_cursor, limit=3)
+    first = page_of_audit(caller=caller, filters=Filters(), cursor=None, limit=3)
+    second = page_of_audit(caller=caller, filters=Filters(), cursor=first.next_cursor, limit=3)
 
     assert [one.number for one in first.items] == [5, 4, 3]
     assert [one.number for one in second.items] == [2, 1]
@@ -288,20 +289,20 @@ def test_managers_read_the_newest_first_page_by_page(caller: Caller, noted: None
 def test_the_log_is_filtered(
     caller: Caller, noted: None, wanted: dict[str, Any], count: int
 ) -> None:
-    page = queries.page(caller=caller, filters=Filters(**wanted), cursor=None, limit=50)
+    page = page_of_audit(caller=caller, filters=Filters(**wanted), cursor=None, limit=50)
 
     assert len(page.items) == count
 
 
 def test_only_managers_read_the_log(member_caller: Caller) -> None:
     with pytest.raises(RoleNotSufficient):
-        queries.page(caller=member_caller, filters=Filters(), cursor=None, limit=50)
+        page_of_audit(caller=member_caller, filters=Filters(), cursor=None, limit=50)
 
 
 @pytest.mark.parametrize("cursor", ["", "-1", "x", "9" * 30, "٣"])
 def test_a_cursor_not_of_ours_is_refused(caller: Caller, cursor: str) -> None:
     with pytest.raises(InvalidInput):
-        queries.page(caller=caller, filters=Filters(), cursor=cursor, limit=50)
+        page_of_audit(caller=caller, filters=Filters(), cursor=cursor, limit=50)
 
 
 def test_the_model_and_the_entry_have_the_same_columns() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts import jobs, tenancy
-from accounts.actions.invitations import invite, revoke_invitation
+from accounts.actions.members import invite, revoke_invitation
 from accounts.actions.tokens import NewToken, create_token
 from accounts.authentication import entered
 from accounts.caller import Caller, Role

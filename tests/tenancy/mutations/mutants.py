@@ -79,7 +79,7 @@ TENANTS: Final = (
         "tests/edges/api/test_strangers.py::test_a_cursor_of_another_organization_is_no_cursor",
     ),
     guard(
-        "kept answers are for one credential", "teams.actions.idempotency:_principal",
+        "kept answers are for one credential", "teams.idempotency:_principal",
         'return f"user:{caller.user_id}" if caller.token_id is None', 'return "all" if True',
         f"{GUARDS}test_a_kept_answer_is_for_its_own_credential",
     ),
@@ -87,48 +87,48 @@ TENANTS: Final = (
 
 WALLS: Final = (
     guard(
-        "rows of a tenant's tables name their organization", "accounts/sql/walls.sql",
+        "rows of a tenant's tables name their organization", "accounts/tenancy/rls.sql",
         "'tenant_id = (SELECT nullif(current_setting(''cairn.tenant'', true), '''')::uuid)');",
         "'true');",
         f"{WALL}test_the_right_schema_with_the_wrong_tenant_shows_nothing",
     ),
     guard(
-        "a tenant's tables have the wall", "accounts/sql/walls.sql",
+        "a tenant's tables have the wall", "accounts/tenancy/rls.sql",
         "' ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'",
         "' DISABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'",
         f"{WALL}test_nothing_of_another_tenant_is_changed_or_deleted",
     ),
     guard(
-        "a schema is brought up to date from inside", "accounts/sql/walls.sql",
+        "a schema is brought up to date from inside", "accounts/tenancy/rls.sql",
         "    step record;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
         "    step record;\nBEGIN\n    IF false",
         f"{WALL}test_only_the_schema_of_ones_own_unit_is_brought_up_to_date",
     ),
     guard(
-        "search indexes are made from inside", "accounts/sql/walls.sql",
+        "search indexes are made from inside", "accounts/tenancy/rls.sql",
         "    lacked integer := 0;\nBEGIN\n    IF organization IS DISTINCT FROM "
         "nullif(current_setting('cairn.tenant', true), '')::uuid",
         "    lacked integer := 0;\nBEGIN\n    IF false",
         "tests/integration/memory/index/test_indexing.py::test_an_organization_makes_no_index_of_another",
     ),
     guard(
-        "only schemas of ours are made", "accounts/sql/walls.sql",
+        "only schemas of ours are made", "accounts/tenancy/rls.sql",
         "IF place !~ '^t_[0-9a-f]{32}$' THEN", "IF false THEN",
         f"{WALL}test_a_schema_that_is_none_of_ours_is_not_made",
     ),
     guard(
-        "a session opens one's own organizations", "accounts/sql/walls.sql",
+        "a session opens one's own organizations", "accounts/tenancy/rls.sql",
         "WHERE m.user_id = person AND p.is_active", "WHERE p.is_active",
         f"{AUTHENTICATION}test_a_foreign_organization_is_answered_like_none",
     ),
     guard(
-        "a disabled account opens nothing", "accounts/sql/walls.sql",
+        "a disabled account opens nothing", "accounts/tenancy/rls.sql",
         "WHERE m.user_id = person AND p.is_active", "WHERE m.user_id = person",
         f"{AUTHENTICATION}test_a_disabled_account_has_no_session",
     ),
     guard(
-        "a job runs in its organization", "accounts/sql/walls.sql",
+        "a job runs in its organization", "accounts/tenancy/rls.sql",
         "WHERE j.id = due.id AND o.id = j.organization_id",
         "WHERE j.id = due.id AND o.id <> j.organization_id",
         f"{NAMES}test_a_job_runs_in_the_organization_that_enqueued_it",
@@ -247,29 +247,29 @@ CREDENTIALS: Final = (
         "tests/edges/api/test_credentials.py::test_a_session_needs_a_csrf_token_to_write",
     ),
     guard(
-        "an invitation is for its address", "accounts.actions.invitations:accept_invitation",
+        "an invitation is for its address", "accounts.actions.members:accept_invitation",
         "if not user.is_active or row.email.lower() != user.email.lower():", "if False:",
         f"{INVITATIONS}test_another_address_does_not_get_in",
     ),
     guard(
-        "an invitation ends at its time", "accounts.queries.invites:find_open",
+        "an invitation ends at its time", "accounts.queries.invitations.invitations:find_open",
         "expires_at__gt=now)", "expires_at__isnull=False)",
         f"{INVITATIONS}test_an_invitation_lasts_seven_days",
     ),
     guard(
-        "an invitation lapses with its inviter's role", "accounts.queries.invites:find_open",
+        "an invitation lapses with its inviter's role", "accounts.queries.invitations.invitations:find_open",
         "if row is None or not _may_still_give(row):", "if row is None:",
         f"{INVITATIONS}test_an_invitation_lapses_with_its_inviters_role",
     ),
     guard(
-        "an invitation is used once", "accounts.queries.invites:pending",
+        "an invitation is used once", "accounts.queries.invitations.invitations:pending",
         "filter(accepted_at=None, revoked_at=None, organization__ready=True)",
         "filter(organization__ready=True)",
         f"{INVITATIONS}test_the_invited_person_joins_once",
         f"{INVITATIONS}test_a_revoked_invitation_is_closed",
     ),
     guard(
-        "the audit log is for managers", "teams.queries.audit:page",
+        "the audit log is for managers", "teams.audit.queries:page",
         "    rights.check_manages(caller=caller)\n    with tenancy.unit():",
         "    with tenancy.unit():",
         "tests/integration/teams/test_audit.py::test_only_managers_read_the_log",
@@ -297,23 +297,23 @@ CREDENTIALS: Final = (
         f"{PLACES}test_a_person_takes_out_themselves_in_person",
     ),
     guard(
-        "people of projects are not for tokens bound to some", "teams.queries.people:people_in",
+        "people of projects are not for tokens bound to some", "teams.queries:people_in",
         "        check_unbound(caller=caller)\n        return _persons", "        return _persons",
         f"{PLACES}test_a_token_bound_to_a_project_is_not_told_its_people",
     ),
     guard(
-        "teams are for those in them", "teams.queries.people:_visible_teams",
+        "teams are for those in them", "teams.queries:_visible_teams",
         "return Team.objects.filter(id__in=mine)", "return Team.objects.all()",
         f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
     ),
     guard(
-        "teams are not for tokens bound to projects", "teams.queries.people:_visible_teams",
+        "teams are not for tokens bound to projects", "teams.queries:_visible_teams",
         "if caller.bound_projects is not None or caller.user_id is None:",
         "if caller.user_id is None:",
         f"{TEAMS}test_a_team_is_there_for_those_in_it_and_for_managers",
     ),
     guard(
-        "teams are named by managers", "teams.actions.teams:rename_team",
+        "teams are named by managers", "teams.actions.people:rename_team",
         "    rights.check_manages(caller=caller)\n    wanted", "    wanted",
         f"{TEAMS}test_others_make_and_rename_none",
     ),

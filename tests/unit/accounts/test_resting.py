@@ -1,11 +1,11 @@
 """After a failure Redis is left alone for a few seconds."""
 
-from accounts.backend.resting import REST_SECONDS, Rest
+from accounts.redis_backoff import REST_SECONDS, Backoff
 
 
 def test_a_rest_lasts_its_seconds_from_the_last_failure() -> None:
     moment = [100.0]
-    rest = Rest(clock=lambda: moment[0])
+    rest = Backoff(clock=lambda: moment[0])
     assert not rest.lasts()
 
     rest.begin()

@@ -4,7 +4,7 @@ import pytest
 from django.utils import translation
 
 from accounts.caller import Role, TokenScope
-from accounts.sentences import sentence
+from accounts.messages import message
 from frontend.sentences import NAMES, correction, noted, said
 from memory.intake.actions.remember import SENT_AGAIN
 
@@ -20,21 +20,21 @@ def _french(text: str) -> str:
     ("english", "french"),
     [
         ("There is no such memory.", "Ce souvenir n’existe pas."),
-        (sentence("The address {slug} is taken.", slug="a"), "L’adresse a est déjà prise."),
+        (message("The address {slug} is taken.", slug="a"), "L’adresse a est déjà prise."),
         (
-            sentence("Use at most {most} characters.", most=20_000),
+            message("Use at most {most} characters.", most=20_000),
             f"Utilisez au plus 20{NB}000 caractères.",
         ),
         (
-            sentence("Your role, {role}, may not do this.", role=Role.VIEWER),
+            message("Your role, {role}, may not do this.", role=Role.VIEWER),
             f"Votre rôle, «{NB}Lecteur{NB}», ne le permet pas.",
         ),
         (
-            sentence("Possible: {names}.", names=(TokenScope.READ, TokenScope.WRITE)),
+            message("Possible: {names}.", names=(TokenScope.READ, TokenScope.WRITE)),
             f"Possible{NB}: Lire, Écrire.",
         ),
         (
-            sentence("Expected {what}.", what=sentence("a list of texts")),
+            message("Expected {what}.", what=message("a list of texts")),
             f"Attendu{NB}: une liste de textes.",
         ),
         ("", ""),
@@ -46,15 +46,15 @@ def test_sentence_is_said_in_french(english: str, french: str) -> None:
 
 def test_english_pages_show_the_sentence_itself() -> None:
     with translation.override("en"):
-        assert said(sentence=sentence("Use {most:,} of them.", most=1_000)) == "Use 1,000 of them."
+        assert said(sentence=message("Use {most:,} of them.", most=1_000)) == "Use 1,000 of them."
 
 
 def test_what_no_catalog_has_stays_english() -> None:
-    assert _french(sentence("Nobody wrote {this}.", this="that")) == "Nobody wrote that."
+    assert _french(message("Nobody wrote {this}.", this="that")) == "Nobody wrote that."
 
 
 def test_braces_in_what_people_wrote_are_left_alone() -> None:
-    told = sentence("There is no project {ref!r}.", ref="{slug}")
+    told = message("There is no project {ref!r}.", ref="{slug}")
 
     assert _french(told) == f"Il n’y a pas de projet «{NB}{{slug}}{NB}»."
 

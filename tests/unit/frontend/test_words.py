@@ -2,7 +2,7 @@
 
 from accounts.caller import Role, TokenScope
 from accounts.job_names import NAMES
-from accounts.queries.work import STATES
+from accounts.queries.jobs import STATES
 from config.schedule import BEAT
 from frontend import words
 from memory.records.health import HealthCounts, health

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from accounts.caller import Role
-from teams import roles
-from teams.roles import ACTS, Act
+from teams import permissions
+from teams.permissions import ACTS, Act
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from teams.roles import ACTS, Act
     ],
 )
 def test_each_act_has_its_lowest_role(act: Act, lowest: Role) -> None:
-    allowed = [role for role in Role if roles.allows(role=role, act=act)]
+    allowed = [role for role in Role if permissions.allows(role=role, act=act)]
 
     assert allowed == list(Role)[: list(Role).index(lowest) + 1]
 

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 import pytest
 from django.core import mail
 
-from accounts.actions.invitations import (
+from accounts.actions.members import (
     SentInvitation,
     accept_invitation,
+    change_role,
     invite,
     resend_invitation,
     revoke_invitation,
 )
-from accounts.actions.members import change_role
 from accounts.caller import Caller, Role
 from accounts.errors import (
     CairnError,
@@ -24,7 +24,7 @@ from accounts.errors import (
     RoleNotSufficient,
 )
 from accounts.models import Invitation, Membership, Organization, Plan, User
-from accounts.queries import invitation_offer, invitations
+from accounts.queries.invitations import invitation_offer, invitations
 
 ADDRESS = "new@example.test"
 

@@ -5,13 +5,14 @@ from datetime import datetime
 import pytest
 from django.db import OperationalError, connection
 
-from accounts import schema, tenancy
+from accounts import tenancy
 from accounts.actions.organizations import change_organization, create_organization
-from accounts.actions.signup import ensure_home
+from accounts.actions.people import ensure_home
 from accounts.caller import Caller, Role
 from accounts.errors import AddressTaken, InvalidInput, RoleNotSufficient
 from accounts.models import Organization, User
-from accounts.queries import organizations_of
+from accounts.queries.directory import organizations_of
+from accounts.tenancy import provisioning as schema
 from teams.models import Project
 
 

@@ -13,10 +13,10 @@ from subprocess import PIPE
 
 import pytest
 
-from graph.backend import guarded
-from graph.backend.guarded import Parser
 from graph.code.parse import Problem, parse
 from graph.code.values import Parsed, Refused
+from graph.index import parser_process
+from graph.index.parser_process import Parser
 
 ROOT = Path(__file__).resolve().parents[4]
 GOOD = b"import json\n\n\nclass A(B):\n    def f(self):\n        return json.dumps(1)\n"
@@ -52,7 +52,7 @@ def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(parser: Pars
 
     told = parser.parse(path="a.py", content=GOOD)
 
-    assert refused == Refused(path="a.go", why=guarded.TOO_LONG)
+    assert refused == Refused(path="a.go", why=parser_process.TOO_LONG)
     assert told == parse(path="a.py", source=GOOD)
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_takes_too_much_of_the_processor_is_refused() -> None:
     refused = parser.parse(path="a.go", content=SLOW)
     parser.close()
 
-    assert refused == Refused(path="a.go", why=guarded.TOO_LONG)
+    assert refused == Refused(path="a.go", why=parser_process.TOO_LONG)
 
 
 def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> None:
@@ -72,7 +72,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_and_the_next_is_read() -> 
     told = parser.parse(path="a.py", content=GOOD)
     parser.close()
 
-    assert refused == Refused(path="a.py", why=guarded.TOO_MUCH)
+    assert refused == Refused(path="a.py", why=parser_process.TOO_MUCH)
     assert told == parse(path="a.py", source=GOOD)
 
 
@@ -113,7 +113,7 @@ def test_hostile_files_are_answered(
 def test_what_is_larger_than_a_frame_is_not_sent(parser: Parser) -> None:
     refused = parser.parse(path="a.py", content=bytes(64_000_001))
 
-    assert refused == Refused(path="a.py", why=guarded.TOO_LARGE)
+    assert refused == Refused(path="a.py", why=parser_process.TOO_LARGE)
     assert parser.process_id is None
 
 
@@ -129,9 +129,9 @@ def test_threads_share_one_process(parser: Parser) -> None:
 
 
 def test_whose_turn_does_not_come_in_time_is_told(parser: Parser) -> None:
-    with parser._lock, pytest.raises(guarded.Busy):
+    with parser._lock, pytest.raises(parser_process.Busy):
         parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 0.01)
-    with pytest.raises(guarded.Busy):
+    with pytest.raises(parser_process.Busy):
         parser.parse(path="a.py", content=GOOD, until=time.monotonic())
 
     told = parser.parse(path="a.py", content=GOOD, until=time.monotonic() + 20)
@@ -140,7 +140,7 @@ def test_whose_turn_does_not_come_in_time_is_told(parser: Parser) -> None:
 
 
 def test_files_are_answered_in_their_order() -> None:
-    told = list(guarded.parse_guarded(files=[("a.py", GOOD), ("b.txt", b"one\n")]))
+    told = list(parser_process.parse_guarded(files=[("a.py", GOOD), ("b.txt", b"one\n")]))
 
     assert told == [parse(path="a.py", source=GOOD), parse(path="b.txt", source=b"one\n")]
 
@@ -167,15 +167,15 @@ def test_the_process_goes_with_its_owner() -> None:
 
 
 def test_a_process_that_was_forked_off_starts_its_own() -> None:
-    assert isinstance(guarded.parse(path="a.py", content=GOOD), Parsed)
-    before = guarded.PARSER.process_id
+    assert isinstance(parser_process.parse(path="a.py", content=GOOD), Parsed)
+    before = parser_process.PARSER.process_id
 
     child = os.fork()
     if child == 0:
-        told = guarded.parse(path="a.py", content=GOOD)
-        is_own = guarded.PARSER.process_id not in {None, before}
-        guarded.PARSER.close()
+        told = parser_process.parse(path="a.py", content=GOOD)
+        is_own = parser_process.PARSER.process_id not in {None, before}
+        parser_process.PARSER.close()
         os._exit(0 if isinstance(told, Parsed) and is_own else 1)
 
     assert os.waitpid(child, 0)[1] == 0
-    assert guarded.PARSER.process_id == before
+    assert parser_process.PARSER.process_id == before

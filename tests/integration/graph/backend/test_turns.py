@@ -5,19 +5,19 @@ from contextlib import ExitStack
 import pytest
 from django.core.cache import cache
 
+from accounts import redis_backoff as resting
 from accounts import tenancy
-from accounts.backend import resting
-from accounts.backend.resting import Rest
 from accounts.errors import RateLimited
-from graph.backend.turns import LEASE_SECONDS, Turns
+from accounts.redis_backoff import Backoff
+from graph.index.parse_slots import LEASE_SECONDS, Turns
 
 pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache")
 
 
 @pytest.fixture(autouse=True)
-def awake(monkeypatch: pytest.MonkeyPatch) -> Rest:
+def awake(monkeypatch: pytest.MonkeyPatch) -> Backoff:
     """Nobody rests from Redis."""
-    rest = Rest()
+    rest = Backoff()
     monkeypatch.setattr(resting, "redis", rest)
     return rest
 
@@ -51,7 +51,7 @@ def test_a_place_that_somebody_else_has_by_now_stays_theirs() -> None:
     assert cache.get(key) == "somebody else"
 
 
-def test_where_redis_is_away_each_process_counts_for_itself(awake: Rest) -> None:
+def test_where_redis_is_away_each_process_counts_for_itself(awake: Backoff) -> None:
     awake.begin()
     own = Turns()
 

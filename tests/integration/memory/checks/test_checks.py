@@ -21,7 +21,7 @@ from memory.statistics.counters import Kind
 from memory.statistics.sql import statistics
 from memory.statistics.sql.statistics import Addition
 from memory.taxonomy import LinkKind
-from teams.actions.pausing import pause
+from teams.actions.project_settings import pause
 from teams.actions.projects import create_project
 from teams.models import Project
 from tests.support import memories, people

@@ -18,8 +18,8 @@ from memory.records.queries.views import MemoryView
 from memory.search.actions.search import SearchRequest, search
 from memory.sessions.models import GivenOut, Session
 from memory.taxonomy import MemoryType
+from teams.audit.queries import every_entry
 from teams.models import Project
-from teams.queries import audit as log
 from tests.support import memories
 from tests.support.memories import CARTS, PARSER, REDIS
 
@@ -254,7 +254,7 @@ def test_a_person_who_manages_the_project_decides_and_the_log_says_so(
     decide(caller, store, Verdict.APPROVE, shown, now)
 
     with tenancy.unit():
-        *_, entry = log.every_entry()
+        *_, entry = every_entry()
     assert (entry.act, entry.object_type) == ("project.changed", "project")
 
 

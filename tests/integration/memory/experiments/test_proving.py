@@ -16,7 +16,7 @@ from memory.experiments.actions.demote_harmful import Proved
 from memory.records.models import Memory
 from memory.review.actions.keep import keep
 from memory.sessions.models import Session
-from teams.actions.change_experiments import change_experiments
+from teams.actions.project_settings import change_experiments
 from teams.models import AuditEntry, Change
 from tests.integration.memory.experiments.test_experiments import given, person, stored
 from tests.support import memories, work

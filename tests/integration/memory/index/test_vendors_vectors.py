@@ -6,11 +6,11 @@ from datetime import datetime
 import pytest
 from django.core.cache import cache
 
+from accounts import redis_backoff as resting
 from accounts import tenancy
-from accounts.backend import resting
-from accounts.backend.resting import Rest
 from accounts.caller import Caller
 from accounts.models import Organization
+from accounts.redis_backoff import Backoff
 from memory.index import queries as index_queries
 from memory.index import query_vectors
 from memory.index.actions import embedding
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("in_organization", "clean_cache", "no_rest"
 @pytest.fixture
 def no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A rest from Redis that no other test has begun."""
-    monkeypatch.setattr(resting, "redis", Rest())
+    monkeypatch.setattr(resting, "redis", Backoff())
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from memory.search import packing_tokens
 from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.models import GivenOut, Session, Turn
 from memory.sessions.points import POINTS, Point
-from teams.actions.switch_hooks import switch_hooks
-from teams.queries.hooks import Hook
+from teams.actions.project_settings import switch_hooks
+from teams.queries import Hook
 from tests.support import memories
 
 FILE: Final = "src/cart/prices.py"

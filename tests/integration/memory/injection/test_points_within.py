@@ -25,8 +25,8 @@ from memory.sessions.actions.external_binding import Whereabouts
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from memory.sessions.points import POINTS, Point
-from teams.actions.switch_hooks import switch_hooks
-from teams.queries.hooks import Hook
+from teams.actions.project_settings import switch_hooks
+from teams.queries import Hook
 from tests.support import memories
 
 TASK: Final = "the price cache of the cart is cleared before each test because totals are stale"

@@ -14,8 +14,8 @@ from memory.records.actions.project_access import close_project, open_project
 from memory.records.actions.revise import revise
 from memory.records.models import Memory
 from memory.records.queries import memories
+from teams.actions.people import create_team
 from teams.actions.projects import create_project
-from teams.actions.teams import create_team
 from teams.models import AuditEntry
 from teams.queries import project
 from tests.support.memories import stored

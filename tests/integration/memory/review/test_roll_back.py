@@ -25,7 +25,7 @@ from memory.review.rollback.queries import Preview
 from memory.review.rollback.rules import Fate, Left
 from memory.review.rollback.undo import undo_rollback
 from memory.sessions.actions.open_session import NewSession, open_session
-from teams.queries import audit as log
+from teams.audit.queries import Filters, page
 from tests.support.memories import CARTS, PARSER, REDIS, as_agent, as_role, stored
 from tests.support.taking_in import active
 
@@ -395,7 +395,7 @@ def test_one_entry_tells_of_it(
 
     roll(person=member_caller.user_id)
 
-    entries = log.page(caller=caller, filters=log.Filters(), cursor=None, limit=5).items
+    entries = page(caller=caller, filters=Filters(), cursor=None, limit=5).items
     told = [one for one in entries if one.act == "memory.rolled_back"]
     assert [one.details["archived"] for one in told] == [1]
     assert told[0].details["person"] == str(member_caller.user_id)

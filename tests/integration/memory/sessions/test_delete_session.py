@@ -23,7 +23,7 @@ from memory.sessions.actions.end_session import end_session
 from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut, Session
 from memory.statistics.models import Statistic
-from teams.queries import audit as log
+from teams.audit.queries import every_entry
 from tests.integration.memory.sessions.test_finalize import ran
 from tests.support import memories
 
@@ -196,7 +196,7 @@ def test_the_entry_of_the_log_tells_numbers_alone(
     delete(member_caller, session, Fate.DELETE)
 
     with tenancy.unit():
-        *_, entry = log.every_entry()
+        *_, entry = every_entry()
 
     assert (entry.act, entry.object_id) == ("session.deleted", str(session))
     assert set(map(type, entry.details.values())) == {int}

@@ -24,7 +24,7 @@ from memory.sessions.actions.open_session import NewSession, open_session
 from memory.sessions.models import GivenOut
 from memory.sessions.points import Point
 from memory.taxonomy import MemoryType
-from teams.actions.change_experiments import change_experiments
+from teams.actions.project_settings import change_experiments
 from tests.support import memories
 
 FILE = "src/cart/prices.py"

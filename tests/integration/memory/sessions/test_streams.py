@@ -10,7 +10,7 @@ from accounts.actions.organizations import change_organization
 from accounts.caller import Caller
 from accounts.errors import InvalidInput
 from accounts.models import Organization
-from accounts.queries import keep_events_days
+from accounts.queries.directory import keep_events_days
 from memory.sessions.actions import session_upkeep
 from memory.sessions.actions.append_turns import NewTurn, append_turns
 from memory.sessions.actions.open_session import NewSession, open_session

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.caller import Caller
-from teams.actions.agents import note_agent
+from teams.actions.people import note_agent
 from teams.queries import changes_since
 
 

@@ -8,7 +8,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from accounts.errors import LastOwner
 from accounts.models import Membership
-from teams.actions.members import leave, remove_member
+from teams.actions.people import leave, remove_member
 from teams.actions.projects import create_project
 from teams.models import AuditEntry, Project, ProjectMember
 

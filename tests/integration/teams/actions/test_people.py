@@ -11,14 +11,11 @@ from accounts.caller import Caller, Role, TokenScope
 from accounts.errors import NotFound, RoleNotSufficient
 from accounts.models import Organization, User
 from memory.records.queries import memories
-from teams.actions.members import remove_member
-from teams.actions.people import add_person, remove_person
+from teams.actions.people import add_person, create_team, remove_member, remove_person
 from teams.actions.projects import create_project
-from teams.actions.teams import create_team
 from teams.errors import NotBoundToProject
 from teams.models import AuditEntry
-from teams.queries import changes_since, project, projects
-from teams.queries.people import Kind, people_in, teams
+from teams.queries import Kind, changes_since, people_in, project, projects, teams
 from tests.support.memories import stored
 from tests.support.people import outside
 

@@ -8,9 +8,9 @@ import pytest
 
 from accounts.caller import Caller, Role
 from accounts.errors import InvalidInput, NotFound, PreconditionFailed, RoleNotSufficient
-from teams.actions.teams import create_team, rename_team
+from teams.actions.people import create_team, rename_team
 from teams.errors import SlugTaken
-from teams.queries.people import Kind, people_in, team, teams
+from teams.queries import Kind, people_in, team, teams
 from tests.support.memories import stored
 
 pytestmark = pytest.mark.usefixtures("in_organization")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graph.code import testing
+from graph.code import languages
 from graph.code.languages import Language, language_of
 
 
@@ -25,8 +25,8 @@ def test_files_of_tests_are_known_by_their_paths(path: str, is_test: bool, teste
     language = language_of(path=path)
 
     assert language is not None
-    assert testing.is_test_file(path=path, language=language) is is_test
-    assert testing.tested_name(path=path) == tested
+    assert languages.is_test_file(path=path, language=language) is is_test
+    assert languages.tested_name(path=path) == tested
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_files_of_tests_are_known_by_their_paths(path: str, is_test: bool, teste
 def test_functions_of_tests_are_known_by_their_names(
     language: Language, name: str, is_test: bool
 ) -> None:
-    assert testing.is_test_name(name=name, language=language) is is_test
+    assert languages.is_test_name(name=name, language=language) is is_test

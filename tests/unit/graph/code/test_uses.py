@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.code import uses
+from graph.code import references
 
 
 @pytest.mark.parametrize(
@@ -23,15 +23,15 @@ from graph.code import uses
     ],
 )  # fmt: skip
 def test_a_tree_is_unfolded(text: str, paths: dict[str, str]) -> None:
-    found = uses.unfold(text=text)
+    found = references.unfold(text=text)
 
     assert {"::".join(use.segments): use.local for use in found} == paths
 
 
 @given(st.text(alphabet="ab:{},* as", max_size=80))
 def test_any_text_is_unfolded(text: str) -> None:
-    assert all(use.segments for use in uses.unfold(text=text))
+    assert all(use.segments for use in references.unfold(text=text))
 
 
 def test_a_tree_is_not_unfolded_for_ever() -> None:
-    assert len(uses.unfold(text="a::{" + "b, " * 5_000 + "}")) == uses.MOST_PATHS
+    assert len(references.unfold(text="a::{" + "b, " * 5_000 + "}")) == references.MOST_PATHS

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from teams.formulas import chain
-from teams.formulas.chain import Entry, FaultKind, Head, Verdict
+from teams.audit import chain
+from teams.audit.chain import Entry, FaultKind, Head, Verdict
 
 TENANT = UUID(int=7)
 NOON = datetime(2026, 11, 20, 12, 0, 0, 123, tzinfo=UTC)

@@ -1,0 +1,66 @@
+"""Insert many rows of a model in one statement, sent as one text.
+
+`bulk_create` sends every field as a parameter: at a thousand rows of sixty columns, composing and
+escaping those takes three times as long as everything that Postgres does with them. Here the rows
+go as one JSON text, which the row type of the table reads. COPY is not to be had: Postgres refuses
+it on tables behind row-level security.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import orjson
+from django.db import connection
+from django.db.models import AutoField, Field, JSONField, Model
+from psycopg import sql
+
+Columns: TypeAlias = "dict[str, Field[Any, Any]]"
+INSERT: Final = sql.SQL(
+    "INSERT INTO {table} ({columns})"
+    " SELECT {columns} FROM json_populate_recordset(NULL::{table}, %s::json)"
+)
+
+
+def insert_rows(*, rows: Sequence[Model]) -> None:
+    """Insert new rows of one model in their order; the table numbers those without an id.
+
+    Raises IntegrityError for a row that may not stand beside another, and then stores none.
+    """
+    if not rows:
+        return
+    fields = _columns(type(rows[0]))
+    sent = orjson.dumps(
+        [_values(row, fields) for row in rows], _as_text, orjson.OPT_PASSTHROUGH_DATETIME
+    )
+    statement = INSERT.format(
+        table=sql.Identifier(rows[0]._meta.db_table),
+        columns=sql.SQL(", ").join(sql.Identifier(name) for name in fields),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [sent.decode()])
+    for row in rows:
+        row._state.adding = False
+        row._state.db = connection.alias
+
+
+def _columns(model: type[Model]) -> Columns:
+    """Return the fields by their columns, without those that the table fills."""
+    fields = model._meta.concrete_fields
+    return {str(field.column): field for field in fields if not isinstance(field, AutoField)}
+
+
+def _values(row: Model, fields: Columns) -> dict[str, Any]:
+    return {name: _value(field, field.pre_save(row, add=True)) for name, field in fields.items()}
+
+
+def _value(field: "Field[Any, Any]", value: Any) -> Any:
+    """Leave objects to the writer that Django uses, which knows numbers of any size."""
+    return orjson.Fragment(json.dumps(value)) if isinstance(field, JSONField) else value
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is not a value of a column.")

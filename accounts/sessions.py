@@ -1,0 +1,115 @@
+"""Sessions of which the database holds nothing usable: the cookie has the key, the row its digest.
+
+In Django's own store the key of a row is the cookie itself, so whoever reads the table is everybody
+who is signed in. Here the row's key is a keyed digest and what the session holds (the secret of a
+second factor being set up, the key of a reset link) is encrypted. A session found under an earlier
+pepper is moved to the pepper of now.
+"""
+
+from typing import Any, Final
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from cryptography.fernet import InvalidToken
+from django.contrib import auth
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.base_session import AbstractBaseSession
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
+
+from accounts import peppers
+from accounts.models import User
+
+ROW_KEY_LENGTH: Final = 40  # characters, the column's; 160 bits of the digest
+
+
+class SessionStore(db.SessionStore):
+    """Django's sessions in the database, without their keys."""
+
+    def encode(self, session_dict: dict[str, Any]) -> str:
+        """Return what is stored of a session."""
+        written = super().encode(session_dict).encode()
+        return peppers.cipher(purpose=peppers.SESSIONS).encrypt(written).decode()
+
+    def decode(self, session_data: bytes | str) -> dict[str, Any]:
+        """Return what a stored session holds; one that cannot be read holds nothing."""
+        try:
+            written = peppers.cipher(purpose=peppers.SESSIONS).decrypt(session_data)
+        except InvalidToken:
+            return {}
+        return super().decode(written.decode())
+
+    def exists(self, session_key: str) -> bool:
+        """Say whether there is such a session."""
+        return bool(self.model.objects.filter(pk__in=row_keys(session_key=session_key)).exists())
+
+    async def aexists(self, session_key: str) -> bool:
+        """Say whether there is such a session."""
+        return await sync_to_async(self.exists)(session_key)
+
+    def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
+        """Return the row of this session."""
+        row = super().create_model_instance(data)
+        row.session_key = row_keys(session_key=row.session_key)[0]
+        return row
+
+    async def acreate_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
+        """Return the row of this session."""
+        return await sync_to_async(self.create_model_instance)(data)
+
+    def delete(self, session_key: str | None = None) -> None:
+        """Delete this session, or another one."""
+        key = session_key or self.session_key
+        if key is not None:
+            self.model.objects.filter(pk__in=row_keys(session_key=key)).delete()
+
+    async def adelete(self, session_key: str | None = None) -> None:
+        """Delete this session, or another one."""
+        await sync_to_async(self.delete)(session_key)
+
+    def _get_session_from_db(self) -> AbstractBaseSession | None:
+        keys = row_keys(session_key=self.session_key or "")
+        living = self.model.objects.filter(pk__in=keys, expire_date__gt=timezone.now())
+        row = living.first()
+        if row is None:
+            self._session_key = None
+        elif row.session_key != keys[0]:
+            self._move(row, to=keys[0])
+        return row
+
+    async def _aget_session_from_db(self) -> AbstractBaseSession | None:
+        return await sync_to_async(self._get_session_from_db)()
+
+    def _move(self, row: AbstractBaseSession, *, to: str) -> None:
+        again = self.encode(self.decode(row.session_data))
+        self.model.objects.filter(pk=row.session_key).update(session_key=to, session_data=again)
+
+
+def row_keys(*, session_key: str) -> tuple[str, ...]:
+    """Return the keys of rows that a session may have: under the pepper of now, then earlier."""
+    text = session_key.encode("utf-8", "surrogatepass").hex()
+    made = peppers.digests(text=f"session:{text}")
+    return tuple(digest[:ROW_KEY_LENGTH] for digest in made)
+
+
+def person_of(*, session_key: str) -> UUID | None:
+    """Return who is signed in by this session.
+
+    None when it has ended, when the password was changed since, and when the account is not active.
+    """
+    held = SessionStore(session_key).load()
+    try:
+        named = str(held.get(auth.SESSION_KEY, ""))
+        person = User.objects.filter(pk=named, is_active=True).first()
+    except ValidationError:
+        return None
+    if person is None or not _is_fresh(person, str(held.get(auth.HASH_SESSION_KEY, ""))):
+        return None
+    return UUID(str(person.pk))
+
+
+def _is_fresh(person: User, made: str) -> bool:
+    """Say whether a session was made with the password that the person has now."""
+    known = (person.get_session_auth_hash(), *person.get_session_auth_fallback_hash())
+    return any(constant_time_compare(made, one) for one in known)

@@ -1,0 +1,1 @@
+"""The database engine of Django for the settings: accounts.tenancy.database."""

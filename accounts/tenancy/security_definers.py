@@ -1,0 +1,148 @@
+"""The doors through the second wall: what may be asked before an organization is known.
+
+Each is a function of the owner's with one narrow purpose, in walls.sql. Everything else that
+touches a shared table runs inside a unit or a `tenancy.walled` block of its organization.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+PLACES: Final = """
+SELECT id, slug, name, personal, ready, language, schema_name, created_at, role
+FROM cairn.places_of(%s) ORDER BY joined_at, membership_id
+"""
+
+
+class Presented(NamedTuple):
+    """A token as it is stored, with its organization, its owner and the owner's role now."""
+
+    id: UUID
+    digest: str
+    name: str
+    kind: str
+    user_id: UUID
+    scopes: list[str]
+    projects: list[UUID] | None
+    source_interface: str
+    revoked_at: datetime | None
+    expires_at: datetime
+    last_used_at: datetime | None
+    organization_id: UUID
+    organization_slug: str
+    schema_name: str
+    is_ready: bool
+    is_active: bool
+    role: str | None
+
+
+class JoinedOrganization(NamedTuple):
+    """An organization a person belongs to, and their role there."""
+
+    id: UUID
+    slug: str
+    name: str
+    personal: bool
+    ready: bool
+    language: str
+    schema_name: str
+    created_at: datetime
+    role: str
+
+
+class Entrance(NamedTuple):
+    """What is needed to enter an organization, and how far its schema is."""
+
+    id: UUID
+    slug: str
+    schema_name: str
+    schema_version: int
+    ready: bool
+
+
+class Claimed(NamedTuple):
+    """A job just taken, `attempts` counting this one, with its organization."""
+
+    id: UUID
+    name: str
+    payload: Mapping[str, Any]
+    attempts: int
+    organization_id: UUID
+    organization_slug: str
+    schema_name: str
+
+
+class HeldUp(NamedTuple):
+    """What stands in the way of background work, over all organizations."""
+
+    waiting: int
+    reason: str
+    late_seconds: int
+    put_aside: int
+
+
+def present_token(*, lookup: str) -> Presented | None:
+    """Return the token with this public part."""
+    rows = _rows("SELECT * FROM cairn.present_token(%s)", lookup)
+    return Presented(*rows[0]) if rows else None
+
+
+def places_of(*, user_id: UUID) -> tuple[JoinedOrganization, ...]:
+    """Return the organizations of an active person, the first joined first."""
+    return tuple(JoinedOrganization(*row) for row in _rows(PLACES, user_id))
+
+
+def invited_to(*, digests: tuple[str, ...]) -> UUID | None:
+    """Return the organization of the invitation that is stored under one of these digests."""
+    organization_id: UUID | None = _rows("SELECT cairn.invited_to(%s)", list(digests))[0][0]
+    return organization_id
+
+
+def every_organization() -> tuple[Entrance, ...]:
+    """Return every organization, by id."""
+    return tuple(Entrance(*row) for row in _rows("SELECT * FROM cairn.every_organization()"))
+
+
+def claim_job(*, queue: str, worker: str, lease: timedelta) -> Claimed | None:
+    """Take the next due job of a queue, if there is one."""
+    rows = _rows("SELECT * FROM cairn.claim_job(%s, %s, %s)", queue, worker, lease)
+    if not rows:
+        return None
+    identifier, name, payload, *rest = rows[0]
+    return Claimed(identifier, name, json.loads(payload), *rest)
+
+
+def lost_jobs() -> tuple[tuple[UUID, UUID], ...]:
+    """Return the running jobs whose lease has ended, each with its organization."""
+    return tuple(_rows("SELECT id, organization_id FROM cairn.lost_jobs()"))
+
+
+def due_queues() -> tuple[str, ...]:
+    """Return the queues that have due work."""
+    return tuple(row[0] for row in _rows("SELECT cairn.due_queues()"))
+
+
+def held_up() -> HeldUp:
+    """Return what stands in the way of work: jobs that wait and why, lateness, jobs put aside."""
+    return HeldUp(*_rows("SELECT * FROM cairn.held_up()")[0])
+
+
+def forget_jobs(*, age: timedelta) -> None:
+    """Delete jobs that ended well longer ago."""
+    _rows("SELECT cairn.forget_jobs(%s)", age)
+
+
+def replay(*, organization_id: UUID) -> tuple[int, int]:
+    """Bring the schema of the walled organization up to date; return steps applied and reached."""
+    applied, reached = _rows("SELECT * FROM cairn.replay(%s)", organization_id)[0]
+    return int(applied), int(reached)
+
+
+def _rows(statement: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())

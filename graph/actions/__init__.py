@@ -1,1 +1,0 @@
-"""What is done to the graph: one verb a file."""

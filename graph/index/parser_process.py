@@ -1,0 +1,199 @@
+"""Parse files that nobody vouches for, in a process that may be lost.
+
+One process lives long and parses one file at a time, for whoever asks in this one. When a file
+takes too long it is killed. When it dies of a file it is started anew and asked once more, because
+it may have died of what came before; one that had no other file before is not asked again. So a
+file is refused only for itself, and what it holds reaches no further than the answer, which is read
+as data.
+"""
+
+import atexit
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from accounts.messages import message
+from graph.code.languages import Language
+from graph.code.values import Chunk, Parsed, Reference, ReferenceKind, Refused, Symbol
+from graph.index import parse_worker
+from graph.vocabulary import NodeKind
+
+SECONDS: Final = 10.0  # of the clock for one file, which takes two thousandths as a rule; ours
+MEMORY_BYTES: Final = 1_000_000_000  # of address space; ours
+TOO_LONG: Final = message("It takes too long to be read.")
+TOO_MUCH: Final = message("It takes too much memory to be read.")
+TOO_LARGE: Final = message("It is larger than what is read.")
+_FOREVER: Final = -1
+_GRACE_SECONDS: Final = 1.0  # for a process that nobody asks any more
+_LEFT: Final[list[subprocess.Popen[bytes] | None]] = []  # of the process this was forked from
+_ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+class _Lost(Exception):
+    """The process died of the file that it was given, or was killed for it."""
+
+
+class Busy(Exception):
+    """The time is over before it was the turn of a file; nothing is known of it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Parser:
+    """A process that parses, started when it is first needed; shared by threads, one at a time."""
+
+    seconds: float = SECONDS
+    memory_bytes: int = MEMORY_BYTES
+    _process: subprocess.Popen[bytes] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def process_id(self) -> int | None:
+        """The number of its process, while it has one."""
+        return self._process.pid if self._process else None
+
+    def parse(self, *, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
+        """Return what a file holds, or why it could not be read.
+
+        `until` is a moment of the monotonic clock: a file that has begun by then is read to its
+        end. Raises Busy when it has not.
+        """
+        if len(content) > parse_worker.LARGEST_FRAME:
+            return Refused(path=path, why=TOO_LARGE)
+        with self._turn(until):
+            return self._tried(path, content)
+
+    def close(self) -> None:
+        """End the process; the next file starts another."""
+        with self._lock:
+            self._end()
+
+    def forget(self) -> None:
+        """Leave the process to the one that started it, after this one was forked off.
+
+        Its pipes are kept as they are: closing them could send what was half written.
+        """
+        _LEFT.append(self._process)
+        self._process, self._lock = None, threading.Lock()
+
+    @contextmanager
+    def _turn(self, until: float | None) -> Iterator[None]:
+        """Hold the process, waited for in turn. Raises Busy."""
+        left = _FOREVER if until is None else until - time.monotonic()
+        if (until is not None and left <= 0) or not self._lock.acquire(timeout=left):
+            raise Busy
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _tried(self, path: str, content: bytes) -> Parsed | Refused:
+        is_new = False
+        while not is_new:
+            is_new, late = self._process is None, threading.Event()
+            try:
+                return self._asked(path, content, late)
+            except _Lost:
+                code = self._end()
+                if late.is_set() or code == -signal.SIGXCPU:
+                    return Refused(path=path, why=TOO_LONG)
+        return Refused(path=path, why=TOO_MUCH)
+
+    def _asked(self, path: str, content: bytes, late: threading.Event) -> Parsed:
+        process = self._process = self._process or _started(self.memory_bytes)
+        timer = threading.Timer(self.seconds, _give_up, (process, late))
+        timer.start()
+        try:
+            return _answer(process, path, content)
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise _Lost from error
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _end(self) -> int:
+        """End the process, and return by which signal it went, as a negative number."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):  # what it never read is of no use
+                    pipe.close()
+        try:
+            return process.wait(_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return process.wait()
+
+
+PARSER: Final = Parser()
+atexit.register(PARSER.close)
+os.register_at_fork(after_in_child=PARSER.forget)
+
+
+def parse(*, path: str, content: bytes, until: float | None = None) -> Parsed | Refused:
+    """Return what a file holds, or why it could not be read; never raises for what it holds.
+
+    Raises Busy when it is not its turn by `until`, a moment of the monotonic clock.
+    """
+    return PARSER.parse(path=path, content=content, until=until)
+
+
+def parse_guarded(*, files: Iterable[tuple[str, bytes]]) -> Iterator[Parsed | Refused]:
+    """Yield for each path and its bytes, in their order, what the file holds, or why not."""
+    for path, content in files:
+        yield parse(path=path, content=content)
+
+
+def _started(memory_bytes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603 - fixed words only
+        [sys.executable, "-m", parse_worker.__name__, str(memory_bytes)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # what it says of a file that it died of would quote it
+        cwd=_ROOT,
+        env={"PYTHONDONTWRITEBYTECODE": "1"},  # and no secret
+        start_new_session=True,  # an interrupt at the terminal is for the one who waits for it
+    )
+
+
+def _give_up(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+    late.set()
+    process.kill()
+
+
+def _answer(process: subprocess.Popen[bytes], path: str, content: bytes) -> Parsed:
+    """Ask and read. Raises OSError, ValueError, TypeError, KeyError when there is no answer."""
+    asked, answers = process.stdin, process.stdout
+    if asked is None or answers is None:
+        raise ValueError
+    parse_worker.write(stream=asked, frame=path.encode())
+    parse_worker.write(stream=asked, frame=content)
+    frame = parse_worker.read(stream=answers)
+    if frame is None:
+        raise ValueError
+    return _read(orjson.loads(frame))
+
+
+def _read(told: dict[str, Any]) -> Parsed:
+    """Check an answer, and return it as a value."""
+    return Parsed(
+        language=Language(told["language"]) if told["language"] else None,
+        lines=int(told["lines"]),
+        symbols=tuple(Symbol(**{**one, "kind": NodeKind(one["kind"])}) for one in told["symbols"]),
+        references=tuple(
+            Reference(**{**one, "kind": ReferenceKind(one["kind"])}) for one in told["references"]
+        ),
+        chunks=tuple(Chunk(**{**one, "kind": NodeKind(one["kind"])}) for one in told["chunks"]),
+        problems=tuple(map(str, told["problems"])),
+    )

@@ -1,0 +1,244 @@
+"""The index of a project's code: how far it is, its files, what each defines.
+
+Code is seen by whoever sees its project, so every read begins with finding that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from accounts import tenancy
+from accounts.caller import Caller
+from accounts.errors import NotFound, wrong_field
+from accounts.identifiers import as_uuid
+from accounts.messages import message
+from accounts.queries.jobs import list_jobs
+from graph.models import Node
+from graph.vocabulary import NodeKind
+from teams import queries as places
+
+FILES: Final = Q(kind=NodeKind.FILE, file=None)
+JOB: Final = "graph.resolve"
+REFUSED: Final = 0.0  # how sure it is what a file defines that could not be read
+MOST_REFUSED_SHOWN: Final = 100
+
+
+class State(StrEnum):
+    """How far the index of a project is."""
+
+    EMPTY = "empty"
+    RECEIVING = "receiving"
+    RESOLVING = "resolving"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedFile:
+    """A file of which nothing could be read, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexView:
+    """The index of a project; `run` is the newest manifest's, None before the first.
+
+    `reason` says why its edges could not be made, where it has failed. `figures` are of what stood
+    when edges were last made: symbols, edges, unresolved.
+    """
+
+    state: State
+    reason: str
+    run: UUID | None
+    files_done: int
+    files_total: int
+    languages: Mapping[str, int]
+    refused: tuple[RefusedFile, ...]
+    refused_total: int
+    figures: Mapping[str, int]
+    indexed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileView:
+    """A file of the index; `state` says whether what is known of it is what the file is now."""
+
+    path: str
+    state: State
+    language: str
+    lines: int | None
+    size: int | None
+    symbols: int
+    hash: str
+    indexed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePage:
+    """Files by path, and after which node the next page begins; None: this is the last."""
+
+    items: tuple[FileView, ...]
+    next_after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymbolView:
+    """What a file defines: its kind, its name alone and with all that it stands in, its lines."""
+
+    kind: str
+    name: str
+    qualified: str
+    first_line: int
+    last_line: int
+
+
+def code_index(*, caller: Caller, ref: str) -> IndexView:
+    """Return how far the index of a project is. Raises NotFound."""
+    with tenancy.unit():
+        return index_of(project_id=places.find_project(caller=caller, ref=ref).id)
+
+
+def index_of(*, project_id: UUID) -> IndexView:
+    """Return how far the index of a project is that the caller was found to see. In a unit."""
+    files = files_of(project_id=project_id)
+    missing, stale = ~Q(wanted=""), Q(stale_at__isnull=False)
+    is_refused = Q(wanted="", confidence=REFUSED)
+    counted = tuple(
+        files.order_by("language")
+        .values_list("language")
+        .annotate(
+            all_files=Count("id"),
+            missing_files=Count("id", filter=missing),
+            stale_files=Count("id", filter=stale & ~missing),
+            refused_files=Count("id", filter=is_refused),
+        )
+    )
+    total, wanted, waiting, refused = (sum(row[n] for row in counted) for n in range(1, 5))
+    about = root_of(project_id=project_id)
+    state = _state(total=total, wanted=wanted, waiting=waiting)
+    reason = _failure(project_id) if state is State.RESOLVING else ""
+    told: Mapping[str, Any] = (about.details or {}) if about else {}
+    return IndexView(
+        state=State.FAILED if reason else state,
+        reason=reason,
+        run=as_uuid(text=str(told.get("run", ""))),
+        files_done=total - wanted,
+        files_total=total,
+        languages={row[0]: row[1] for row in counted if row[0]},
+        refused=_refused(files.filter(is_refused)) if refused else (),
+        refused_total=refused,
+        figures=dict(told.get("figures") or {}),
+        indexed_at=about.indexed_at if about else None,
+    )
+
+
+def files(*, caller: Caller, ref: str, after: int | None, limit: int) -> FilePage:
+    """Return a page of the files of a project, by path.
+
+    Raises NotFound, InvalidInput where the file is gone at which the page before ended.
+    """
+    with tenancy.unit():
+        rows = files_of(project_id=places.find_project(caller=caller, ref=ref).id)
+        if after is not None:
+            rows = rows.filter(qualified__gt=_path_of(rows, after))
+        found = tuple(rows.defer("details").order_by("qualified", "id")[: limit + 1])
+        shown = found[:limit]
+        counted = dict(
+            Node.objects.filter(file__in=[row.id for row in shown], stale_at=None)
+            .order_by("file_id").values_list("file_id").annotate(Count("id"))
+        )  # fmt: skip
+    items = tuple(_file_view(row, counted.get(row.id, 0)) for row in shown)
+    return FilePage(items=items, next_after=shown[-1].id if len(found) > limit else None)
+
+
+def symbols(*, caller: Caller, ref: str, path: str) -> tuple[FileView, tuple[SymbolView, ...]]:
+    """Return a file and what it defines, by line. Raises NotFound, also for an unknown file."""
+    with tenancy.unit():
+        rows = files_of(project_id=places.find_project(caller=caller, ref=ref).id)
+        row = rows.filter(qualified=path).defer("details").first()
+        if row is None:
+            raise NotFound(
+                detail=message("The index has no file {path!r}.", path=path),
+                hint="GET /api/v1/projects/{project}/files lists them; `cairn index` sends them.",
+            )
+        found = tuple(row.symbols.filter(stale_at=None).order_by("first_line", "id"))
+    return _file_view(row, len(found)), tuple(_symbol_view(one) for one in found)
+
+
+def files_of(*, project_id: UUID) -> QuerySet[Node]:
+    """Return the nodes of a project's files."""
+    return Node.objects.filter(FILES, project_id=project_id)
+
+
+def root_of(*, project_id: UUID) -> Node | None:
+    """Return the node of a project's code as a whole; None before the first manifest."""
+    return Node.objects.filter(project_id=project_id, kind=NodeKind.REPOSITORY, file=None).first()
+
+
+def _state(*, total: int, wanted: int, waiting: int) -> State:
+    if not total:
+        return State.EMPTY
+    if wanted:
+        return State.RECEIVING
+    return State.RESOLVING if waiting else State.DONE
+
+
+def _failure(project_id: UUID) -> str:
+    """Return why the work on edges ended without them; nothing when it waits or is under way."""
+    return list_jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
+
+
+def later_key(*, project_id: UUID) -> str:
+    """Return the key of the work on edges that waits for files that may come."""
+    return f"{project_id.hex}:later"
+
+
+def _path_of(rows: QuerySet[Node], node: int) -> str:
+    """Return the path of a file. Raises InvalidInput for one that is gone."""
+    path = rows.filter(id=node).values_list("qualified", flat=True).first()
+    if path is None:
+        raise wrong_field(
+            pointer="/cursor",
+            detail="The file is gone at which the page before ended.",
+            hint="Begin again without a cursor.",
+            code="cursor",
+        )
+    return path
+
+
+def _refused(rows: QuerySet[Node]) -> tuple[RefusedFile, ...]:
+    shown = rows.order_by("qualified", "id").values_list("qualified", "details")
+    return tuple(
+        RefusedFile(path=path, reason=str((details or {}).get("refused", "")))
+        for path, details in shown[:MOST_REFUSED_SHOWN]
+    )
+
+
+def _file_view(row: Node, count: int) -> FileView:
+    return FileView(
+        path=row.qualified,
+        state=_state(total=1, wanted=bool(row.wanted), waiting=row.stale_at is not None),
+        language=row.language,
+        lines=row.last_line,
+        size=row.size,
+        symbols=count,
+        hash=row.hash,
+        indexed_at=row.indexed_at,
+    )
+
+
+def _symbol_view(row: Node) -> SymbolView:
+    return SymbolView(
+        kind=row.kind,
+        name=row.label,
+        qualified=row.qualified,
+        first_line=row.first_line or 0,
+        last_line=row.last_line or 0,
+    )

@@ -1,1 +1,0 @@
-"""Named statements about nodes and edges, and their typed callers."""

@@ -1,1 +1,0 @@
-"""Formulas of teams: the chain of the audit log."""

@@ -1,0 +1,538 @@
+"""What pages and interfaces read of projects, teams, people and the change feed, as frozen values.
+
+A team is for those in it and for who manages the organization; to everybody else it is as if it did
+not exist, and so it is to a token bound to projects: teams are the organization's.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts import rights, tenancy
+from accounts.caller import Caller, Role
+from accounts.errors import NotFound
+from accounts.identifiers import as_uuid
+from accounts.messages import message
+from accounts.queries.directory import MemberView, keep_events_days, members_among
+from teams import visibility
+from teams.errors import NotBoundToProject
+from teams.models import Change, Project, Team, TeamMember
+
+THRESHOLD: Final = "relevance_threshold"  # the setting of a project
+GATES: Final[Mapping[str, tuple[float, float]]] = {  # settings of intake, least and most; ours
+    "minimum_length": (1, 1_000),
+    "maximum_length": (1_000, 20_000),
+    "near_duplicate_cosine": (0.8, 1.0),
+    "near_duplicate_window": (0, 1_000),
+    "conflict_cosine": (0.5, 1.0),
+    "novelty_cosine": (0.5, 1.0),
+}
+WHOLE: Final = frozenset({"minimum_length", "maximum_length", "near_duplicate_window"})
+MODE: Final = "extraction_mode"
+MODES: Final = ("heuristic", "llm", "hybrid")
+SPENDING: Final[Mapping[str, tuple[float, float]]] = {  # what extraction may ask of models; ours
+    "max_llm_calls_per_turn": (0, 5),
+    "max_llm_calls_per_session": (0, 500),
+    "max_llm_tokens_per_month": (0, 1_000_000_000),
+    "max_llm_adds_per_day": (0, 10_000),
+}
+KEEP_EVENTS: Final = "keep_events_days"
+EVENTS_KEPT: Final = (1.0, 365.0)  # days, least and most; as of an organization
+SETTINGS: Final = (THRESHOLD, *GATES, MODE, *SPENDING, KEEP_EVENTS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectView:
+    """A project as callers see it.
+
+    `relevance_threshold`: how relevant a memory must be to be found in it; None: as was fitted. The
+    others are those of the intake gates (characters, cosines, entries) and of extraction; None: the
+    usual ones. `keep_events_days`: how long it is kept what agents did, the days of the
+    organization where those are fewer; None: as long as it says.
+    """
+
+    id: UUID
+    slug: str
+    name: str
+    description: str
+    open_to_all: bool
+    relevance_threshold: float | None
+    minimum_length: int | None
+    maximum_length: int | None
+    near_duplicate_cosine: float | None
+    near_duplicate_window: int | None
+    conflict_cosine: float | None
+    novelty_cosine: float | None
+    extraction_mode: str | None
+    max_llm_calls_per_turn: int | None
+    max_llm_calls_per_session: int | None
+    max_llm_tokens_per_month: int | None
+    max_llm_adds_per_day: int | None
+    keep_events_days: int | None
+    created_at: datetime
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """How a project's conversations are read, and what models may be asked for it.
+
+    `tokens_per_month` None: no bound of the project's own. `adds_per_day`: how many explicit adds a
+    model may compare with what is known, none as usual.
+    """
+
+    mode: str = "hybrid"
+    calls_per_turn: int = 1
+    calls_per_session: int = 20  # ours
+    tokens_per_month: int | None = None
+    adds_per_day: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeView:
+    """One entry of the change feed."""
+
+    id: int
+    kind: str
+    object_id: UUID
+    project_id: UUID | None
+    actor_user: UUID | None
+    actor_name: str
+    source_interface: str
+    summary: Mapping[str, Any]
+    created_at: datetime
+
+
+def surroundings(*, caller: Caller) -> tuple[int, tuple[ProjectView, ...]]:
+    """Return the newest visible change and the projects, as one moment shows them."""
+    with tenancy.unit():
+        return newest_change(caller=caller), projects(caller=caller)
+
+
+def projects(*, caller: Caller) -> tuple[ProjectView, ...]:
+    """Return the projects the caller can see, by slug."""
+    with tenancy.unit():
+        found = _visible_projects(caller).filter(archived_at=None)
+        rows = tuple(found.order_by("slug", "id"))
+        longest = _longest_kept(rows)
+        return tuple(_view(row, longest) for row in rows)
+
+
+def project(*, caller: Caller, ref: str) -> ProjectView:
+    """Return a project by slug or id. Raises NotFound, also for one the caller may not see."""
+    with tenancy.unit():
+        return project_view(find_project(caller=caller, ref=ref))
+
+
+def find_project(*, caller: Caller, ref: str) -> Project:
+    """Return the row of a project by slug or id, for actions. Raises NotFound."""
+    by_id = as_uuid(text=ref)
+    wanted = {"slug": ref} if by_id is None else {"id": by_id}
+    row = _visible_projects(caller).filter(**wanted).first() if ref.isprintable() else None
+    if row is None:
+        raise NotFound(
+            detail=message("There is no project {ref!r}.", ref=ref),
+            hint="GET /api/v1/projects lists the projects you can see; POST creates one.",
+        )
+    return row
+
+
+def changes_since(
+    *, caller: Caller, after: int, limit: int, project: str | None = None
+) -> tuple[ChangeView, ...]:
+    """Return at most `limit` visible changes with an id above `after`, oldest first."""
+    with tenancy.unit():
+        rows = _visible_changes(caller, project).filter(id__gt=after).order_by("id")[:limit]
+        return tuple(_change_view(row) for row in rows)
+
+
+def latest_changes(
+    *, caller: Caller, limit: int, project: str | None = None
+) -> tuple[ChangeView, ...]:
+    """Return the newest visible changes, newest first."""
+    with tenancy.unit():
+        rows = _visible_changes(caller, project).order_by("-id")[:limit]
+        return tuple(_change_view(row) for row in rows)
+
+
+def newest_change(*, caller: Caller, project: str | None = None) -> int:
+    """Return the id of the newest visible change, 0 when there is none."""
+    with tenancy.unit():
+        row = _visible_changes(caller, project).order_by("-id").values_list("id").first()
+        return 0 if row is None else int(row[0])
+
+
+def project_view(row: Project) -> ProjectView:
+    """Turn a row into what callers see."""
+    return _view(row, _longest_kept((row,)))
+
+
+def _longest_kept(rows: tuple[Project, ...]) -> int | None:
+    """Return for how many days the organization keeps what agents did; asked where one says."""
+    if all(events_days_of(row=row) is None for row in rows):
+        return None
+    return keep_events_days(organization_id=tenancy.current().organization_id)
+
+
+def _view(row: Project, longest: int | None) -> ProjectView:
+    own = events_days_of(row=row)
+    return ProjectView(
+        id=row.id,
+        slug=row.slug,
+        name=row.name,
+        description=row.description,
+        open_to_all=row.open_to_all,
+        relevance_threshold=threshold_of(row=row),
+        **{**dict.fromkeys(GATES), **gates_of(row=row)},
+        **{**dict.fromkeys((MODE, *SPENDING)), **spending_of(row=row)},
+        keep_events_days=own if own is None or longest is None else min(own, longest),
+        created_at=row.created_at,
+        version=row.version,
+    )
+
+
+def events_days_by_project() -> Mapping[UUID, int]:
+    """Return the projects that say for how many days it is kept what agents did. In a unit."""
+    rows = Project.objects.filter(settings__has_key=KEEP_EVENTS).order_by("id")
+    found = {row.id: events_days_of(row=row) for row in rows}
+    return {id: days for id, days in found.items() if days is not None}
+
+
+def events_days_of(*, row: Project) -> int | None:
+    """Return for how many days a project keeps what agents did; None where it does not say."""
+    value = row.settings.get(KEEP_EVENTS)
+    return int(value) if is_within(value=value, bounds=EVENTS_KEPT) else None
+
+
+def threshold_of(*, row: Project) -> float | None:
+    """Return the least relevance that a project sets, 0 to 1; None when it sets none."""
+    value = row.settings.get(THRESHOLD)
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
+
+
+def gates_of(*, row: Project) -> dict[str, Any]:
+    """Return the thresholds of the intake gates that a project sets; the others are the usual."""
+    return {
+        name: int(value) if name in WHOLE else float(value)
+        for name, bounds in GATES.items()
+        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
+    }
+
+
+def spending_of(*, row: Project) -> dict[str, Any]:
+    """Return what a project sets of extraction; the rest is as usual."""
+    found: dict[str, Any] = {
+        name: int(value)
+        for name, bounds in SPENDING.items()
+        if is_within(value=(value := row.settings.get(name)), bounds=bounds)
+    }
+    mode = row.settings.get(MODE)
+    return {**found, MODE: mode} if mode in MODES else found
+
+
+def extraction_of(*, row: Project) -> Extraction:
+    """Return how a project's conversations are read."""
+    own = {
+        name.removeprefix("max_llm_").removeprefix("extraction_"): value
+        for name, value in spending_of(row=row).items()
+    }
+    return Extraction(**own)
+
+
+def is_within(*, value: object, bounds: tuple[float, float]) -> bool:
+    """Say whether a setting is a number within its bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return bounds[0] <= value <= bounds[1]
+
+
+def _visible_projects(caller: Caller) -> QuerySet[Project]:
+    sight = visibility.sight_of(caller=caller)
+    return Project.objects.filter(visibility.projects_q(sight=sight))
+
+
+def _visible_changes(caller: Caller, project: str | None) -> QuerySet[Change]:
+    sight = visibility.sight_of(caller=caller)
+    rows = Change.objects.filter(visibility.as_q(sight=sight))
+    if project is None:
+        return rows
+    return rows.filter(project_id=find_project(caller=caller, ref=project).id)
+
+
+def _change_view(row: Change) -> ChangeView:
+    return ChangeView(
+        id=row.id,
+        kind=row.kind,
+        object_id=row.object_id,
+        project_id=row.project_id,
+        actor_user=row.actor_user,
+        actor_name=row.actor_name,
+        source_interface=row.source_interface,
+        summary=row.summary,
+        created_at=row.created_at,
+    )
+
+
+class Kind(StrEnum):
+    """What people can be added to."""
+
+    PROJECT = "project"
+    TEAM = "team"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonView:
+    """A person in a project or a team, with their part in the organization."""
+
+    id: UUID
+    name: str
+    email: str
+    role: Role
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamView:
+    """A team as callers see it."""
+
+    id: UUID
+    slug: str
+    name: str
+    created_at: datetime
+    version: int
+
+
+def people_in(*, caller: Caller, kind: Kind, ref: str) -> tuple[PersonView, ...]:
+    """Return who was added to a project or a team, the first first.
+
+    Raises NotFound, NotBoundToProject.
+    """
+    with tenancy.unit():
+        row = find_place(caller=caller, kind=kind, ref=ref)
+        check_unbound(caller=caller)
+        return _persons(caller, row)
+
+
+def teams(*, caller: Caller) -> tuple[TeamView, ...]:
+    """Return the teams the caller can see, by slug."""
+    with tenancy.unit():
+        return tuple(team_view(row) for row in _visible_teams(caller).order_by("slug", "id"))
+
+
+def team(*, caller: Caller, ref: str) -> TeamView:
+    """Return a team by slug or id. Raises NotFound, also for one the caller may not see."""
+    with tenancy.unit():
+        return team_view(find_team(caller=caller, ref=ref))
+
+
+def find_place(*, caller: Caller, kind: Kind, ref: str) -> Project | Team:
+    """Return the row of a project or a team by slug or id, for actions. Raises NotFound."""
+    find = find_project if kind is Kind.PROJECT else find_team
+    return find(caller=caller, ref=ref)
+
+
+def find_team(*, caller: Caller, ref: str) -> Team:
+    """Return the row of a team by slug or id, for actions. Raises NotFound."""
+    by_id = as_uuid(text=ref)
+    wanted = {"slug": ref} if by_id is None else {"id": by_id}
+    row = _visible_teams(caller).filter(**wanted).first() if ref.isprintable() else None
+    if row is None:
+        raise NotFound(
+            detail="There is no such team.",
+            hint="GET /api/v1/teams lists the teams you can see; POST creates one.",
+        )
+    return row
+
+
+def team_view(row: Team) -> TeamView:
+    """Turn a row into what callers see."""
+    return TeamView(
+        id=row.id,
+        slug=row.slug,
+        name=row.name,
+        created_at=row.created_at,
+        version=row.version,
+    )
+
+
+def person_view(member: MemberView, *, since: datetime) -> PersonView:
+    """Turn a member into a person of a place, in which they are since then."""
+    return PersonView(
+        id=member.user_id, name=member.name, email=member.email, role=member.role, since=since
+    )
+
+
+def check_unbound(*, caller: Caller) -> None:
+    """Raise NotBoundToProject for a token bound to projects: people are the organization's."""
+    if caller.bound_projects is None:
+        return
+    raise NotBoundToProject(
+        detail="This token is bound to projects; people and settings are not in them.",
+        hint="Use the dashboard, or a token that is bound to none.",
+    )
+
+
+def _visible_teams(caller: Caller) -> QuerySet[Team]:
+    if caller.bound_projects is None and caller.role in rights.MANAGERS:
+        return Team.objects.all()
+    if caller.bound_projects is not None or caller.user_id is None:
+        return Team.objects.none()
+    mine = TeamMember.objects.filter(user_id=caller.user_id).values("team_id")
+    return Team.objects.filter(id__in=mine)
+
+
+def _persons(caller: Caller, place: Project | Team) -> tuple[PersonView, ...]:
+    """Return the people of a place; whoever has left the organization is in no place of it."""
+    rows = place.members.order_by("created_at", "id")
+    since: dict[UUID, datetime] = dict(rows.values_list("user_id", "created_at"))
+    found = members_among(caller=caller, ids=since)
+    return tuple(
+        person_view(found[user_id], since=moment)
+        for user_id, moment in since.items()
+        if user_id in found
+    )
+
+
+EXPERIMENTS: Final = "experiments"  # settings of a project
+PERCENTS: Final[Mapping[str, tuple[float, float]]] = {  # least and most, ours
+    "control_percent": (0, 50),
+    "passive_percent": (0, 50),
+    "withheld_percent": (0, 50),
+}
+MOST_TOGETHER: Final = 90.0  # percent of the sessions in both smaller groups, ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiments:
+    """Whether sessions are compared, and in which shares.
+
+    `withheld_percent`: of the sessions that would be given a memory, in how many it is withheld.
+    """
+
+    enabled: bool = False
+    control_percent: float = 5.0
+    passive_percent: float = 10.0
+    withheld_percent: float = 0.0
+
+
+USUAL_EXPERIMENTS: Final = Experiments()
+
+
+def experiments_of(*, caller: Caller, ref: str) -> Experiments:
+    """Return what a project compares. Raises NotFound for one the caller cannot see."""
+    with tenancy.unit():
+        return experiments_in(project=find_project(caller=caller, ref=ref))
+
+
+def experiments_in(*, project: Project | None) -> Experiments:
+    """Return what a project compares; outside of projects nothing is compared."""
+    kept = None if project is None else project.settings.get(EXPERIMENTS)
+    if not isinstance(kept, dict):
+        return USUAL_EXPERIMENTS
+    percents = {
+        name: float(kept[name])
+        for name, bounds in PERCENTS.items()
+        if is_within(value=kept.get(name), bounds=bounds)
+    }
+    return Experiments(enabled=kept.get("enabled") is True, **percents)
+
+
+def other_than_usual(*, found: Experiments) -> dict[str, bool | float]:
+    """Return what is other than usual, as it is kept."""
+    pairs = ((one.name, getattr(found, one.name)) for one in fields(found))
+    return {name: value for name, value in pairs if value != getattr(USUAL_EXPERIMENTS, name)}
+
+
+SWITCHED: Final = "injection_hooks"  # settings of a project
+
+
+class Hook(StrEnum):
+    """What gives memory back by itself, or at a point that an agent names."""
+
+    BRIEF = "brief"
+    PREFETCH = "prefetch"
+    WARNINGS = "warnings"
+    STEP = "step"
+    STEP_RECORDED = "step_recorded"
+    STEP_SEARCHED = "step_searched"
+    PLANNER = "planner"
+
+
+ASKED_FOR: Final = frozenset({Hook.STEP_RECORDED, Hook.STEP_SEARCHED})  # off as usual
+
+Hooks = Mapping[Hook, bool]
+
+
+def hooks_of(*, caller: Caller, ref: str) -> Hooks:
+    """Return each hook and whether it is on. Raises NotFound for a project not to be seen."""
+    with tenancy.unit():
+        return hooks_in(project=find_project(caller=caller, ref=ref))
+
+
+def hooks_in(*, project: Project | None) -> Hooks:
+    """Return each hook and whether it is on; outside of projects all are as usual."""
+    kept = {} if project is None else project.settings.get(SWITCHED)
+    said = kept if isinstance(kept, dict) else {}
+    return {hook: bool(said.get(hook.value, hook not in ASKED_FOR)) for hook in Hook}
+
+
+PAUSED: Final = "injection_paused"  # settings of a project
+PAUSED_TOKENS: Final = "injection_paused_tokens"
+PAUSED_PEOPLE: Final = "injection_paused_people"  # with every token of theirs, later ones too
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """Whether all of a project is paused, and which credentials and people are by themselves."""
+
+    paused: bool
+    tokens: tuple[UUID, ...]
+    people: tuple[UUID, ...] = ()
+
+
+def pauses_of(*, caller: Caller, ref: str) -> Pauses:
+    """Return what is paused in a project. Raises NotFound for one the caller cannot see."""
+    with tenancy.unit():
+        return pauses_in(project=find_project(caller=caller, ref=ref))
+
+
+def pauses_in(*, project: Project) -> Pauses:
+    """Return what is paused in a project."""
+    return Pauses(
+        paused=bool(project.settings.get(PAUSED)),
+        tokens=tuple(sorted(paused_tokens(project=project))),
+        people=tuple(sorted(paused_people(project=project))),
+    )
+
+
+def is_paused(
+    *, project: Project | None, token_id: UUID | None, user_id: UUID | None = None
+) -> bool:
+    """Say whether nothing is given to a credential in a project, or to the person it is of."""
+    if project is None:
+        return False
+    return (
+        bool(project.settings.get(PAUSED))
+        or token_id in paused_tokens(project=project)
+        or user_id in paused_people(project=project)
+    )
+
+
+def paused_tokens(*, project: Project) -> frozenset[UUID]:
+    """Return the credentials that are given nothing in a project."""
+    return _named(project, PAUSED_TOKENS)
+
+
+def paused_people(*, project: Project) -> frozenset[UUID]:
+    """Return the people whose agents are given nothing in a project."""
+    return _named(project, PAUSED_PEOPLE)
+
+
+def _named(project: Project, setting: str) -> frozenset[UUID]:
+    named = project.settings.get(setting)
+    return frozenset(UUID(one) for one in named) if isinstance(named, list) else frozenset()
