@@ -29,9 +29,9 @@ from accounts.caller import DASHBOARD, Caller, Role, is_person
 from accounts.errors import Conflict, Forbidden, LastOwner, NotFound, QuotaExceeded, wrong_field
 from accounts.messages import message
 from accounts.models import Invitation, Membership, Organization, Token, User
-from accounts.queries import directory
+from accounts.queries import directory, invitations
 from accounts.queries.directory import MemberView, OrganizationView, member_view
-from accounts.queries.invitations import InvitationView, invitation_view, invitations
+from accounts.queries.invitations import InvitationView, invitation_view
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
 from accounts.api.shapes import Field, Record, Text
 from accounts.caller import TokenScope
 from accounts.errors import Conflict
-from accounts.queries.jobs import JobView, list_jobs
+from accounts.queries import jobs
+from accounts.queries.jobs import JobView
 
 EXAMPLE: Final[dict[str, Any]] = {
     "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a77",
@@ -30,7 +31,7 @@ EXAMPLE: Final[dict[str, Any]] = {
 
 def index(ask: Ask) -> Answer:
     """Return a page of jobs, newest first."""
-    page = list_jobs.list_jobs(
+    page = jobs.list_jobs(
         caller=ask.caller,
         state=ask.query["state"],
         cursor=ask.cursor,
@@ -62,7 +63,7 @@ def cancel(ask: Ask) -> Answer:
 
 
 def _job(ask: Ask) -> JobView:
-    return list_jobs.find_job(caller=ask.caller, job_id=path_id(ask=ask))
+    return jobs.find_job(caller=ask.caller, job_id=path_id(ask=ask))
 
 
 def _not_possible(job: JobView, verb: str, states: str) -> Conflict:
@@ -99,7 +100,7 @@ ENDPOINTS: Final = (
         query=(
             Field(
                 name="state",
-                shape=Text(largest=12, choices=list_jobs.STATES),
+                shape=Text(largest=12, choices=jobs.STATES),
                 says="Only jobs in this state.",
             ),
         ),

@@ -16,8 +16,7 @@ from accounts import tenancy
 from accounts.api.shapes import Field, Whole
 from accounts.caller import Caller
 from accounts.errors import InvalidToken
-from accounts.queries import credentials
-from accounts.queries.jobs import list_jobs
+from accounts.queries import credentials, jobs
 
 LONGEST_WAIT: Final = 30  # seconds, ours; below the timeouts of usual proxies
 PAUSE_SECONDS: Final = 0.2
@@ -82,6 +81,6 @@ def _wait(
     return found
 
 
-def _ended(caller: Caller, job_id: UUID) -> list_jobs.JobView | None:
-    job = list_jobs.find_job(caller=caller, job_id=job_id)
+def _ended(caller: Caller, job_id: UUID) -> jobs.JobView | None:
+    job = jobs.find_job(caller=caller, job_id=job_id)
     return job if job.state in ENDED else None

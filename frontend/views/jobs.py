@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.actions.operators import cancel_job, retry_job
 from accounts.errors import CairnError, Conflict, InvalidInput
-from accounts.queries.jobs import list_jobs as work
+from accounts.queries import jobs as work
 from frontend import words
 from frontend.views import base
 from frontend.views.base import Frame

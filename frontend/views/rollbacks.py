@@ -13,8 +13,8 @@ from django.views.decorators.http import require_POST
 
 from accounts.errors import CairnError, NotFound, wrong_field
 from accounts.identifiers import as_uuid
+from accounts.queries import jobs
 from accounts.queries.directory import people
-from accounts.queries.jobs import list_jobs
 from frontend.views import base
 from frontend.views.base import Frame
 from frontend.words import Name
@@ -172,9 +172,9 @@ def _writers(frame: Frame) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(((str(id), name) for id, name in named.items()), key=lambda one: one[1]))
 
 
-def _job(request: HttpRequest, frame: Frame) -> list_jobs.JobView | None:
+def _job(request: HttpRequest, frame: Frame) -> jobs.JobView | None:
     job_id = as_uuid(text=request.GET.get("job", ""))
-    return None if job_id is None else list_jobs.find_job(caller=frame.caller, job_id=job_id)
+    return None if job_id is None else jobs.find_job(caller=frame.caller, job_id=job_id)
 
 
 def _slug(frame: Frame) -> str:

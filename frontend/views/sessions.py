@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from accounts.errors import InvalidInput, NotFound
+from accounts.queries import jobs
 from accounts.queries.directory import people
-from accounts.queries.jobs import list_jobs
 from frontend import ribbon, summary, words
 from frontend.templatetags.cairn import short_id
 from frontend.views import base
@@ -83,7 +83,7 @@ def one(request: HttpRequest, frame: Frame, session_id: UUID) -> HttpResponse:
         "next": page.next_after,
         "begins_at": page.items[0].sequence if page.items else 0,
         "summary": summary.of(caller=frame.caller, session_id=session_id, now=frame.now),
-        "job": list_jobs.latest(caller=frame.caller, name=close.JOB, key=session.id.hex),
+        "job": jobs.latest(caller=frame.caller, name=close.JOB, key=session.id.hex),
         "now": frame.now,
     }
     return base.page(request, "pages/session.html", context)

@@ -17,7 +17,7 @@ from accounts.caller import Caller
 from accounts.errors import NotFound, wrong_field
 from accounts.identifiers import as_uuid
 from accounts.messages import message
-from accounts.queries.jobs import list_jobs
+from accounts.queries import jobs
 from graph.models import Node
 from graph.vocabulary import NodeKind
 from teams import queries as places
@@ -192,7 +192,7 @@ def _state(*, total: int, wanted: int, waiting: int) -> State:
 
 def _failure(project_id: UUID) -> str:
     """Return why the work on edges ended without them; nothing when it waits or is under way."""
-    return list_jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
+    return jobs.failure(name=JOB, keys=(project_id.hex, later_key(project_id=project_id)))
 
 
 def later_key(*, project_id: UUID) -> str:

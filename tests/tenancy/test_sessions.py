@@ -10,7 +10,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import NotFound
 from accounts.models import Organization
-from accounts.queries.jobs import list_jobs
+from accounts.queries import jobs
 from memory.intake.actions.remember import remember
 from memory.search.actions.search import SearchRequest, search
 from memory.sessions.actions.append_turns import NewTurn, append_turns
@@ -125,9 +125,9 @@ def test_the_job_behind_a_session_is_told_to_who_opened_it(
     ).job_id
 
     assert job_id is not None
-    assert list_jobs.find_job(caller=agent, job_id=job_id).name == "memory.consolidate"
+    assert jobs.find_job(caller=agent, job_id=job_id).name == "memory.consolidate"
     with pytest.raises(NotFound):
-        list_jobs.find_job(caller=other_member, job_id=job_id)
+        jobs.find_job(caller=other_member, job_id=job_id)
 
 
 @pytest.mark.usefixtures("inside")

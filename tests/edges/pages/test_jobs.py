@@ -11,7 +11,7 @@ from accounts import jobs, tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Job, Organization
-from accounts.queries.jobs import list_jobs as work
+from accounts.queries import jobs as work
 from tests.edges.pages.conftest import HTMX
 
 PAGE = "/o/acme/settings/jobs"

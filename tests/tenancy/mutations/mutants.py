@@ -252,17 +252,17 @@ CREDENTIALS: Final = (
         f"{INVITATIONS}test_another_address_does_not_get_in",
     ),
     guard(
-        "an invitation ends at its time", "accounts.queries.invitations.invitations:find_open",
+        "an invitation ends at its time", "accounts.queries.invitations:find_open",
         "expires_at__gt=now)", "expires_at__isnull=False)",
         f"{INVITATIONS}test_an_invitation_lasts_seven_days",
     ),
     guard(
-        "an invitation lapses with its inviter's role", "accounts.queries.invitations.invitations:find_open",
+        "an invitation lapses with its inviter's role", "accounts.queries.invitations:find_open",
         "if row is None or not _may_still_give(row):", "if row is None:",
         f"{INVITATIONS}test_an_invitation_lapses_with_its_inviters_role",
     ),
     guard(
-        "an invitation is used once", "accounts.queries.invitations.invitations:pending",
+        "an invitation is used once", "accounts.queries.invitations:pending",
         "filter(accepted_at=None, revoked_at=None, organization__ready=True)",
         "filter(organization__ready=True)",
         f"{INVITATIONS}test_the_invited_person_joins_once",
