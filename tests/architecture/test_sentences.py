@@ -8,7 +8,7 @@ from babel.messages.catalog import Catalog
 from config import sentences, translations
 from config.sentences import Found
 
-SAID = 'raise NotFound(detail=sentence("No {name}.", name=name), hint="Look.")'
+SAID = 'raise NotFound(detail=message("No {name}.", name=name), hint="Look.")'
 
 
 def _found(source: str, name: str = "module.py") -> tuple[Found, ...]:
@@ -30,7 +30,7 @@ def _complaints(english: str, french: str) -> list[str]:
         'raise NotFound(detail="Look.")',
         'raise NotFound(hint="Look." if one else "Look.")',
         'raise NotFound(hint=hint or "Look.")',
-        'raise refused(why=sentence("Look."))',
+        'raise refused(why=message("Look."))',
         'HINT: Final = "Look."',
         'detail = "Look."',
         'def wrong(*, hint: str = "Look.") -> None: ...',
@@ -54,10 +54,10 @@ def test_titles_of_errors_are_sentences_and_no_other_titles() -> None:
         'raise NotFound(detail="No %s." % name)',
         'raise NotFound(hint=", ".join(names))',
         'raise NotFound(hint="No {}.".format(name))',
-        "raise NotFound(detail=sentence(text))",
-        'raise NotFound(detail=sentence(f"No {name}."))',
-        'raise NotFound(detail=sentence("No {name}.", slug=slug))',
-        'raise NotFound(detail=sentence("No {name}.", name=name, slug=slug))',
+        "raise NotFound(detail=message(text))",
+        'raise NotFound(detail=message(f"No {name}."))',
+        'raise NotFound(detail=message("No {name}.", slug=slug))',
+        'raise NotFound(detail=message("No {name}.", name=name, slug=slug))',
         'def _wrong(detail: str) -> None: ...\n_wrong(f"No {name}.")',
     ],
 )

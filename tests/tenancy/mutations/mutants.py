@@ -325,7 +325,7 @@ CREDENTIALS: Final = (
     ),
     guard(
         "projects are not changed by tokens bound to them", "teams.actions.projects:change_project",
-        "        check_unbound(caller=caller)\n        places", "        places",
+        "        check_unbound(caller=caller)\n        check_version", "        check_version",
         f"{PROJECTS}test_a_token_bound_to_the_project_does_not_change_it",
     ),
 )  # fmt: skip

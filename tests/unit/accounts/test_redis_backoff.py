@@ -5,12 +5,12 @@ from accounts.redis_backoff import REST_SECONDS, Backoff
 
 def test_a_rest_lasts_its_seconds_from_the_last_failure() -> None:
     moment = [100.0]
-    rest = Backoff(clock=lambda: moment[0])
-    assert not rest.lasts()
+    backoff = Backoff(clock=lambda: moment[0])
+    assert not backoff.is_active()
 
-    rest.begin()
+    backoff.start()
     moment[0] += REST_SECONDS - 0.1
-    assert rest.lasts()
+    assert backoff.is_active()
     moment[0] += 0.1
 
-    assert not rest.lasts()
+    assert not backoff.is_active()
