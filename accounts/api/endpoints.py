@@ -1,23 +1,34 @@
-"""How an app declares its REST calls: as values, without knowing the web.
+"""How an app declares its REST calls: one decorator on the function that answers.
 
-An endpoint names its method, path and scope, the shape of its input, examples of its answers, and
-one function from an Ask to an Answer. The shell in `config.rest` does the rest alike for all of
-them: credentials, tenant, strict reading, idempotency, versions, cursors, limits, problem documents
-and the OpenAPI document. So a call cannot forget one of these, and is tested without a request.
+    @post("tokens", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
+    def create_token(call: Call, body: NewToken) -> dict[str, Any]:
+        ...
+
+The function's name is the operation's, its docstring the summary and the description, and its
+parameters `body`, `query` and `headers` are checked by the models that they are annotated with. It
+returns what the `answer` model can be made of, or an `Answer` around it with a version, a cursor, a
+place or another status. `config.rest` does the rest alike for all calls: credentials, tenant,
+strict reading, idempotency, versions, cursors, limits, problem documents, the OpenAPI document. So
+a call cannot forget one of these, and is tested without a request.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Final
+from functools import partial
+from types import ModuleType
+from typing import Any, Final, get_type_hints
 from uuid import UUID
 
-from accounts.api.shapes import Field, Record, identifier
+from accounts.api.schemas import Body, Headers, PageQuery, Query, Result, identifier
+from accounts.api.shapes import Field, Record
 from accounts.caller import Caller, Role, TokenScope
 
 JSON: Final = "application/json"
 BYTES: Final = "application/octet-stream"
+READ: Final = ("body", "query", "headers")  # parameters of a function that answers
 NOBODY: Final = UUID(int=0)  # what is no id names nothing, and is answered like an unknown one
 STRANGER: Final = Caller(  # may nothing, and is nowhere
     user_id=None,
@@ -40,33 +51,47 @@ class Edits(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """One call, read and checked: `body` and `query` hold only what the shapes let through.
+class Call:
+    """One call, read and checked.
 
-    `cursor` is the inner text of the page asked for; `if_version` the version of If-Match;
-    `headers` hold those that the call declares, empty where none was sent.
+    `body`, `query` and `headers` are what the endpoint's models let through. `cursor` is the inner
+    text of the page asked for; `if_version` the version of If-Match.
     """
 
     caller: Caller
     now: datetime
     body: Any = None
-    query: Mapping[str, Any] = field(default_factory=dict)
+    query: Any = None
     path: Mapping[str, str] = field(default_factory=dict)
     cursor: str | None = None
     if_version: int | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Any = None
+
+    @property
+    def id(self) -> UUID:
+        """The id that the path names."""
+        return identifier(text=self.path["id"]) or NOBODY
+
+    @property
+    def ref(self) -> str:
+        """The slug or id that the path names."""
+        return self.path["ref"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Ask = Call  # the old name
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call returns: plain data, a version for the ETag, a cursor for the next page.
+    """What a call returns besides a body: a version for the ETag, a cursor for the next page.
 
-    With a `filename`, the body is an open file, of the type of the call's reply; who answers
-    closes it.
+    `status` 0 is the one that the endpoint declares. With a `filename`, the body is an open file of
+    the type `media`; who sends it closes it.
     """
 
     body: Any
-    status: int = 200
+    _: KW_ONLY
+    status: int = 0
     version: int | None = None
     next_cursor: str | None = None
     location: str = ""
@@ -77,10 +102,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """One documented success: its status, what it says, the schema's name and an example.
-
-    One with `media` is a file of one of these types.
-    """
+    """One documented success of an endpoint that is declared by hand."""
 
     status: int
     says: str
@@ -89,35 +111,37 @@ class Reply:
     media: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One call. `path` is relative to /api/v1/ with {names} for its parts.
+    """One call; as a decorator it takes what is left empty from the function that answers.
 
-    `lenient` where the body tells what others wrote: what cannot be stored is replaced.
+    `path` is relative to /api/v1/ with {names} for its parts. `answer` is the model of the body;
+    without one, the answer is a file of one of the types `media`. `also` are further statuses of
+    success with what they mean.
 
-    `largest` is how many bytes of JSON it takes where neither usual bound fits, and `smaller` what
-    to do about a body that is larger.
+    One whose query is a `PageQuery` is paged, and its answer is a `Page`. `edits` says whether
+    If-Match is taken or needed. An `idempotent` one takes Idempotency-Key.
+
+    `largest` is how many bytes of JSON it takes where neither the usual bound nor the one of a
+    `bulk` fits, and `smaller` what to do about a body that is larger. `lines` is the field that
+    holds the lines of NDJSON. `lenient` where the body tells what others wrote: what cannot be
+    stored is replaced. `upload` is how many bytes of a file it takes for a body, whatever their
+    type.
 
     A `weighed` one costs more the more is sent, and counts as several calls by its size.
-
-    `upload` is how many bytes of a file it takes for a body, whatever their type.
 
     A `public` one needs no credential, looks at none, and is run for the STRANGER.
     """
 
     method: str
     path: str
-    name: str
+    _: KW_ONLY
     tag: str
-    summary: str
     scope: TokenScope | None
-    run: Callable[[Ask], Answer]
-    replies: tuple[Reply, ...]
-    says: str = ""
-    body: Record | None = None
-    example: Any = None
-    query: tuple[Field, ...] = ()
-    headers: tuple[Field, ...] = ()
+    answer: type[Result] | None = None
+    status: int = 200
+    also: Mapping[int, str] = field(default_factory=dict)
+    media: tuple[str, ...] = ()
     paged: bool = False
     edits: Edits = Edits.NOTHING
     idempotent: bool = False
@@ -129,8 +153,52 @@ class Endpoint:
     upload: int = 0
     weighed: bool = False
     public: bool = False
+    name: str = ""
+    summary: str = ""
+    says: str = ""
+    run: Callable[..., Any] = lambda call: None
+    body: type[Body] | Record | None = None
+    query: type[Query] | tuple[Field, ...] = ()
+    headers: type[Headers] | tuple[Field, ...] = ()
+    replies: tuple[Reply, ...] = ()
+    example: Any = None
+
+    def __call__(self, function: Callable[..., Any]) -> "Endpoint":
+        """Return the endpoint that a function answers."""
+        summary, _, says = inspect.cleandoc(function.__doc__ or "").partition("\n")
+        hints = get_type_hints(function)
+        models = {name: hints[name] for name in READ if name in hints}
+        query = models.get("query")
+        return replace(
+            self,
+            paged=query is not None and issubclass(query, PageQuery),
+            name=self.name or function.__name__,
+            summary=summary.removesuffix("."),
+            says=" ".join(says.split()),
+            run=function,
+            **models,
+        )
+
+    def respond(self, call: Call) -> Answer:
+        """Answer a call that was read and checked."""
+        read = [name for name in READ if isinstance(getattr(self, name), type)]
+        found = self.run(call, **{name: getattr(call, name) for name in read})
+        return found if isinstance(found, Answer) else Answer(found)
 
 
-def path_id(*, ask: Ask) -> UUID:
+get = partial(Endpoint, "GET")
+post = partial(Endpoint, "POST")
+patch = partial(Endpoint, "PATCH")
+delete = partial(Endpoint, "DELETE")
+
+
+def declared_in(module: ModuleType) -> tuple[Endpoint, ...]:
+    """Return the endpoints of a module, in their order."""
+    by_hand: tuple[Endpoint, ...] = getattr(module, "ENDPOINTS", ())
+    declared = (one for one in vars(module).values() if isinstance(one, Endpoint))
+    return by_hand or tuple(one for one in declared if one.run.__module__ == module.__name__)
+
+
+def path_id(*, ask: Call) -> UUID:
     """Return the id that the path names."""
-    return identifier(text=ask.path["id"]) or NOBODY
+    return ask.id

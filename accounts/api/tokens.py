@@ -2,185 +2,145 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import Field
 
 from accounts.actions import tokens
-from accounts.actions.tokens import INTERFACES, IssuedToken, NewToken
-from accounts.api.endpoints import Answer, Ask, Endpoint, Reply, path_id
-from accounts.api.shapes import Field, Identifier, Record, Several, Text, Whole
+from accounts.actions.tokens import INTERFACES
+from accounts.api.endpoints import Call, delete, get, post
+from accounts.api.schemas import (
+    Body,
+    Choice,
+    Identifier,
+    Items,
+    Name,
+    OneOf,
+    Resource,
+    Result,
+    Several,
+)
 from accounts.caller import TokenScope
 from accounts.queries import credentials
 from accounts.queries.credentials import TokenView
 from accounts.tokens import TokenKind
 
-SCOPES: Final = tuple(scope.value for scope in TokenScope)
-NEW_TOKEN: Final = Record(
-    name="NewToken",
-    fields=(
-        Field(
-            name="name",
-            shape=Text(largest=tokens.NAME_LENGTH, smallest=1),
-            says="What it is for.",
-            required=True,
-        ),
-        Field(
-            name="scopes",
-            shape=Several(of=Text(largest=10, choices=SCOPES), largest=len(SCOPES), smallest=1),
-            says="What it may be used for.",
-            default=("read", "write"),
-        ),
-        Field(
-            name="projects",
-            shape=Several(of=Identifier(), largest=100, smallest=1),
-            says="Ids of the only projects it reaches; without, all that its owner reaches.",
-        ),
-        Field(
-            name="expires_in_days",
-            shape=Whole(smallest=1, largest=tokens.MAXIMUM_DAYS),
-            says="How long it lives; 90 where the organization allows that much.",
-        ),
-        Field(
-            name="source_interface",
-            shape=Text(largest=20, choices=INTERFACES),
-            says="The tool that will hold it.",
-            default="api",
-        ),
-        Field(
-            name="kind",
-            shape=Text(largest=3, choices=tuple(kind.value for kind in TokenKind)),
-            says="pat acts in its owner's name, svc as an agent of its own.",
-            default=TokenKind.PERSON.value,
-        ),
-    ),
-)
-ROTATION: Final = Record(
-    name="TokenRotation",
-    fields=(
-        Field(
-            name="overlap_hours",
-            shape=Whole(smallest=0, largest=tokens.OVERLAP_HOURS),
-            says="How long the old token still works.",
-            default=tokens.OVERLAP_HOURS,
-        ),
-    ),
-)
-EXAMPLE: Final[dict[str, Any]] = {
-    "id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a78",
-    "name": "Claude Code on the laptop",
-    "kind": "pat",
-    "last_four": "x7Qd",
-    "scopes": ["read", "write"],
-    "projects": None,
-    "source_interface": "claude-code",
-    "user_id": "01936f2e-7a10-7c3e-9a53-2f8f2f3c1a01",
-    "user_name": "Ada",
-    "state": "active",
-    "created_at": "2026-11-20T12:00:00Z",
-    "expires_at": "2027-02-18T12:00:00Z",
-    "last_used_at": None,
-    "last_used_ip": None,
-    "last_used_agent": "",
-    "last_used_hook": None,
-    "replaced_by": None,
-    "revoked_at": None,
-}
 
+class NewToken(Body):
+    """A token to make."""
 
-def create(ask: Ask) -> Answer:
-    """Make a token; its text is in this answer and nowhere else."""
-    body = ask.body
-    new = NewToken(
-        name=body["name"],
-        scopes=frozenset(TokenScope(scope) for scope in body["scopes"]),
-        projects=body["projects"],
-        expires_in_days=body["expires_in_days"],
-        source_interface=body["source_interface"],
-        kind=TokenKind(body["kind"]),
+    name: Name = Field(
+        max_length=tokens.NAME_LENGTH,
+        description="What it is for.",
+        examples=["Claude Code on the laptop"],
     )
-    return _issued(tokens.create_token(caller=ask.caller, new=new, now=ask.now), ask.now)
+    scopes: Several[Choice[TokenScope]] = Field(
+        (TokenScope.READ, TokenScope.WRITE),
+        min_length=1,
+        max_length=len(TokenScope),
+        description="What it may be used for.",
+    )
+    projects: Several[Identifier] | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        description="Ids of the only projects it reaches; without, all that its owner reaches.",
+    )
+    expires_in_days: int | None = Field(
+        None,
+        ge=1,
+        le=tokens.MAXIMUM_DAYS,
+        description="How long it lives; 90 where the organization allows that much.",
+    )
+    source_interface: Annotated[str, OneOf(INTERFACES)] = Field(
+        "api", description="The tool that will hold it.", examples=["claude-code"]
+    )
+    kind: Choice[TokenKind] = Field(
+        TokenKind.PERSON,
+        description="pat acts in its owner's name, svc as an agent of its own.",
+    )
 
 
-def index(ask: Ask) -> Answer:
-    """Return the tokens the caller may see, newest first."""
-    views = credentials.list_tokens(caller=ask.caller)
-    return Answer(body={"items": [_token(view, ask.now) for view in views]})
+class TokenRotation(Body):
+    """How a token is replaced."""
+
+    overlap_hours: int = Field(
+        tokens.OVERLAP_HOURS,
+        ge=0,
+        le=tokens.OVERLAP_HOURS,
+        description="How long the old token still works.",
+        examples=[24],
+    )
 
 
-def rotate(ask: Ask) -> Answer:
-    """Replace a token; the old one works until the overlap ends."""
+class Token(Result):
+    """The token."""
+
+    resource: ClassVar = Resource("tokens/{id}", "/id")
+    id: UUID
+    name: str
+    kind: TokenKind
+    last_four: str
+    scopes: tuple[str, ...]
+    projects: tuple[UUID, ...] | None
+    source_interface: str
+    user_id: UUID
+    user_name: str
+    state: Literal["active", "rotated", "expired", "revoked"]
+    created_at: datetime
+    expires_at: datetime
+    last_used_at: datetime | None
+    last_used_ip: str | None
+    last_used_agent: str
+    last_used_hook: int | None
+    replaced_by: UUID | None
+    revoked_at: datetime | None
+
+
+class IssuedToken(Result):
+    """The token; `text` is shown now and never again."""
+
+    resource: ClassVar = Resource("tokens/{id}", "/token/id")
+    text: str
+    token: Token
+
+
+@post("tokens", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
+def create_token(call: Call, body: NewToken) -> dict[str, Any]:
+    """Make a token."""
+    new = tokens.NewToken(**{**dict(body), "scopes": frozenset(body.scopes)})
+    return _issued(tokens.create_token(caller=call.caller, new=new, now=call.now), call.now)
+
+
+@get("tokens", tag="tokens", scope=TokenScope.READ, answer=Items[Token])
+def list_tokens(call: Call) -> list[dict[str, Any]]:
+    """List tokens.
+
+    One's own; a manager sees all, and a token without the scope admin only itself.
+    """
+    return [_token(view, call.now) for view in credentials.list_tokens(caller=call.caller)]
+
+
+@post("tokens/{id}/rotate", tag="tokens", scope=TokenScope.ADMIN, answer=IssuedToken, status=201)
+def rotate_token(call: Call, body: TokenRotation) -> dict[str, Any]:
+    """Replace a token by a new one."""
     issued = tokens.rotate_token(
-        caller=ask.caller,
-        token_id=path_id(ask=ask),
-        overlap_hours=ask.body["overlap_hours"],
-        now=ask.now,
+        caller=call.caller, token_id=call.id, overlap_hours=body.overlap_hours, now=call.now
     )
-    return _issued(issued, ask.now)
+    return _issued(issued, call.now)
 
 
-def revoke(ask: Ask) -> Answer:
-    """End a token at once."""
-    view = tokens.revoke_token(caller=ask.caller, token_id=path_id(ask=ask), now=ask.now)
-    return Answer(body=_token(view, ask.now))
+@delete("tokens/{id}", tag="tokens", scope=TokenScope.ADMIN, answer=Token)
+def revoke_token(call: Call) -> dict[str, Any]:
+    """Revoke a token at once."""
+    view = tokens.revoke_token(caller=call.caller, token_id=call.id, now=call.now)
+    return _token(view, call.now)
 
 
-def _issued(issued: IssuedToken, now: datetime) -> Answer:
-    return Answer(status=201, body={"text": issued.text, "token": _token(issued.token, now)})
+def _issued(issued: tokens.IssuedToken, now: datetime) -> dict[str, Any]:
+    return {"text": issued.text, "token": _token(issued.token, now)}
 
 
 def _token(view: TokenView, now: datetime) -> dict[str, Any]:
     return {**asdict(view), "state": credentials.state_of(token=view, now=now)}
-
-
-ISSUED: Final = Reply(
-    status=201,
-    says="The token; `text` is shown now and never again.",
-    schema="IssuedToken",
-    example={"text": "crn_pat_…", "token": EXAMPLE},
-)
-ENDPOINTS: Final = (
-    Endpoint(
-        method="POST",
-        path="tokens",
-        name="create_token",
-        tag="tokens",
-        summary="Make a token",
-        scope=TokenScope.ADMIN,
-        run=create,
-        body=NEW_TOKEN,
-        example={"name": "Claude Code on the laptop", "source_interface": "claude-code"},
-        replies=(ISSUED,),
-    ),
-    Endpoint(
-        method="GET",
-        path="tokens",
-        name="list_tokens",
-        tag="tokens",
-        summary="List tokens",
-        says="One's own; a manager sees all, and a token without the scope admin only itself.",
-        scope=TokenScope.READ,
-        run=index,
-        replies=(Reply(status=200, says="Tokens.", schema="Tokens", example={"items": [EXAMPLE]}),),
-    ),
-    Endpoint(
-        method="POST",
-        path="tokens/{id}/rotate",
-        name="rotate_token",
-        tag="tokens",
-        summary="Replace a token by a new one",
-        scope=TokenScope.ADMIN,
-        run=rotate,
-        body=ROTATION,
-        example={"overlap_hours": 24},
-        replies=(ISSUED,),
-    ),
-    Endpoint(
-        method="DELETE",
-        path="tokens/{id}",
-        name="revoke_token",
-        tag="tokens",
-        summary="Revoke a token at once",
-        scope=TokenScope.ADMIN,
-        run=revoke,
-        replies=(Reply(status=200, says="The token, revoked.", schema="Token"),),
-    ),
-)

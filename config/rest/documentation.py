@@ -5,16 +5,22 @@ page at `/docs/api` shows it with Swagger UI from our own static files.
 """
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
+from pydantic_core import core_schema
 
 from accounts.api import schemas as accounts_schemas
 from accounts.api import shapes
 from accounts.api.endpoints import BYTES, JSON, Edits, Endpoint, Reply
-from accounts.api.schemas import ID, TEXT, WHOLE, record, several
+from accounts.api.schemas import ID, TEXT, WHOLE, Changes, record, several
+from accounts.api.shapes import Record
 from config.rest import pagination, parsing, problems, rendering, replies
 from graph.api import code_index, files
 from memory.api import (
@@ -47,6 +53,8 @@ from teams.api import hooks as project_hooks
 from teams.api import pauses
 from teams.api import schemas as teams_schemas
 
+Used = tuple[type[BaseModel], JsonSchemaMode]
+References = Mapping[Any, dict[str, Any]]  # of `Used` models
 FILE: Final = {"type": "string", "format": "binary"}
 FAULTS: Final = {
     400: "Not readable as what it says it is.",
@@ -104,10 +112,16 @@ def page(request: HttpRequest) -> HttpResponse:
 
 def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of these calls."""
+    references, definitions = _models(endpoints)
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         calls = paths.setdefault(f"/api/v1/{endpoint.path}", {})
-        calls[endpoint.method.lower()] = _operation(endpoint, endpoints)
+        calls[endpoint.method.lower()] = _Operation(
+            endpoint, endpoints, references, definitions
+        ).described()
+    parameters = {one.query.__name__ for one in endpoints if isinstance(one.query, type)}
+    parameters |= {one.headers.__name__ for one in endpoints if isinstance(one.headers, type)}
+    schemas = {name: one for name, one in definitions.items() if name not in parameters}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -122,22 +136,46 @@ def document(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": dict(sorted(_schemas(endpoints).items())),
+            "schemas": dict(sorted({**_schemas(endpoints), **schemas}.items())),
             "headers": replies.header_components(),
             "links": replies.link_components(endpoints=endpoints),
         },
     }
 
 
+class _Generator(GenerateJsonSchema):
+    """Writes the schemas of our models; pydantic's titles only repeat the names."""
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> dict[str, Any]:
+        """Describe a choice without the docstring of its enum."""
+        described = super().enum_schema(schema)
+        return {key: described[key] for key in described if key not in {"title", "description"}}
+
+
+def _models(endpoints: tuple[Endpoint, ...]) -> tuple[References, dict[str, Any]]:
+    """Return a reference to each model of the calls, and the schemas of all models by name."""
+    found: set[Used] = set()
+    for endpoint in endpoints:
+        sent = (endpoint.body, endpoint.query, endpoint.headers)
+        found |= {(one, "validation") for one in sent if isinstance(one, type)}
+        if endpoint.answer is not None:
+            found.add((endpoint.answer, "serialization"))
+    references, written = models_json_schema(
+        sorted(found, key=lambda used: (used[0].__name__, used[1])),
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Generator,
+    )
+    return references, dict(written.get("$defs", {}))
+
+
 def _schemas(endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     sent = {
         endpoint.body.name: endpoint.body.schema()
         for endpoint in endpoints
-        if endpoint.body is not None
+        if isinstance(endpoint.body, Record)
     }
     problem = {**PROBLEM, "properties": {**PROBLEM["properties"], **_optional_of_problems()}}
     return {
-        **accounts_schemas.SCHEMAS,
         **teams_schemas.SCHEMAS,
         **pauses.SCHEMAS,
         **project_hooks.SCHEMAS,
@@ -176,23 +214,103 @@ def _optional_of_problems() -> dict[str, Any]:
     return {"errors": several(FAULT), "gate": TEXT}
 
 
-def _operation(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
-    described: dict[str, Any] = {
-        "operationId": endpoint.name,
-        "summary": endpoint.summary,
-        "tags": [endpoint.tag],
-        "parameters": [*_path_parameters(endpoint), *_query(endpoint), *_headers(endpoint)],
-        "responses": {**_successes(endpoint, endpoints), **_refusals(endpoint)},
-    }
-    if endpoint.public:
-        described["security"] = []
-    if endpoint.says:
-        described["description"] = endpoint.says
-    if endpoint.body is not None:
-        described["requestBody"] = _request_body(endpoint)
-    if endpoint.upload:
-        described["requestBody"] = {"required": True, "content": {BYTES: {"schema": FILE}}}
-    return described
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    """One call in the document, with what all calls share."""
+
+    endpoint: Endpoint
+    endpoints: tuple[Endpoint, ...]
+    references: References
+    definitions: Mapping[str, Any]
+
+    def described(self) -> dict[str, Any]:
+        """Return the operation."""
+        endpoint = self.endpoint
+        described: dict[str, Any] = {
+            "operationId": endpoint.name,
+            "summary": endpoint.summary,
+            "tags": [endpoint.tag],
+            "parameters": [
+                *_path_parameters(endpoint),
+                *self._parameters(endpoint.query, "query"),
+                *self._parameters(endpoint.headers, "header"),
+                *_version_headers(endpoint),
+            ],
+            "responses": {**self._successes(), **_refusals(endpoint)},
+        }
+        if endpoint.public:
+            described["security"] = []
+        if endpoint.says:
+            described["description"] = endpoint.says
+        if endpoint.body is not None:
+            described["requestBody"] = self._request_body()
+        if endpoint.upload:
+            described["requestBody"] = {"required": True, "content": {BYTES: {"schema": FILE}}}
+        return described
+
+    def _parameters(self, model: Any, place: str) -> list[dict[str, Any]]:
+        if not isinstance(model, type):
+            paged = pagination.FIELDS if self.endpoint.paged and place == "query" else ()
+            return [{**_query_parameter(field), "in": place} for field in (*model, *paged)]
+        schema = self.definitions[model.__name__]
+        required = schema.get("required", ())
+        return [
+            _parameter(name, place, dict(part), is_required=name in required)
+            for name, part in schema["properties"].items()
+        ]
+
+    def _request_body(self) -> dict[str, Any]:
+        endpoint, body = self.endpoint, self.endpoint.body
+        if isinstance(body, Record):
+            content: dict[str, Any] = {"schema": accounts_schemas.ref(body.name)}
+            is_needed = body.partial or any(one.required for one in body.fields)
+            example = endpoint.example
+        elif body is not None:
+            content = {"schema": self.references[body, "validation"]}
+            fields = {field.alias or name: field for name, field in body.model_fields.items()}
+            is_needed = issubclass(body, Changes) or any(f.is_required() for f in fields.values())
+            example = {
+                name: one.examples[0] for name, one in fields.items() if one.examples
+            } or None
+        if example is not None:
+            content["example"] = example
+        media: dict[str, Any] = {JSON: content}
+        if endpoint.lines:
+            media[parsing.NDJSON] = {"schema": TEXT}
+        return {"required": is_needed, "content": media}
+
+    def _successes(self) -> dict[str, Any]:
+        endpoint, answer = self.endpoint, self.endpoint.answer
+        if endpoint.replies:
+            return self._declared_by_hand()
+        says = "The file." if answer is None else inspect.getdoc(answer) or ""
+        schema = FILE if answer is None else self.references[answer, "serialization"]
+        media = {
+            kind: {"schema": {} if kind == JSON and answer is None else schema}
+            for kind in endpoint.media or (JSON,)
+        }
+        links = replies.links(answer=answer, endpoints=self.endpoints)
+        return {
+            str(status): {
+                "description": meaning,
+                "headers": replies.headers(answer=answer, status=status, endpoint=endpoint),
+                "content": media,
+                **({"links": links} if links else {}),
+            }
+            for status, meaning in {endpoint.status: says, **endpoint.also}.items()
+        }
+
+    def _declared_by_hand(self) -> dict[str, Any]:
+        answers: dict[str, Any] = {}
+        for reply in self.endpoint.replies:
+            links = replies.links_of(reply=reply, endpoints=self.endpoints)
+            answers[str(reply.status)] = {
+                "description": reply.says,
+                "headers": replies.headers_of(reply=reply, endpoint=self.endpoint),
+                "content": {kind: _content(reply, kind) for kind in reply.media or (JSON,)},
+                **({"links": links} if links else {}),
+            }
+        return answers
 
 
 def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
@@ -203,56 +321,31 @@ def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     ]
 
 
-def _query(endpoint: Endpoint) -> list[dict[str, Any]]:
-    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
-    return [_query_parameter(field) for field in fields]
+def _parameter(
+    name: str, place: str, schema: dict[str, Any], *, is_required: bool
+) -> dict[str, Any]:
+    described = {"name": name, "in": place, "description": schema.pop("description", "")}
+    if is_required:
+        described["required"] = True
+    if schema.get("type") == "array":
+        described |= {"style": "form", "explode": False}
+    return {**described, "schema": schema}
 
 
 def _query_parameter(field: shapes.Field) -> dict[str, Any]:
     schema = shapes.describe(field=field)
-    described = {"name": field.name, "in": "query", "description": schema.pop("description")}
-    if field.required:
-        described["required"] = True
     if schema.get("type") == "array":
-        described |= {"style": "form", "explode": False}
         # A list without elements cannot be written in a query: `?tags=` names one empty element.
         schema["minItems"] = max(1, schema["minItems"])
-    return {**described, "schema": schema}
+    return _parameter(field.name, "query", schema, is_required=field.required)
 
 
-def _headers(endpoint: Endpoint) -> list[dict[str, Any]]:
+def _version_headers(endpoint: Endpoint) -> list[dict[str, Any]]:
     is_edit = endpoint.edits == Edits.NAMED_VERSION
     key = {**KEY, "in": "header", "required": False}
     version = {**VERSION, "in": "header", "required": is_edit}
     wanted = ((key, endpoint.idempotent), (version, endpoint.edits != Edits.NOTHING))
-    own = [{**_query_parameter(field), "in": "header"} for field in endpoint.headers]
-    return [*own, *(header for header, is_wanted in wanted if is_wanted)]
-
-
-def _request_body(endpoint: Endpoint) -> dict[str, Any]:
-    body = endpoint.body
-    name = "" if body is None else body.name
-    content: dict[str, Any] = {"schema": accounts_schemas.ref(name)}
-    if endpoint.example is not None:
-        content["example"] = endpoint.example
-    media: dict[str, Any] = {JSON: content}
-    if endpoint.lines:
-        media[parsing.NDJSON] = {"schema": TEXT}
-    is_needed = body is not None and (body.partial or any(one.required for one in body.fields))
-    return {"required": is_needed, "content": media}
-
-
-def _successes(endpoint: Endpoint, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
-    answers: dict[str, Any] = {}
-    for reply in endpoint.replies:
-        links = replies.links_of(reply=reply, endpoints=endpoints)
-        answers[str(reply.status)] = {
-            "description": reply.says,
-            "headers": replies.headers_of(reply=reply, endpoint=endpoint),
-            "content": {kind: _content(reply, kind) for kind in reply.media or (JSON,)},
-            **({"links": links} if links else {}),
-        }
-    return answers
+    return [header for header, is_wanted in wanted if is_wanted]
 
 
 def _content(reply: Reply, kind: str) -> dict[str, Any]:

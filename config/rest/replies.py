@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from accounts.api.endpoints import Edits, Endpoint, Reply
-from accounts.api.schemas import TEXT, WHOLE
+from accounts.api.schemas import TEXT, WHOLE, Resource, Result
 
-SOURCES: Final[Mapping[str, tuple[str, str]]] = {  # schema: path it leads to, where its part stands
-    "Memory": ("memories/{id}", "/id"),
-    "Remembered": ("memories/{id}", "/memory/id"),
-    "Project": ("projects/{ref}", "/slug"),
-    "Team": ("teams/{ref}", "/slug"),
-    "Job": ("jobs/{id}", "/id"),
-    "Token": ("tokens/{id}", "/id"),
-    "IssuedToken": ("tokens/{id}", "/token/id"),
+SOURCES: Final[Mapping[str, Resource]] = {  # of answers that are described by hand
+    "Memory": Resource("memories/{id}", "/id", "/version"),
+    "Remembered": Resource("memories/{id}", "/memory/id", "/memory/version"),
+    "Project": Resource("projects/{ref}", "/slug", "/version"),
+    "Team": Resource("teams/{ref}", "/slug", "/version"),
+    "Job": Resource("jobs/{id}", "/id"),
 }
 TAGGED: Final = frozenset({"Memory", "Project", "Remembered", "Team"})
 LOCATED: Final = frozenset({"Project", "Remembered", "Team"})
@@ -51,6 +49,14 @@ def header_components() -> dict[str, Any]:
     }
 
 
+def headers(*, answer: type[Result] | None, status: int, endpoint: Endpoint) -> dict[str, Any]:
+    """Return references to the headers of a success; calls of nobody are not counted."""
+    has_version = answer is not None and answer.resource is not None and answer.resource.version
+    tagged = ("ETag",) if has_version else ()
+    located = ("Location",) if has_version and status == 201 else ()
+    return _references((*tagged, *located, *(() if endpoint.public else COUNTED), "X-Request-Id"))
+
+
 def headers_of(*, reply: Reply, endpoint: Endpoint) -> dict[str, Any]:
     """Return references to the headers of a success; calls of nobody are not counted."""
     tagged = ("ETag",) if reply.schema in TAGGED else ()
@@ -66,33 +72,43 @@ def headers_of_fault(*, status: int) -> dict[str, Any]:
 
 
 def link_components(*, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
-    """Return a link per schema and call that takes it further."""
+    """Return a link per answer that names a thing and call that takes it further."""
+    answers = {one.answer.__name__: one.answer.resource for one in endpoints if one.answer}
+    resources = {**SOURCES, **{name: one for name, one in answers.items() if one}}
     return {
-        f"{schema}.{endpoint.name}": _link(schema, endpoint)
-        for schema in SOURCES
-        for endpoint in _leading_on(schema, endpoints)
+        f"{name}.{endpoint.name}": _link(resource, endpoint)
+        for name, resource in resources.items()
+        for endpoint in _leading_on(resource, endpoints)
     }
 
 
 def links_of(*, reply: Reply, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
+    """Return references to the links of a success that is declared by hand."""
+    return _links(reply.schema, SOURCES.get(reply.schema), endpoints)
+
+
+def links(*, answer: type[Result] | None, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     """Return references to the links of a success."""
+    return {} if answer is None else _links(answer.__name__, answer.resource, endpoints)
+
+
+def _links(name: str, resource: Resource | None, endpoints: tuple[Endpoint, ...]) -> dict[str, Any]:
     return {
-        endpoint.name: {"$ref": f"#/components/links/{reply.schema}.{endpoint.name}"}
-        for endpoint in _leading_on(reply.schema, endpoints)
+        endpoint.name: {"$ref": f"#/components/links/{name}.{endpoint.name}"}
+        for endpoint in _leading_on(resource, endpoints)
     }
 
 
-def _leading_on(schema: str, endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
-    if schema not in SOURCES:
+def _leading_on(resource: Resource | None, endpoints: tuple[Endpoint, ...]) -> tuple[Endpoint, ...]:
+    if resource is None:
         return ()
-    path = SOURCES[schema][0]
-    return tuple(one for one in endpoints if f"{one.path}/".startswith(f"{path}/"))
+    return tuple(one for one in endpoints if f"{one.path}/".startswith(f"{resource.path}/"))
 
 
-def _link(schema: str, endpoint: Endpoint) -> dict[str, Any]:
-    path, pointer = SOURCES[schema]
-    parameters = {path.partition("{")[2].rstrip("}"): f"$response.body#{pointer}"}
-    if endpoint.edits == Edits.NAMED_VERSION and schema in TAGGED:
+def _link(resource: Resource, endpoint: Endpoint) -> dict[str, Any]:
+    name = resource.path.partition("{")[2].rstrip("}")
+    parameters = {name: f"$response.body#{resource.key}"}
+    if endpoint.edits == Edits.NAMED_VERSION and resource.version:
         parameters["If-Match"] = "$response.header.ETag"
     return {"operationId": endpoint.name, "parameters": parameters}
 

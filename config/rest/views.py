@@ -5,10 +5,12 @@ function → answer with ETag, cursor and Location. DRF gives the frame (authent
 exceptions); answers are written straight to bytes.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any, ClassVar, Final
 
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -19,7 +21,8 @@ from rest_framework.views import APIView
 
 from accounts import audit
 from accounts.api import shapes, strict
-from accounts.api.endpoints import JSON, STRANGER, Answer, Ask, Endpoint
+from accounts.api.endpoints import JSON, STRANGER, Answer, Call, Endpoint
+from accounts.api.schemas import Body, Result, check, check_texts
 from accounts.api.shapes import Record
 from accounts.authentication import count_try, entered
 from accounts.caller import Caller, TokenScope
@@ -92,16 +95,16 @@ class EndpointView(APIView):
         endpoint = self.endpoints["GET" if request.method == "HEAD" else str(request.method)]
         http: HttpRequest = request._request
         caller: Any = STRANGER if self.is_public else request.auth
-        ask = _ask(http, endpoint, caller, path)
+        ask = _call(http, endpoint, caller, path)
         key = idempotency.key_of(request=http) if endpoint.idempotent else None
         if key is None:
-            found = endpoint.run(ask)
+            found = endpoint.respond(ask)
             return _attached(found) if found.filename else _respond(endpoint, ask, found)
         return idempotency.once(
             key=key,
             request=http,
             ask=ask,
-            run=lambda: _respond(endpoint, ask, endpoint.run(ask)),
+            run=lambda: _respond(endpoint, ask, endpoint.respond(ask)),
         )
 
 
@@ -126,24 +129,37 @@ def _view_class(methods: dict[str, Endpoint]) -> type[EndpointView]:
     return type("EndpointView", (EndpointView,), body)
 
 
-def _ask(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[str, str]) -> Ask:
-    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
-    query = shapes.check_query(fields=fields, query=_query(http))
-    sealed = query.get("cursor") if endpoint.paged else None
-    return Ask(
+def _call(http: HttpRequest, endpoint: Endpoint, caller: Caller, path: Mapping[str, str]) -> Call:
+    cursor, query = _read_query(http, endpoint)
+    return Call(
         caller=caller,
         now=datetime.now(UTC),
         body=_body(http, endpoint),
         query=query,
         path={name: strict.check_text(text=part, pointer=name) for name, part in path.items()},
-        cursor=sealed and pagination.open_sealed(text=sealed, endpoint=endpoint, caller=caller),
+        cursor=cursor and pagination.open_sealed(text=cursor, endpoint=endpoint, caller=caller),
         if_version=versions.named(request=http, edits=endpoint.edits),
         headers=_headers(http, endpoint),
     )
 
 
-def _headers(http: HttpRequest, endpoint: Endpoint) -> dict[str, str]:
+def _read_query(http: HttpRequest, endpoint: Endpoint) -> tuple[str | None, Any]:
+    """Return the cursor, and the checked parameters."""
+    texts = _query(http)
+    if isinstance(endpoint.query, type):
+        query = check_texts(model=endpoint.query, texts=texts)
+        return getattr(query, "cursor", None), query
+    fields = (*endpoint.query, *pagination.FIELDS) if endpoint.paged else endpoint.query
+    read = shapes.check_query(fields=fields, query=texts)
+    return read.get("cursor") if endpoint.paged else None, read
+
+
+def _headers(http: HttpRequest, endpoint: Endpoint) -> Any:
     """Return the headers that a call declares, empty where none was sent."""
+    if isinstance(endpoint.headers, type):
+        names = [field.alias for field in endpoint.headers.model_fields.values() if field.alias]
+        sent = {name: http.headers.get(name, "") for name in names}
+        return check_texts(model=endpoint.headers, texts=sent)
     sent = {field.name: http.headers.get(field.name, "") for field in endpoint.headers}
     return dict(shapes.check(shape=Record(name="Headers", fields=endpoint.headers), value=sent))
 
@@ -169,13 +185,19 @@ def _body(http: HttpRequest, endpoint: Endpoint) -> Any:
     largest = _largest(endpoint)
     if endpoint.lenient:
         value = parsing.read_lenient(request=http, largest=largest)
-        return shapes.check(shape=endpoint.body, value=value)
+        return _checked(endpoint.body, value)
     media = (JSON, parsing.NDJSON) if endpoint.lines else (JSON,)
     smaller = endpoint.smaller
     value = parsing.read(request=http, largest=largest, media=media, smaller=smaller)
     if endpoint.lines and isinstance(value, list) and http.content_type == parsing.NDJSON:
         value = {endpoint.lines: value}
-    return shapes.check(shape=endpoint.body, value=value)
+    return _checked(endpoint.body, value)
+
+
+def _checked(body: type[Body] | Record, value: Any) -> Any:
+    if isinstance(body, Record):
+        return shapes.check(shape=body, value=value)
+    return check(model=body, value=value)
 
 
 def _largest(endpoint: Endpoint) -> int:
@@ -185,23 +207,47 @@ def _largest(endpoint: Endpoint) -> int:
 
 def _attached(answer: Answer) -> FileResponse:
     """Send a file piece by piece; it is closed with the answer."""
-    response = FileResponse(answer.body, status=answer.status, content_type=answer.media)
+    response = FileResponse(answer.body, status=answer.status or 200, content_type=answer.media)
     response.headers["Content-Disposition"] = f'attachment; filename="{answer.filename}"'
     return response
 
 
-def _respond(endpoint: Endpoint, ask: Ask, answer: Answer) -> HttpResponse:
-    body = answer.body
+def _respond(endpoint: Endpoint, call: Call, answer: Answer) -> HttpResponse:
+    body, status = answer.body, answer.status or endpoint.status
     if endpoint.paged:
         inner = answer.next_cursor
-        sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=ask.caller)
-        body = {**body, "next_cursor": sealed}
-    content = b"" if answer.status == 204 else rendering.to_json(value=body)
-    response = HttpResponse(content, status=answer.status, content_type=JSON)
-    if answer.version is not None:
-        response.headers["ETag"] = versions.etag(version=answer.version)
-    if answer.location:
-        response.headers["Location"] = answer.location
+        sealed = inner and pagination.seal(inner=inner, endpoint=endpoint, caller=call.caller)
+        items = body if isinstance(body, Mapping) else {"items": body}
+        body = {**items, "next_cursor": sealed}
+    version, location = answer.version, answer.location
+    if endpoint.answer is None:
+        content = b"" if status == 204 else rendering.to_json(value=body)
+    else:
+        shown = endpoint.answer.made_of(body)
+        version, location = _place(endpoint, shown, answer, status)
+        content = shown.__pydantic_serializer__.to_json(shown, by_alias=True)
+    response = HttpResponse(content, status=status, content_type=JSON)
+    if version is not None:
+        response.headers["ETag"] = versions.etag(version=version)
+    if location:
+        response.headers["Location"] = location
     for name, value in answer.headers.items():
         response.headers[name] = value
     return response
+
+
+def _place(
+    endpoint: Endpoint, shown: Result, answer: Answer, status: int
+) -> tuple[int | None, str]:
+    """Return the version that an answer shows, and where what was made is found from now on."""
+    resource = shown.resource
+    if resource is None or not resource.version:
+        return answer.version, answer.location
+    path = re.sub(r"{[a-z]+}", str(_at(shown, resource.key)), resource.path)
+    location = f"/api/v1/{path}" if status == 201 else answer.location
+    return _at(shown, resource.version), location
+
+
+def _at(shown: Any, pointer: str) -> Any:
+    """Return what a pointer of attributes leads to."""
+    return attrgetter(pointer[1:].replace("/", "."))(shown)

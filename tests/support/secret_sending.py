@@ -1,13 +1,14 @@
 """Secrets to be sent into every text field, and the look whether one of them was kept anywhere."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 
 from django.db import connection
 from psycopg import sql
+from pydantic import BaseModel
 
 from accounts import tenancy, tokens
-from accounts.api.shapes import Field, Free, Record, Several, Shape, Text
+from accounts.api.shapes import Field, Free, Record, Several, Text
 from accounts.tokens import TokenKind
 from tests.support import dump
 
@@ -25,9 +26,18 @@ SELECT table_schema, table_name FROM information_schema.tables
 """
 
 
-def fields_of(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Shape]]:
-    """Yield every place of a body that holds text of the sender's own, with its shape."""
-    if isinstance(shape, Record):
+def fields_of(shape: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield every place of a body that holds text of the sender's own, with its type."""
+    if isinstance(shape, type) and issubclass(shape, BaseModel):
+        for name, field in shape.model_fields.items():
+            yield from fields_of(field.annotation, (*path, field.alias or name))
+    elif get_origin(shape) is tuple:
+        yield from fields_of(get_args(shape)[0], (*path, "0"))
+    elif shape is str or get_origin(shape) is dict:
+        yield path, shape
+    elif get_origin(shape) is not None:  # of Annotated and of unions with None the first counts
+        yield from fields_of(get_args(shape)[0], path)
+    elif isinstance(shape, Record):
         for part in shape.fields:
             yield from _field(part, path)
     elif isinstance(shape, Several):
@@ -36,10 +46,10 @@ def fields_of(shape: Shape, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         yield path, shape
 
 
-def planted(*, example: Any, path: tuple[str, ...], shape: Shape, secret: str) -> Any:
+def planted(*, example: Any, path: tuple[str, ...], shape: Any, secret: str) -> Any:
     """Return a body with a secret in one place; a free object holds it as name and as value."""
     if not path:
-        if isinstance(shape, Free):
+        if isinstance(shape, Free) or get_origin(shape) is dict:
             return {"note": [secret], secret: "implement"}
         return secret
     here, *inner = path
@@ -69,7 +79,7 @@ def kept() -> list[str]:
         return elsewhere + [".".join(table) for table in tables if _holds(cursor, table)]
 
 
-def _field(part: Field, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Shape]]:
+def _field(part: Field, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     yield from fields_of(part.shape, (*path, part.name))
 
 

@@ -7,14 +7,15 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, get_args, get_origin
 
 import pytest
 from django.db import transaction
+from pydantic import BaseModel
 
 from accounts import tenancy
 from accounts.api.endpoints import Endpoint
-from accounts.api.shapes import Field, Record, Several
+from accounts.api.shapes import Record, Several
 from accounts.caller import Caller
 from accounts.models import Organization, User
 from config.api_urls import ENDPOINTS
@@ -43,11 +44,12 @@ class Sent:
 
     endpoint: Endpoint
     write: Write
-    field: Field
+    field: str
+    lists: Any
     value: Value
 
     def __str__(self) -> str:
-        return f"{self.endpoint.name}.{self.field.name}: {self.value.name}"
+        return f"{self.endpoint.name}.{self.field}: {self.value.name}"
 
 
 @pytest.fixture
@@ -74,9 +76,22 @@ def test_a_hostile_value_is_refused_by_name_or_kept_as_sent(
 
 def _combinations() -> Iterator[Sent]:
     for endpoint, write in CALLS:
-        for field in () if endpoint.body is None else endpoint.body.fields:
+        for field, lists in _fields(endpoint.body):
             for value in payloads.VALUES:
-                yield Sent(endpoint=endpoint, write=write, field=field, value=value)
+                yield Sent(endpoint=endpoint, write=write, field=field, lists=lists, value=value)
+
+
+def _fields(body: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a body; of a list, the type of its elements, else None."""
+    if isinstance(body, Record):
+        for one in body.fields:
+            of = one.shape.of if isinstance(one.shape, Several) else None
+            yield one.name, BaseModel if isinstance(of, Record) else of
+        return
+    for name, field in getattr(body, "model_fields", {}).items():
+        kinds = (field.annotation, *get_args(field.annotation))
+        elements = [get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple]
+        yield field.alias or name, elements[0] if elements else None
 
 
 def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
@@ -87,7 +102,7 @@ def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
         name: given.format(**place.names) if isinstance(given, str) else given
         for name, given in sent.write.send.items()
     }
-    body = payloads.body_with(example=example, field=sent.field.name, value=_shaped(sent))
+    body = payloads.body_with(example=example, field=sent.field, value=_shaped(sent))
     answer = place.apis["writer"].call(sent.endpoint.method, path, body, If_Match="*")
     wrong = _wrong(sent, answer, before)
     transaction.savepoint_rollback(undo)
@@ -96,12 +111,13 @@ def _fault(place: World, sent: Sent, before: dict[str, int]) -> str | None:
 
 def _shaped(sent: Sent) -> Value:
     """Return the value as the field holds it: in a list, in a sentence, in a memory of many."""
-    value, shape = sent.value, sent.field.shape
-    if sent.field.name == "content" and value.text is not None:
+    value = sent.value
+    if sent.field == "content" and value.text is not None:
         text = payloads.SENTENCE.format(value.text)
         return Value(name=value.name, raw=json.dumps(text).encode(), text=text)
-    if isinstance(shape, Several):
-        before, after = (b'[{"content": ', b"}]") if isinstance(shape.of, Record) else (b"[", b"]")
+    if sent.lists is not None:
+        is_of_objects = isinstance(sent.lists, type) and issubclass(sent.lists, BaseModel)
+        before, after = (b'[{"content": ', b"}]") if is_of_objects else (b"[", b"]")
         return Value(name=value.name, raw=before + value.raw + after, text=value.text)
     return value
 
@@ -122,9 +138,9 @@ def _wrong_success(sent: Sent, body: dict[str, Any]) -> str | None:
     if sent.value in payloads.REFUSED:
         return "taken"
     told = body.get("memory") or body.get("token") or body
-    if sent.value.text is None or sent.field.name not in told:
+    if sent.value.text is None or sent.field not in told:
         return None
-    text, shown = str(_shaped(sent).text), told[sent.field.name]
+    text, shown = str(_shaped(sent).text), told[sent.field]
     is_kept = text in shown or text.strip() == shown or _is_same_moment(text, shown)
     return None if is_kept or not text.strip() else "changed silently"
 
@@ -140,9 +156,9 @@ def _is_same_moment(text: str, shown: Any) -> bool:
 def _is_named(sent: Sent, problem: dict[str, Any]) -> bool:
     """Say whether a refusal points at the field, or says that there is no field to point at."""
     errors = problem.get("errors", ())
-    if any(one["pointer"].startswith(f"/{sent.field.name}") for one in errors):
+    if any(one["pointer"].startswith(f"/{sent.field}") for one in errors):
         return True
-    is_elsewhere = problem["status"] == 404 and sent.field.name in ELSEWHERE
+    is_elsewhere = problem["status"] == 404 and sent.field in ELSEWHERE
     if is_elsewhere or problem["status"] == 413 or UNREADABLE & {one["code"] for one in errors}:
         return True
-    return sent.field.name == "content" and "gate" in problem
+    return sent.field == "content" and "gate" in problem
