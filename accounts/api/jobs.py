@@ -49,7 +49,9 @@ def list_jobs(call: Call, query: JobQuery) -> Answer:
 
     Background work one has set going, like embedding, newest first; managers see all.
     """
-    page = jobs.list_jobs(caller=call.caller, state=query.state, cursor=call.cursor, limit=query.limit)
+    page = jobs.list_jobs(
+        caller=call.caller, state=query.state, cursor=call.cursor, limit=query.limit
+    )
     return Answer(page.items, next_cursor=page.next_cursor)
 
 
