@@ -29,7 +29,7 @@ from accounts.tenancy import provisioning, rls, security_definers
 from config.env import MINIMUM_SECRET_LENGTH
 from config.schedule import SWEEP_SECONDS
 from memory.providers import name_reader, weights
-from memory.providers.name_reader import Standing
+from memory.providers.name_reader import Readiness
 from memory.providers.pins import NAME_READER
 from memory.secrets import secret_catalog
 
@@ -230,11 +230,11 @@ def check_weights() -> Check:
 def check_name_reader() -> Check:
     """Look whether names can be read at night; it is an extra, so its absence is no fault."""
     folder = Path(settings.CAIRN_PROVIDERS["models_dir"])
-    found = name_reader.standing(models_dir=folder)
-    if found is Standing.ALTERED:
+    found = name_reader.readiness(models_dir=folder)
+    if found is Readiness.ALTERED:
         fix = f"Delete {folder / NAME_READER.name} and run: make ner"
         return _wrong("names", "the model that reads them is not as pinned", fix)
-    if found is Standing.NOT_INSTALLED:
+    if found is Readiness.NOT_INSTALLED:
         detail = "people and places in texts are not read, the extra is not installed (make ner)"
         return _well("names", detail)
     return _well("names", "the model that reads people and places is as pinned")

@@ -9,8 +9,7 @@ What a reader is, is not decided here: it is a callable from texts to spans.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from memory.entities import names
@@ -19,6 +18,7 @@ from memory.entities.names import Name
 from memory.entities.rules import EntityKind, EntitySpan
 from memory.entities.software import COMMON, SOFTWARE
 from memory.entities.tools import CANONICAL, WORDS
+from memory.providers.contracts import ReadSpan
 from memory.text import text as texts
 
 FEW: Final = 2  # names: memories with fewer are read
@@ -56,22 +56,6 @@ telecom traders trading transport university ventures
 _COMPANY: Final = frozenset(_COMPANY_WORDS.split())
 _BEFORE: Final = re.compile(r"(?:the|The) ")
 _AFTER: Final = re.compile(r"['’]s?\Z")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadSpan:
-    """What a reader marks: its label, from which character of the text to before which.
-
-    `is_everyday`: its one word stands in a dictionary, so its capital may be a sentence's.
-    """
-
-    label: str
-    start: int
-    end: int
-    is_everyday: bool = False
-
-
-Reader = Callable[[tuple[str, ...]], tuple[tuple[ReadSpan, ...], ...]]
 
 
 def prose_of(*, content: str) -> str:

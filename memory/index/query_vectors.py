@@ -21,7 +21,6 @@ from redis.exceptions import RedisError
 
 from accounts import peppers, redis_backoff, tenancy
 from memory.providers.contracts import EmbeddingModel, Provider, Vectors
-from memory.providers.guard import Count
 
 log = logging.getLogger(__name__)
 
@@ -61,13 +60,10 @@ def keep(*, model: EmbeddingModel, text: str, vector: Vectors) -> None:
         _rest(error)
 
 
-def counts() -> tuple[Count, ...]:
-    """Return how often a vector was kept and not kept in this process, by provider."""
+def counts() -> dict[tuple[str, str], int]:
+    """Return how often a vector was kept and not kept in this process, by provider and event."""
     with _lock:
-        entries = sorted(_counts.items())
-    return tuple(
-        Count(provider=provider, event=event, times=times) for (provider, event), times in entries
-    )
+        return dict(_counts)
 
 
 def counts_here() -> tuple[int, int]:

@@ -1,13 +1,12 @@
-"""Check every answer of a model before anyone sees it (reliability F5 and F6).
+"""Check every answer of a model before anyone sees it.
 
-In the flow: `guarded` passes each raw answer through one of these; what is wrong in count,
-dimension, figures or shape becomes ProviderInvalidAnswer, so nothing malformed is ever stored.
-Pure: no vendor is called here.
+What is wrong in count, dimension, figures or shape becomes ProviderInvalidAnswer, so that nothing
+malformed is ever stored. Pure: no vendor is called here.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Final
 
 import jsonschema
 import numpy as np
@@ -17,16 +16,8 @@ from accounts.messages import message
 from memory.providers.contracts import EmbeddingModel, Vectors
 from memory.providers.errors import ProviderInvalidAnswer
 
-LARGEST_FIGURE = 1e18  # no embedding comes near; above it squares overflow
-SMALLEST_LENGTH = 1e-6  # below it a vector's direction is rounding noise
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relevance:
-    """One text's place in the question and the score a reranker gave it."""
-
-    index: int
-    score: float
+LARGEST_FIGURE: Final = 1e18  # no embedding comes near; above it squares overflow
+SMALLEST_LENGTH: Final = 1e-6  # below it a vector's direction is rounding noise
 
 
 def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
@@ -38,20 +29,14 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
     try:
         array: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise _invalid(
-            model.provider, message("vectors that are not equally long rows of figures")
-        ) from (error)
+        what = message("vectors that are not equally long rows of figures")
+        raise _invalid(model.provider, what) from error
     if count == 0 and array.size == 0:
         return np.zeros((0, model.dimensions), dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != count:
-        raise _invalid(
-            model.provider,
-            message(
-                "{vectors} vectors for {texts} texts",
-                vectors=len(array) if array.ndim else 0,
-                texts=count,
-            ),
-        )
+        got = len(array) if array.ndim else 0
+        what = message("{vectors} vectors for {texts} texts", vectors=got, texts=count)
+        raise _invalid(model.provider, what)
     if array.shape[1] != model.dimensions:
         raise _other_dimensions(model, array.shape[1])
     if not (np.abs(array) < LARGEST_FIGURE).all():
@@ -64,18 +49,17 @@ def unit_vectors(*, rows: object, count: int, model: EmbeddingModel) -> Vectors:
 
 
 def scores_in_order(
-    *, relevances: Sequence[Relevance], count: int, provider: str
+    *, scores: Sequence[tuple[int, float]], count: int, provider: str
 ) -> tuple[float, ...]:
-    """Return one score in [0, 1] a text, in the order of the texts.
+    """Return one score in [0, 1] a text, in the order of the texts, from pairs (text, score).
 
     Raises:
         ProviderInvalidAnswer: a text without a score or with two, or a score out of range.
     """
-    by_index = {relevance.index: relevance.score for relevance in relevances}
-    if len(relevances) != count or by_index.keys() != set(range(count)):
-        raise _invalid(
-            provider, message("scores that do not match the {texts} texts one to one", texts=count)
-        )
+    by_index = dict(scores)
+    if len(scores) != count or by_index.keys() != set(range(count)):
+        what = message("scores that do not match the {texts} texts one to one", texts=count)
+        raise _invalid(provider, what)
     if not all(0.0 <= score <= 1.0 for score in by_index.values()):
         raise _invalid(provider, message("a score outside 0 to 1"))
     return tuple(by_index[index] for index in range(count))
@@ -96,26 +80,21 @@ def json_object(*, text: str, provider: str) -> Mapping[str, object]:
     return value
 
 
-def fitting(
+def check_schema(
     *, data: Mapping[str, object], schema: Mapping[str, object], provider: str
-) -> Mapping[str, object]:
-    """Return the object itself if it fits the JSON schema (draft 2020-12).
+) -> None:
+    """Check an object against a JSON schema (draft 2020-12).
 
     Raises:
-        ProviderInvalidAnswer: it does not; the sentence names the place, never the content.
+        ProviderInvalidAnswer: it does not fit; the message names the place, never the content.
     """
     validator = jsonschema.Draft202012Validator(schema)
     fault = jsonschema.exceptions.best_match(validator.iter_errors(data))
     if fault is not None:
+        rule, path = str(fault.validator), fault.json_path
         raise _invalid(
-            provider,
-            message(
-                "JSON that breaks {rule!r} at {path}",
-                rule=str(fault.validator),
-                path=fault.json_path,
-            ),
+            provider, message("JSON that breaks {rule!r} at {path}", rule=rule, path=path)
         )
-    return data
 
 
 def _refuse_constant(name: str) -> object:

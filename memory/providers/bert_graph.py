@@ -1,11 +1,10 @@
 """The sentence encoder as an ONNX graph, built from its weights without a training framework.
 
-In the flow: `weights` builds it once at set-up, `local` runs it. The graph is BERT (Devlin et
-al. 2019, post-layer-norm) followed by mean pooling over the real tokens and scaling to unit
-length (Reimers and Gurevych 2019). Inputs: input_ids and attention_mask, int64 (batch, length);
-output: embedding, float32 (batch, hidden). Token types are all zero, so their one row is a
-constant; query, key and value are one product, split afterwards, because one wide product is
-quantized once instead of three times.
+The graph is BERT (Devlin et al. 2019, post-layer-norm) followed by mean pooling over the real
+tokens and scaling to unit length (Reimers and Gurevych 2019). Inputs: input_ids and attention_mask,
+int64 (batch, length); output: embedding, float32 (batch, hidden). Token types are all zero, so
+their one row is a constant; query, key and value are one product, split afterwards, because one
+wide product is quantized once instead of three times.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,13 @@
 """Cohere's embedder and reranker.
 
-In the flow: `vendors` imports this only where it is used (the client costs 45 MB), and wraps it
-in `guarded`. Queries and documents are embedded differently there.
+`registry` imports this only where it is used, because the client costs 45 MB. Queries and
+documents are embedded differently there.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Final
 
 import cohere
 import httpx
@@ -13,141 +15,118 @@ from cohere.core.api_error import ApiError
 from cohere.core.request_options import RequestOptions
 
 from accounts.messages import message
-from memory.providers import deadline, statuses
-from memory.providers.answers import Relevance
+from memory.providers.answers import scores_in_order
 from memory.providers.contracts import EmbeddingModel, Provider
 from memory.providers.errors import (
-    ProviderError,
     ProviderInvalidAnswer,
     ProviderTimeout,
     ProviderUnavailable,
+    error_of_status,
 )
-from memory.providers.guard import Metered
-from memory.providers.guarded import Purpose
+from memory.providers.guard import Guard, Purpose, RemoteEmbedder
 from memory.providers.settings import ProviderSettings
+from memory.providers.transport import AnswerTooLong, BoundedClient
 
-NAME = Provider.COHERE
-EMBEDDING_MAX_TOKENS = 128_000  # embed-v4
-BATCH_TEXTS = 96  # the interface's limit
-WITHOUT_KEY = "none"  # refused there with a clear status; an empty one breaks the request
+NAME: Final = Provider.COHERE
+EMBEDDING_MAX_TOKENS: Final = 128_000  # embed-v4
+BATCH_TEXTS: Final = 96  # the interface's limit
+NO_KEY: Final = "none"  # refused there with a clear status; an empty one breaks the request
 
 
-class CohereEmbedder:
+class CohereEmbedder(RemoteEmbedder):
     """One request a batch to /v2/embed."""
 
     batch_texts = BATCH_TEXTS
-    is_local = False
 
-    def __init__(self, *, model: str, settings: ProviderSettings) -> None:
-        """Open nothing yet."""
-        self._name = model
-        self._client = _client(settings)
-        self.model = EmbeddingModel(
-            key=f"{NAME}/{model}@{settings.cohere_dimensions}",
-            dimensions=settings.cohere_dimensions,
+    def __init__(
+        self, *, name: str, dimensions: int, client: cohere.ClientV2, guard: Guard, tenant: str
+    ) -> None:
+        model = EmbeddingModel(
+            key=f"{NAME}/{name}@{dimensions}",
+            dimensions=dimensions,
             max_tokens=EMBEDDING_MAX_TOKENS,
             provider=NAME,
         )
+        super().__init__(model=model, is_local=False, guard=guard, tenant=tenant)
+        self._name = name
+        self._client = client
 
-    def embed(
-        self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float
-    ) -> Metered[Sequence[object]]:
-        """Return one row a text; raise ProviderError."""
-        with _translated():
+    def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
+        with _translated_errors():
             answer = self._client.embed(
                 model=self._name,
                 input_type=f"search_{purpose.value}",
                 texts=list(texts),
                 output_dimension=self.model.dimensions,
                 embedding_types=["float"],
-                request_options=_options(seconds),
+                request_options=RequestOptions(timeout=seconds, max_retries=0),
             )
-            rows = answer.embeddings.float_
-        if not isinstance(rows, list):
-            raise _unreadable()
-        return Metered(value=rows, tokens=_billed(answer.meta))
+            return answer.embeddings.float_
 
 
 class CohereReranker:
-    """One request to /v2/rerank."""
+    """One request to /v2/rerank, for one tenant."""
 
-    provider = NAME.value
     is_local = False
 
-    def __init__(self, *, model: str, settings: ProviderSettings) -> None:
-        """Open nothing yet."""
-        self._name = model
-        self._client = _client(settings)
-        self.key = f"{NAME}/{model}"
+    def __init__(self, *, name: str, client: cohere.ClientV2, guard: Guard, tenant: str) -> None:
+        self._name = name
+        self._client = client
+        self._guard = guard
+        self._tenant = tenant
+        self.key = f"{NAME}/{name}"
 
-    def rerank(
-        self, *, query: str, texts: tuple[str, ...], seconds: float
-    ) -> Metered[tuple[Relevance, ...]]:
-        """Return scores by place; raise ProviderError."""
-        with _translated():
+    def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
+        if not texts:
+            return ()
+        return self._guard.run(
+            tenant=self._tenant,
+            provider=NAME,
+            seconds=self._guard.limits.interactive_seconds,
+            call=partial(self._request, query, texts),
+        )
+
+    def _request(self, query: str, texts: tuple[str, ...], seconds: float) -> tuple[float, ...]:
+        with _translated_errors():
             answer = self._client.rerank(
                 model=self._name,
                 query=query,
                 documents=list(texts),
                 top_n=len(texts),
-                request_options=_options(seconds),
+                request_options=RequestOptions(timeout=seconds, max_retries=0),
             )
-            relevances = tuple(
-                Relevance(index=int(each.index), score=float(each.relevance_score))
-                for each in answer.results
-            )
-        return Metered(value=relevances, tokens=_billed(answer.meta))
+            scores = [(int(each.index), float(each.relevance_score)) for each in answer.results]
+        return scores_in_order(scores=scores, count=len(texts), provider=NAME)
 
 
-def _client(settings: ProviderSettings) -> cohere.ClientV2:
+def open_client(*, settings: ProviderSettings) -> cohere.ClientV2:
+    """Return a client of the settings; nothing is sent yet."""
     return cohere.ClientV2(
-        api_key=settings.cohere_api_key or WITHOUT_KEY,
+        api_key=settings.cohere_api_key or NO_KEY,
         base_url=settings.cohere_base_url or None,
-        httpx_client=deadline.client(limits=settings.limits),
+        httpx_client=BoundedClient(base_url=settings.cohere_base_url, limits=settings.limits),
         log_warning_experimental_features=False,
     )
 
 
-def _options(seconds: float) -> RequestOptions:
-    return RequestOptions(timeout=seconds, max_retries=0)
-
-
-def _billed(meta: object) -> int:
-    units = getattr(meta, "billed_units", None)
-    tokens = getattr(units, "input_tokens", None)
-    return int(tokens) if isinstance(tokens, int | float) and 0 <= tokens < 10**9 else 0
-
-
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
+    """Turn what the client raises into ProviderError; the client checks no shapes."""
     try:
         yield
     except httpx.TimeoutException as error:
-        raise ProviderTimeout(
-            detail=message("{provider} did not answer in time.", provider=NAME), provider=NAME
-        ) from error
-    except deadline.AnswerTooLong as error:
-        raise ProviderInvalidAnswer(
-            detail=message("{provider} answered without end.", provider=NAME), provider=NAME
-        ) from error
+        detail = message("{provider} did not answer in time.", provider=NAME)
+        raise ProviderTimeout(detail=detail, provider=NAME) from error
+    except AnswerTooLong as error:
+        detail = message("{provider} answered without end.", provider=NAME)
+        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
     except httpx.HTTPError as error:
-        raise ProviderUnavailable(
-            detail=message("{provider} cannot be reached.", provider=NAME), provider=NAME
-        ) from error
-    except ApiError as error:
-        raise _refused(error) from error
-    except (ValueError, TypeError, AttributeError) as error:  # the client checks no shapes
-        raise _unreadable() from error
-
-
-def _refused(error: ApiError) -> ProviderError:
-    status = error.status_code or 0
-    if status < 400:
-        return _unreadable()
-    return statuses.error_of(provider=NAME, status=status, headers=error.headers or {})
-
-
-def _unreadable() -> ProviderInvalidAnswer:
-    return ProviderInvalidAnswer(
-        detail=message("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
-    )
+        detail = message("{provider} cannot be reached.", provider=NAME)
+        raise ProviderUnavailable(detail=detail, provider=NAME) from error
+    except (ApiError, ValueError, TypeError, AttributeError) as error:
+        status = error.status_code or 0 if isinstance(error, ApiError) else 0
+        if isinstance(error, ApiError) and status >= 400:
+            headers = error.headers or {}
+            raise error_of_status(provider=NAME, status=status, headers=headers) from error
+        detail = message("{provider} gave an unreadable answer.", provider=NAME)
+        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error

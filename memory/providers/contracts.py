@@ -1,11 +1,10 @@
 """The contracts of a model vendor and the values that cross them.
 
-In the flow: actions know these types and nothing else of a vendor. Every implementation raises
-only the errors of `memory.providers.errors`. Vectors are rows of float32 and of unit length, so
-that the inner product is the cosine.
+Every implementation raises only the errors of `memory.providers.errors`. Vectors are rows of
+float32 and of unit length, so that the inner product is the cosine.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -79,83 +78,58 @@ class ChatAnswer:
     output_tokens: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSpan:
+    """What a name reader marks: its label, from which character of the text to before which.
+
+    `is_everyday`: its one word stands in a dictionary, so its capital may be a sentence's.
+    """
+
+    label: str
+    start: int
+    end: int
+    is_everyday: bool = False
+
+
+NameReader = Callable[[tuple[str, ...]], tuple[tuple[ReadSpan, ...], ...]]
+
+
 class Embedder(Protocol):
-    """Turns texts into unit-length vectors of one model."""
+    """Turns texts into unit-length vectors of one model. Every method raises ProviderError."""
 
-    @property
-    def model(self) -> EmbeddingModel:
-        """Return the vector space the answers belong to."""
-        ...
-
-    @property
-    def is_local(self) -> bool:
-        """Say whether the texts stay on this machine."""
-        ...
+    model: EmbeddingModel  # the vector space the answers belong to
+    is_local: bool  # the texts stay on this machine
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), dimensions), in the order of the texts.
-
-        Raises:
-            ProviderError: no usable answer.
-        """
+        """Return an array (len(texts), dimensions), in the order of the texts."""
         ...
 
     def embed_query(self, *, text: str) -> Vectors:
-        """Return an array (dimensions,) to be compared with document vectors.
-
-        Raises:
-            ProviderError: no usable answer.
-        """
+        """Return an array (dimensions,) to be compared with document vectors."""
         ...
 
     def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), dimensions), each row as `embed_query` returns it.
-
-        Raises:
-            ProviderError: no usable answer.
-        """
+        """Return an array (len(texts), dimensions), each row as `embed_query` returns it."""
         ...
 
 
 class Reranker(Protocol):
     """Scores texts against a query, better than the first stage can."""
 
-    @property
-    def key(self) -> str:
-        """Return "provider/model"."""
-        ...
-
-    @property
-    def is_local(self) -> bool:
-        """Say whether the texts stay on this machine."""
-        ...
+    key: str  # "provider/model"
+    is_local: bool  # the texts stay on this machine
 
     def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
-        """Return one relevance in [0, 1] a text, in the order of the texts.
-
-        Raises:
-            ProviderError: no usable answer.
-        """
+        """Return one relevance in [0, 1] a text, in their order; raise ProviderError."""
         ...
 
 
 class ChatModel(Protocol):
     """Completes a conversation with JSON that fits a schema."""
 
-    @property
-    def key(self) -> str:
-        """Return "provider/model"."""
-        ...
-
-    @property
-    def is_local(self) -> bool:
-        """Say whether the texts stay on this machine."""
-        ...
+    key: str  # "provider/model"
+    is_local: bool  # the texts stay on this machine
 
     def complete_json(self, *, request: ChatRequest) -> ChatAnswer:
-        """Return an answer whose data fits the request's schema.
-
-        Raises:
-            ProviderError: no usable answer.
-        """
+        """Return an answer whose data fits the request's schema; raise ProviderError."""
         ...

@@ -1,84 +1,52 @@
-"""The one guard of all remote models: deadline, retries, circuit, budget, counts.
+"""Calls of remote models: within a deadline, tried again, spared when they fail, and checked.
 
-In the flow: `guarded` runs each call of a remote vendor through `Guard.run`. A call gets the
-seconds that are left of a total that includes its retries and waits; a Retry-After that does not
-fit into it ends the call at once. Circuits are per tenant and provider, so that one tenant's
-wrong key stops nobody else; they live in the process, which bounds a dead vendor to five tries a
-process and minute. Clock and sleep are passed in.
+A call gets the seconds that are left of a total that includes its retries and waits; a Retry-After
+that does not fit into it ends the call at once. The vendors' clients make no tries of their own:
+they know neither that total nor that an answer of a wrong shape is worth another try.
+
+Circuits (Nygard 2007) are per tenant and provider, so that one tenant's wrong key stops nobody
+else; they live in the process, which bounds a dead vendor to five tries a process and minute.
 """
 
-from collections import Counter
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
 from threading import Lock
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Final, TypeVar
+
+import numpy as np
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    wait_exponential,
+)
 
 from accounts.messages import message
-from memory.providers import circuit as circuits
-from memory.providers.circuit import Circuit
-from memory.providers.errors import (
-    ProviderError,
-    ProviderRateLimited,
-    ProviderUnavailable,
-)
+from memory.providers import answers
+from memory.providers.contracts import Embedder, EmbeddingModel, Vectors
+from memory.providers.errors import CircuitOpen, ProviderError, ProviderRateLimited
 from memory.providers.settings import Limits
 
-FIRST_WAIT_SECONDS = 0.25  # doubles with each retry
+FIRST_WAIT_SECONDS: Final = 0.25  # doubles with each retry; default, not measured
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Whose call goes to whom; circuits and budgets are kept apart by it."""
+class Purpose(StrEnum):
+    """What a vector is for; some vendors embed the two differently."""
 
-    tenant: str
-    provider: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metered(Generic[Answer]):
-    """A checked answer and the tokens that it cost."""
-
-    value: Answer
-    tokens: int
+    DOCUMENT = "document"
+    QUERY = "query"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Count:
-    """How often something happened to calls of a provider since the process started."""
+@dataclass(slots=True)
+class _Circuit:
+    """How often a provider failed in a row, and until when no call passes."""
 
-    provider: str
-    event: str
-    times: int
-
-
-class Budget(Protocol):
-    """Decides whether a tenant may spend, and learns what it spent."""
-
-    def check(self, *, scope: Scope) -> None:
-        """Raise ProviderBudgetSpent where the tenant may not call the provider any more."""
-        ...
-
-    def spend(self, *, scope: Scope, tokens: int) -> None:
-        """Book the tokens of an answer."""
-        ...
-
-
-class CircuitOpen(ProviderUnavailable):
-    """The circuit of this tenant and provider is open: nothing was sent."""
-
-    code = "provider_circuit_open"
-    is_transient = False
-
-
-class Unlimited:
-    """The budget of an installation that sets none."""
-
-    def check(self, *, scope: Scope) -> None:
-        """Let every call pass."""
-
-    def spend(self, *, scope: Scope, tokens: int) -> None:
-        """Book nothing."""
+    failures: int = 0
+    blocked_until: float = 0.0
 
 
 class Guard:
@@ -88,107 +56,156 @@ class Guard:
         self,
         *,
         limits: Limits,
-        clock: Callable[[], float],
-        sleep: Callable[[float], None],
-        budget: Budget,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """Start with every circuit closed; the clock counts seconds and never goes back."""
-        self._limits = limits
+        self.limits = limits
         self._clock = clock
         self._sleep = sleep
-        self._budget = budget
         self._lock = Lock()
-        self._circuits: dict[Scope, Circuit] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self._circuits: dict[tuple[str, str], _Circuit] = {}  # those that failed lately
 
     def run(
-        self, *, scope: Scope, seconds: float, call: Callable[[float], Metered[Answer]]
+        self, *, tenant: str, provider: str, seconds: float, call: Callable[[float], Answer]
     ) -> Answer:
         """Return the answer of `call`, which is given the seconds left and checks its answer.
 
         Raises:
             ProviderError: as `call` does, once no retry may help or fits into `seconds`.
         """
-        self._budget.check(scope=scope)
         ends_at = self._clock() + seconds
-        retries = 0
-        while True:
-            try:
-                answer = self._attempt(scope, ends_at, call)
-            except ProviderError as error:
-                self._wait_or_raise(error, scope, ends_at, retries)
-                retries += 1
-            else:
-                self._budget.spend(scope=scope, tokens=answer.tokens)
-                return answer.value
 
-    def counts(self) -> tuple[Count, ...]:
-        """Return what happened so far, by provider and event."""
-        with self._lock:
-            entries = sorted(self._counts.items())
-        return tuple(
-            Count(provider=provider, event=event, times=times)
-            for (provider, event), times in entries
+        def gives_up(state: RetryCallState) -> bool:
+            is_too_late = self._clock() + state.upcoming_sleep >= ends_at
+            return is_too_late or state.attempt_number > self.limits.retries
+
+        retrying = Retrying(
+            retry=retry_if_exception(
+                lambda error: isinstance(error, ProviderError) and error.is_transient
+            ),
+            wait=_wait_seconds,
+            stop=gives_up,
+            sleep=self._sleep,
+            reraise=True,
         )
+        answer: Answer = retrying(self._try_once, (tenant, provider), ends_at, call)
+        return answer
 
-    def _attempt(
-        self, scope: Scope, ends_at: float, call: Callable[[float], Metered[Answer]]
-    ) -> Metered[Answer]:
-        self._admit(scope)
+    def _try_once(
+        self, scope: tuple[str, str], ends_at: float, call: Callable[[float], Answer]
+    ) -> Answer:
+        self._check_circuit(scope)
         try:
             answer = call(ends_at - self._clock())
         except ProviderError as error:
-            self._note_failure(scope, error)
+            with self._lock:
+                if not error.is_transient:  # a refusal shows that the provider lives
+                    self._circuits.pop(scope, None)
+                    raise
+                circuit = self._circuits.setdefault(scope, _Circuit())
+                circuit.failures += 1
+                circuit.blocked_until = self._clock() + self.limits.open_seconds
             raise
-        self._note_success(scope)
+        with self._lock:
+            self._circuits.pop(scope, None)
         return answer
 
-    def _admit(self, scope: Scope) -> None:
-        now, wait = self._clock(), self._limits.open_seconds
+    def _check_circuit(self, scope: tuple[str, str]) -> None:
+        """Raise CircuitOpen after failures in a row; after some seconds one call passes to probe.
+
+        A probe that never reports gives way to the next one after the same time.
+        """
+        now = self._clock()
         with self._lock:
-            present = self._circuits.get(scope, circuits.CLOSED)
-            admitted = circuits.admit(circuit=present, now=now, open_seconds=wait)
-            if admitted is not None:
-                self._circuits[scope] = admitted
+            circuit = self._circuits.get(scope)
+            if circuit is None or circuit.failures < self.limits.failures_to_open:
                 return
-            self._counts[scope.provider, "circuit_open"] += 1
-        left = circuits.seconds_until_probe(circuit=present, now=now, open_seconds=wait)
+            left = circuit.blocked_until - now
+            if left <= 0:
+                circuit.blocked_until = now + self.limits.open_seconds
+                return
         raise CircuitOpen(
             detail=message(
                 "{provider} failed {times} times in a row and is left alone.",
-                provider=scope.provider,
-                times=present.failures,
+                provider=scope[1],
+                times=circuit.failures,
             ),
-            provider=scope.provider,
+            provider=scope[1],
             hint=message("It is tried again in {seconds} s.", seconds=round(left)),
         )
 
-    def _note_failure(self, scope: Scope, error: ProviderError) -> None:
-        now, most = self._clock(), self._limits.failures_to_open
-        with self._lock:
-            present = self._circuits.get(scope, circuits.CLOSED)
-            self._circuits[scope] = (
-                circuits.after_failure(circuit=present, now=now, failures_to_open=most)
-                if error.is_transient
-                else circuits.after_success()  # a refusal shows that the provider lives
+
+def _wait_seconds(state: RetryCallState) -> float:
+    """Return 0.25 s, doubled with each retry, or what the vendor asks for where that is longer."""
+    wait = wait_exponential(multiplier=FIRST_WAIT_SECONDS)(state)
+    error = state.outcome.exception() if state.outcome else None
+    return max(wait, error.retry_after_seconds) if isinstance(error, ProviderRateLimited) else wait
+
+
+class CheckedEmbedder:
+    """A local embedder whose answers are checked."""
+
+    def __init__(self, *, inner: Embedder) -> None:
+        self._inner = inner
+        self.model = inner.model
+        self.is_local = inner.is_local
+
+    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
+        rows = self._inner.embed_documents(texts=texts)
+        return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)
+
+    def embed_query(self, *, text: str) -> Vectors:
+        vector: Vectors = self.embed_queries(texts=(text,))[0]
+        return vector
+
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        rows = self._inner.embed_queries(texts=texts)
+        return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)
+
+
+class RemoteEmbedder:
+    """An embedder of a vendor, for one tenant; a subclass sends one request.
+
+    A person waits for queries, so they have the shorter deadline; nobody waits for documents.
+    """
+
+    batch_texts: ClassVar[int]
+
+    def __init__(self, *, model: EmbeddingModel, is_local: bool, guard: Guard, tenant: str) -> None:
+        self.model = model
+        self.is_local = is_local
+        self._guard = guard
+        self._tenant = tenant
+
+    def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
+        """Return one row a text within `seconds`, not checked yet; raise ProviderError."""
+        raise NotImplementedError
+
+    def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
+        return self._embed(texts, Purpose.DOCUMENT, self._guard.limits.total_seconds)
+
+    def embed_query(self, *, text: str) -> Vectors:
+        vector: Vectors = self.embed_queries(texts=(text,))[0]
+        return vector
+
+    def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
+        return self._embed(texts, Purpose.QUERY, self._guard.limits.interactive_seconds)
+
+    def _embed(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
+        vectors = [np.zeros((0, self.model.dimensions), dtype=np.float32)]
+        for start in range(0, len(texts), self.batch_texts):
+            batch = texts[start : start + self.batch_texts]
+            vectors.append(
+                self._guard.run(
+                    tenant=self._tenant,
+                    provider=self.model.provider,
+                    seconds=seconds,
+                    call=partial(self._embed_batch, batch, purpose),
+                )
             )
-            self._counts[scope.provider, error.code] += 1
+        return np.concatenate(vectors)
 
-    def _note_success(self, scope: Scope) -> None:
-        with self._lock:
-            self._circuits.pop(scope, None)  # closed ones take no room, however many the tenants
-            self._counts[scope.provider, "answered"] += 1
-
-    def _wait_or_raise(
-        self, error: ProviderError, scope: Scope, ends_at: float, retries: int
-    ) -> None:
-        if not error.is_transient or retries >= self._limits.retries:
-            raise error
-        wait = FIRST_WAIT_SECONDS * 2**retries
-        if isinstance(error, ProviderRateLimited):
-            wait = max(wait, error.retry_after_seconds)
-        if self._clock() + wait >= ends_at:
-            raise error
-        self._sleep(wait)
-        with self._lock:
-            self._counts[scope.provider, "retried"] += 1
+    def _embed_batch(self, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> Vectors:
+        rows = self.request(texts=texts, purpose=purpose, seconds=seconds)
+        return answers.unit_vectors(rows=rows, count=len(texts), model=self.model)

@@ -1,9 +1,9 @@
 """A deterministic embedder without weights: words hashed to coordinates. For unit tests only.
 
-In the flow: stands in for a model where a test needs vectors whose closeness follows shared
-words. Each lower-cased word adds +1 or -1 to a coordinate chosen by its hash (Weinberger et al.
-2009, feature hashing); the sum is brought to unit length. There are two spaces of one length, so
-that tests of switching models would notice a comparison across them: it would mean nothing.
+It stands in for a model where a test needs vectors whose closeness follows shared words. Each
+lower-cased word adds +1 or -1 to a coordinate chosen by its hash (Weinberger et al. 2009, feature
+hashing); the sum is brought to unit length. There are two spaces of one length, so that tests of
+switching models would notice a comparison across them: it would mean nothing.
 """
 
 import hashlib
@@ -30,15 +30,12 @@ class HashingEmbedder:
     salt: ClassVar[bytes] = b""
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), 384) of unit rows."""
         return self.embed_queries(texts=texts)
 
     def embed_query(self, *, text: str) -> Vectors:
-        """Return an array (384,) of unit length."""
         return _hashed(text, self.salt)
 
     def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), 384) of unit rows."""
         rows = [self.embed_query(text=text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
 

@@ -1,150 +1,268 @@
 """Any endpoint that speaks OpenAI's protocol: OpenAI, Ollama, vLLM and the like.
 
-In the flow: `vendors` imports this only where it is used, and wraps it in `guarded`. The
-vendor's client builds and sends the request, without tries of its own; `openai_answers` reads
-the bytes. An address on this machine counts as local.
+`registry` imports this only where it is used. The vendor's client builds and sends the request;
+the bytes of the answer are read here, since the client checks no shapes. An address on this machine
+counts as local.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import openai
+from pydantic import BaseModel, ValidationError
 
 from accounts.messages import message
-from memory.providers import addresses, deadline, openai_answers, statuses
+from memory.providers.answers import check_schema, json_object
 from memory.providers.contracts import ChatAnswer, ChatRequest, EmbeddingModel, Provider
-from memory.providers.errors import ProviderInvalidAnswer, ProviderTimeout, ProviderUnavailable
-from memory.providers.guard import Metered
-from memory.providers.guarded import Purpose
+from memory.providers.errors import (
+    ProviderInvalidAnswer,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+    error_of_status,
+)
+from memory.providers.guard import Guard, Purpose, RemoteEmbedder
 from memory.providers.settings import ProviderSettings
+from memory.providers.transport import AnswerTooLong, BoundedClient, is_on_this_machine
 
 if TYPE_CHECKING:
     import httpx2
 
-NAME = Provider.OPENAI_COMPATIBLE
-EMBEDDING_MAX_TOKENS = 8191  # OpenAI's embedding models
-BATCH_TEXTS = 256  # well below the protocol's 2,048 inputs and 300,000 tokens
-WITHOUT_KEY = "none"  # servers of one's own ask for no key, the client insists on one
+NAME: Final = Provider.OPENAI_COMPATIBLE
+EMBEDDING_MAX_TOKENS: Final = 8191  # OpenAI's embedding models
+BATCH_TEXTS: Final = 256  # well below the protocol's 2,048 inputs and 300,000 tokens
+NO_KEY: Final = "none"  # servers of one's own ask for no key, the client insists on one
+MOST_TOKENS: Final = 10**9  # a larger count is nonsense and not booked
+Body = TypeVar("Body", bound=BaseModel)
 
 
-class OpenAIEmbedder:
+class EmbeddingRow(BaseModel):
+    """One vector of an answer."""
+
+    embedding: list[float]
+    index: int | None = None
+
+
+class EmbeddingsBody(BaseModel):
+    """The body of /embeddings, as far as it is read."""
+
+    data: list[EmbeddingRow]
+    model: str | None = None
+
+
+class ChatText(BaseModel):
+    """What the model wrote, or why it declined."""
+
+    content: str | None = None
+    refusal: str | None = None
+
+
+class ChatChoice(BaseModel):
+    """One of the answers of a model; only one is asked for."""
+
+    message: ChatText
+    finish_reason: str | None = None
+
+
+class ChatBody(BaseModel):
+    """The body of /chat/completions, as far as it is read."""
+
+    choices: list[ChatChoice]
+    model: str | None = None
+    usage: object = None
+
+
+class OpenAIEmbedder(RemoteEmbedder):
     """One request a batch to /embeddings."""
 
     batch_texts = BATCH_TEXTS
 
-    def __init__(self, *, model: str, settings: ProviderSettings) -> None:
-        """Open nothing yet."""
-        self._name = model
-        self._asked: dict[str, Any] = (
-            {"dimensions": settings.openai_dimensions} if settings.openai_asks_dimensions else {}
-        )
-        self._client = _client(settings)
-        self.is_local = addresses.is_on_this_machine(url=settings.openai_base_url)
-        self.model = EmbeddingModel(
-            key=f"{NAME}/{model}@{settings.openai_dimensions}",
-            dimensions=settings.openai_dimensions,
+    def __init__(
+        self,
+        *,
+        name: str,
+        dimensions: int,
+        settings: ProviderSettings,
+        client: openai.OpenAI,
+        guard: Guard,
+        tenant: str,
+    ) -> None:
+        model = EmbeddingModel(
+            key=f"{NAME}/{name}@{dimensions}",
+            dimensions=dimensions,
             max_tokens=EMBEDDING_MAX_TOKENS,
             provider=NAME,
         )
+        is_local = is_on_this_machine(url=settings.openai_base_url)
+        super().__init__(model=model, is_local=is_local, guard=guard, tenant=tenant)
+        self._name = name
+        self._client = client
+        self._dimensions: dict[str, Any] = (
+            {"dimensions": dimensions} if settings.openai_asks_dimensions else {}
+        )
 
-    def embed(
-        self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float
-    ) -> Metered[Sequence[object]]:
-        """Return one row a text; raise ProviderError."""
+    def request(self, *, texts: tuple[str, ...], purpose: Purpose, seconds: float) -> object:
         del purpose  # the protocol knows no difference
-        with _translated():
+        with _translated_errors():
             response = self._client.embeddings.with_raw_response.create(
                 model=self._name,
                 input=list(texts),
                 encoding_format="float",
                 timeout=seconds,
-                **self._asked,
+                **self._dimensions,
             )
-        return openai_answers.embeddings(body=response.text, model=self._name)
+        return read_embeddings(body=response.text, model=self._name)
 
 
 class OpenAIChatModel:
-    """One request to /chat/completions, asking for JSON that fits a schema."""
+    """One request to /chat/completions, for one tenant, asking for JSON that fits a schema."""
 
-    provider = NAME.value
+    def __init__(
+        self, *, settings: ProviderSettings, client: openai.OpenAI, guard: Guard, tenant: str
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._guard = guard
+        self._tenant = tenant
+        self.key = f"{NAME}/{settings.openai_chat_model}"
+        self.is_local = is_on_this_machine(url=settings.openai_base_url)
 
-    def __init__(self, *, model: str, settings: ProviderSettings) -> None:
-        """Open nothing yet."""
-        self._name = model
-        self._is_vendors_own = not settings.openai_base_url
-        self._client = _client(settings)
-        self.key = f"{NAME}/{model}"
-        self.is_local = addresses.is_on_this_machine(url=settings.openai_base_url)
+    def complete_json(self, *, request: ChatRequest) -> ChatAnswer:
+        return self._guard.run(
+            tenant=self._tenant,
+            provider=NAME,
+            seconds=min(self._guard.limits.total_seconds, request.deadline_seconds),
+            call=partial(self._request, request),
+        )
 
-    def complete(self, *, request: ChatRequest, seconds: float) -> ChatAnswer:
-        """Return an answer whose data is JSON; raise ProviderError."""
-        with _translated():
-            response = self._client.chat.completions.with_raw_response.create(
-                model=self._name,
-                messages=cast("Any", _messages(request)),
-                response_format=cast("Any", _response_format(request)),
-                timeout=seconds,
-                **self._bounds(request),
-            )
-        return openai_answers.chat(body=response.text)
-
-    def _bounds(self, request: ChatRequest) -> dict[str, Any]:
+    def _request(self, request: ChatRequest, seconds: float) -> ChatAnswer:
+        messages = [{"role": each.role.value, "content": each.text} for each in request.messages]
+        schema = {"name": request.schema_name, "strict": True, "schema": dict(request.json_schema)}
         # the vendor's newest models refuse both of the names that every other server knows
-        if self._is_vendors_own:
-            return {"max_completion_tokens": request.max_output_tokens}
-        return {"max_tokens": request.max_output_tokens, "temperature": request.temperature}
+        bounds: dict[str, Any] = (
+            {"max_tokens": request.max_output_tokens, "temperature": request.temperature}
+            if self._settings.openai_base_url
+            else {"max_completion_tokens": request.max_output_tokens}
+        )
+        with _translated_errors():
+            response = self._client.chat.completions.with_raw_response.create(
+                model=self._settings.openai_chat_model,
+                messages=cast("Any", messages),
+                response_format=cast("Any", {"type": "json_schema", "json_schema": schema}),
+                timeout=seconds,
+                **bounds,
+            )
+        answer = read_chat(body=response.text)
+        accepts = request.json_schema if request.accepts is None else request.accepts
+        check_schema(data=answer.data, schema=accepts, provider=NAME)
+        return answer
 
 
-def _client(settings: ProviderSettings) -> openai.OpenAI:
+def read_embeddings(*, body: str, model: str) -> list[list[float]]:
+    """Return the rows in the order of their index.
+
+    Raises:
+        ProviderInvalidAnswer: not an answer of the protocol, or one of another model.
+    """
+    answer = _read(EmbeddingsBody, body)
+    answered = answer.model or ""
+    # a version or tag behind the name is the same model ("name-2", "name:latest")
+    if not (answered.startswith(model) or model.startswith(answered)):
+        raise ProviderInvalidAnswer(
+            detail=message(
+                "{provider} embedded with another model than {asked!r}.", provider=NAME, asked=model
+            ),
+            provider=NAME,
+            hint="Vectors of two models must not be mixed: set the name that the server answers.",
+        )
+    rows = {
+        place if row.index is None else row.index: row.embedding
+        for place, row in enumerate(answer.data)
+    }
+    if rows.keys() != set(range(len(answer.data))):
+        raise _lacks(message("one index for each embedding"))
+    return [rows[place] for place in range(len(rows))]
+
+
+def read_chat(*, body: str) -> ChatAnswer:
+    """Return the JSON object that the model wrote, not yet checked against a schema.
+
+    Raises:
+        ProviderInvalidAnswer: not an answer of the protocol, cut off, or not JSON.
+        ProviderRefused: the model declined.
+    """
+    answer = _read(ChatBody, body)
+    if not answer.choices:
+        raise _lacks("choices[0]")
+    choice = answer.choices[0]
+    if choice.message.refusal:
+        raise ProviderRefused(
+            detail="The model declined to answer.", provider=NAME, hint="Ask in another way."
+        )
+    if choice.finish_reason == "length":
+        raise _lacks(message("its end: the output limit cut it off"))
+    if choice.message.content is None:
+        raise _lacks("choices[0].message.content")
+    return ChatAnswer(
+        data=json_object(text=choice.message.content, provider=NAME),
+        model=answer.model or "",
+        input_tokens=_tokens(answer, "prompt_tokens"),
+        output_tokens=_tokens(answer, "completion_tokens"),
+    )
+
+
+def _read(shape: type[Body], text: str) -> Body:
+    try:
+        return shape.model_validate_json(text)
+    except ValidationError as error:
+        path = ".".join(map(str, error.errors(include_input=False)[0]["loc"]))
+        raise _lacks(path or "JSON") from error
+
+
+def _tokens(answer: ChatBody, name: str) -> int:
+    count = answer.usage.get(name) if isinstance(answer.usage, dict) else None
+    return count if isinstance(count, int) and 0 <= count < MOST_TOKENS else 0
+
+
+def _lacks(what: str) -> ProviderInvalidAnswer:
+    detail = message("The answer of {provider} lacks {what}.", provider=NAME, what=what)
+    return ProviderInvalidAnswer(detail=detail, provider=NAME)
+
+
+def open_client(*, settings: ProviderSettings) -> openai.OpenAI:
+    """Return a client of the settings; nothing is sent yet."""
+    client = BoundedClient(base_url=settings.openai_base_url, limits=settings.limits)
     return openai.OpenAI(
-        api_key=settings.openai_api_key or WITHOUT_KEY,
+        api_key=settings.openai_api_key or NO_KEY,
         base_url=settings.openai_base_url or None,
         max_retries=0,
         # the client takes either generation of the HTTP library, its annotation only the newer
-        http_client=cast("httpx2.Client", deadline.client(limits=settings.limits)),
+        http_client=cast("httpx2.Client", client),
     )
-
-
-def _messages(request: ChatRequest) -> list[dict[str, str]]:
-    return [{"role": each.role.value, "content": each.text} for each in request.messages]
-
-
-def _response_format(request: ChatRequest) -> Mapping[str, object]:
-    schema = {"name": request.schema_name, "strict": True, "schema": dict(request.json_schema)}
-    return {"type": "json_schema", "json_schema": schema}
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
+    """Turn what the client raises into ProviderError."""
     try:
         yield
     except openai.APITimeoutError as error:
-        raise ProviderTimeout(
-            detail=message("{provider} did not answer in time.", provider=NAME), provider=NAME
-        ) from error
+        detail = message("{provider} did not answer in time.", provider=NAME)
+        raise ProviderTimeout(detail=detail, provider=NAME) from error
     except openai.APIConnectionError as error:
-        raise _unreachable(error) from error
+        if isinstance(error.__cause__, AnswerTooLong):
+            detail = message("{provider} answered without end.", provider=NAME)
+            raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error
+        detail = message("{provider} cannot be reached.", provider=NAME)
+        hint = "Check the base address."
+        raise ProviderUnavailable(detail=detail, provider=NAME, hint=hint) from error
     except openai.APIStatusError as error:
-        raise statuses.error_of(
-            provider=NAME,
-            status=error.status_code,
-            headers=dict(error.response.headers),
-            code=str(error.code or ""),
+        headers, code = dict(error.response.headers), str(error.code or "")
+        raise error_of_status(
+            provider=NAME, status=error.status_code, headers=headers, code=code
         ) from error
     except openai.APIError as error:
-        raise ProviderInvalidAnswer(
-            detail=message("{provider} gave an unreadable answer.", provider=NAME), provider=NAME
-        ) from error
-
-
-def _unreachable(error: openai.APIConnectionError) -> ProviderInvalidAnswer | ProviderUnavailable:
-    if isinstance(error.__cause__, deadline.AnswerTooLong):
-        return ProviderInvalidAnswer(
-            detail=message("{provider} answered without end.", provider=NAME), provider=NAME
-        )
-    return ProviderUnavailable(
-        detail=message("{provider} cannot be reached.", provider=NAME),
-        provider=NAME,
-        hint="Check the base address.",
-    )
+        detail = message("{provider} gave an unreadable answer.", provider=NAME)
+        raise ProviderInvalidAnswer(detail=detail, provider=NAME) from error

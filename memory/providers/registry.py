@@ -1,29 +1,152 @@
-"""From a model key to a ready vendor, one per process.
+"""From a model key to a ready vendor, one set per process.
 
-In the flow: actions call `default_embedder`, `embedder`, `reranker` and `chat_model`. What they
-get is bound to the tenant, guarded and checked; weights and clients load at the first use.
-The settings come from `configure` or, without it, from Django's CAIRN_PROVIDERS.
+What `embedder`, `reranker` and `chat_model` return is bound to the tenant (its schema name),
+guarded and checked. The settings come from `configure` or, without it, from Django's
+CAIRN_PROVIDERS. A remote embedder's key names its dimensions too ("openai/name@1024"): vectors of
+another length are another space.
 """
 
+# ruff: noqa: PLC0415 - clients and runtimes take up to 45 MB and half a second: loaded at first use
+
+import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from memory.providers import builders, vendors
-from memory.providers.contracts import ChatModel, Embedder, EmbeddingModel, Reranker
-from memory.providers.guard import Budget, Count, Unlimited
+from accounts.messages import message
+from memory.providers.contracts import ChatModel, Embedder, Provider, Reranker
+from memory.providers.errors import ProviderUnavailable
+from memory.providers.guard import CheckedEmbedder, Guard
 from memory.providers.settings import ProviderSettings, from_mapping
 
-UNLIMITED = Unlimited()
+if TYPE_CHECKING:
+    import cohere
+    import openai
+
+OPENAI: Final = Provider.OPENAI_COMPATIBLE.value
+COHERE: Final = Provider.COHERE.value
+COHERE_DEFAULT: Final = f"{COHERE}/embed-v4.0"
+LOCAL_RERANKER: Final = "static/maxsim"
+LOCAL_EMBEDDERS: Final = (
+    "local/all-minilm-l6-v2",
+    "static/potion-base-8m",
+    "hashing/words-384",
+    "hashing/turned-384",
+)
+SPACE: Final = re.compile(r"(?P<model>.+)@(?P<dimensions>[1-9][0-9]{0,4})\Z", re.DOTALL)
+Built = TypeVar("Built")
+
+
+class Vendors:
+    """Clients and models, loaded at first use and shared by all tenants of the process."""
+
+    def __init__(self, *, settings: ProviderSettings) -> None:
+        self.settings = settings
+        self._guard = Guard(limits=settings.limits)
+        self._lock = Lock()
+        self._built: dict[str, object] = {}
+
+    def embedder(self, *, key: str, tenant: str) -> Embedder:
+        """Return the embedder of a key; raise ProviderUnavailable where there is none."""
+        whole = self.complete_key(key=key)
+        if whole in LOCAL_EMBEDDERS:
+            local = self._once(whole, partial(_local_embedder, whole, self.settings))
+            return CheckedEmbedder(inner=local)
+        provider, _, name = whole.partition("/")
+        space = SPACE.match(name)
+        if provider not in {COHERE, OPENAI} or space is None:
+            raise _unknown(message("embedder"), whole, (COHERE, OPENAI))
+        model, dimensions = space["model"], int(space["dimensions"])
+        if provider == COHERE:
+            from memory.providers.cohere_api import CohereEmbedder
+
+            return CohereEmbedder(
+                name=model,
+                dimensions=dimensions,
+                client=self._cohere_client(),
+                guard=self._guard,
+                tenant=tenant,
+            )
+        from memory.providers.openai_compatible import OpenAIEmbedder
+
+        return OpenAIEmbedder(
+            name=model,
+            dimensions=dimensions,
+            settings=self.settings,
+            client=self._openai_client(),
+            guard=self._guard,
+            tenant=tenant,
+        )
+
+    def reranker(self, *, tenant: str) -> Reranker | None:
+        """Return the configured reranker, or None; raise ProviderUnavailable where unknown."""
+        key = self.settings.reranker
+        if not key:
+            return None
+        if key == LOCAL_RERANKER:
+            return self._once(key, partial(_local_reranker, self.settings))
+        provider, _, name = key.partition("/")
+        if provider != COHERE or not name:
+            raise _unknown(message("reranker"), key, (COHERE,))
+        from memory.providers.cohere_api import CohereReranker
+
+        client = self._cohere_client()
+        return CohereReranker(name=name, client=client, guard=self._guard, tenant=tenant)
+
+    def chat_model(self, *, tenant: str) -> ChatModel | None:
+        """Return the configured chat model, or None."""
+        if not self.settings.openai_chat_model:
+            return None
+        from memory.providers.openai_compatible import OpenAIChatModel
+
+        client = self._openai_client()
+        return OpenAIChatModel(
+            settings=self.settings, client=client, guard=self._guard, tenant=tenant
+        )
+
+    def complete_key(self, *, key: str) -> str:
+        """Return the whole key of an embedder: with the configured model and dimensions.
+
+        One that nothing here knows is returned as it is.
+        """
+        provider, _, name = key.partition("/")
+        if key == OPENAI:
+            name = self.settings.openai_embedding_model
+        dimensions = {
+            OPENAI: self.settings.openai_dimensions,
+            COHERE: self.settings.cohere_dimensions,
+        }
+        if provider not in dimensions or not name or SPACE.match(name):
+            return key
+        return f"{provider}/{name}@{dimensions[provider]}"
+
+    def _cohere_client(self) -> "cohere.ClientV2":
+        from memory.providers import cohere_api
+
+        return self._once(COHERE, partial(cohere_api.open_client, settings=self.settings))
+
+    def _openai_client(self) -> "openai.OpenAI":
+        from memory.providers import openai_compatible
+
+        return self._once(OPENAI, partial(openai_compatible.open_client, settings=self.settings))
+
+    def _once(self, key: str, build: Callable[[], Built]) -> Built:
+        with self._lock:
+            if key not in self._built:
+                self._built[key] = build()
+            return cast("Built", self._built[key])
+
 
 _lock = Lock()
-_configured: list[vendors.Vendors] = []  # none or one: the process-wide set
+_configured: list[Vendors] = []  # none or one: the process-wide set
 
 
-def configure(*, settings: ProviderSettings, budget: Budget = UNLIMITED) -> None:
-    """Use these settings and this budget from now on and forget every loaded model."""
-    fresh = vendors.Vendors(settings=settings, budget=budget)
+def configure(*, settings: ProviderSettings) -> None:
+    """Use these settings from now on and forget every loaded model."""
     with _lock:
-        _configured[:] = [fresh]
+        _configured[:] = [Vendors(settings=settings)]
 
 
 def reset() -> None:
@@ -37,38 +160,27 @@ def models_dir() -> Path:
     return _current().settings.models_dir
 
 
-def default_embedder(*, tenant: str = "") -> Embedder:
-    """Return the installation's embedder, guarded for this tenant (its schema name).
-
-    Raises:
-        ProviderUnavailable: no such model, or its weights are not on this machine.
-    """
-    current = _current()
-    return current.embedder(key=current.settings.embedder, tenant=tenant)
-
-
-def embedder(*, key: str, tenant: str = "") -> Embedder:
-    """Return the embedder of a model key such as "local/all-minilm-l6-v2".
-
-    Raises:
-        ProviderUnavailable: no such model, or its weights are not on this machine.
-    """
-    return _current().embedder(key=key, tenant=tenant)
-
-
-def embedding_model(*, key: str = "") -> EmbeddingModel:
-    """Return what a key stands for ("" = the installation's choice) and load nothing.
+def embedder(*, key: str = "", tenant: str = "") -> Embedder:
+    """Return the embedder of a model key, by default the installation's; load nothing yet.
 
     Raises:
         ProviderUnavailable: no such model.
     """
     current = _current()
-    return current.embedding_model(key=key or current.settings.embedder)
+    return current.embedder(key=key or current.settings.embedder, tenant=tenant)
 
 
 def known_embedders() -> tuple[str, ...]:
     """Return the keys of embedders that this installation has or is configured for."""
-    return builders.offered(settings=_current().settings)
+    current = _current()
+    named = (
+        OPENAI if current.settings.openai_embedding_model else "",
+        COHERE_DEFAULT if current.settings.cohere_api_key else "",
+        current.settings.embedder,
+    )
+    local = tuple(key for key in LOCAL_EMBEDDERS if not key.startswith(Provider.HASHING))
+    remote = tuple(current.complete_key(key=key) for key in named if key)
+    return tuple(dict.fromkeys(local + remote))
 
 
 def reranker(*, tenant: str = "") -> Reranker | None:
@@ -81,27 +193,45 @@ def reranker(*, tenant: str = "") -> Reranker | None:
 
 
 def chat_model(*, tenant: str = "") -> ChatModel | None:
-    """Return the installation's chat model, or None where none is configured.
-
-    Raises:
-        ProviderUnavailable: no such model.
-    """
+    """Return the installation's chat model, or None where none is configured."""
     return _current().chat_model(tenant=tenant)
 
 
-def counts() -> tuple[Count, ...]:
-    """Return how often each thing happened to remote calls in this process."""
-    return _current().counts()
-
-
-def _current() -> vendors.Vendors:
+def _current() -> Vendors:
     with _lock:
         if not _configured:
-            _configured.append(vendors.Vendors(settings=_from_django(), budget=UNLIMITED))
+            from django.conf import settings  # the command line tools run without Django
+
+            _configured.append(Vendors(settings=from_mapping(given=settings.CAIRN_PROVIDERS)))
         return _configured[0]
 
 
-def _from_django() -> ProviderSettings:
-    from django.conf import settings  # noqa: PLC0415 - the command line tools run without Django
+def _unknown(what: str, key: str, known: tuple[str, ...]) -> ProviderUnavailable:
+    return ProviderUnavailable(
+        detail=message("No {what} is called {key!r}.", what=what, key=key),
+        hint=message(
+            'Use "provider/model" with one of {known}, or a model of this machine: {local}.',
+            known=known,
+            local=tuple(sorted(LOCAL_EMBEDDERS)),
+        ),
+    )
 
-    return from_mapping(given=settings.CAIRN_PROVIDERS)
+
+def _local_embedder(key: str, settings: ProviderSettings) -> Embedder:
+    if key.startswith(Provider.LOCAL):
+        from memory.providers.local import LocalEmbedder
+
+        return LocalEmbedder(models_dir=settings.models_dir, threads=settings.local_threads)
+    if key.startswith(Provider.STATIC):
+        from memory.providers.static import StaticEmbedder
+
+        return StaticEmbedder(models_dir=settings.models_dir)
+    from memory.providers.hashing import HashingEmbedder, TurnedEmbedder
+
+    return TurnedEmbedder() if key == TurnedEmbedder.model.key else HashingEmbedder()
+
+
+def _local_reranker(settings: ProviderSettings) -> Reranker:
+    from memory.providers.static import LateInteractionReranker, StaticEmbedder
+
+    return LateInteractionReranker(tokens=StaticEmbedder(models_dir=settings.models_dir))

@@ -1,7 +1,6 @@
 """Which models an installation uses, as one frozen value.
 
-In the flow: the settings module names fields in CAIRN_PROVIDERS, `registry` reads them with
-`from_mapping` and builds the vendors. Keys of vendors never appear in a repr.
+Django's CAIRN_PROVIDERS names its fields. Keys of vendors never appear in a repr.
 """
 
 from collections.abc import Mapping

@@ -1,14 +1,16 @@
-"""Static token vectors, potion-base-8M: no runtime, a tenth of a millisecond a text.
+"""Static token vectors, potion-base-8M, as an embedder and as a reranker; no runtime.
 
-In the flow: an embedder for bulk and small machines, and the token vectors of the late
-interaction in `late_interaction`. A text's vector is the mean of its tokens' rows of one table,
-scaled to unit length (model2vec; Tulkens and van Dongen 2024). The length of a row is the
-model's own weight of the token, much like an inverse document frequency.
+A text takes a tenth of a millisecond. Its vector is the mean of its tokens' rows of one table,
+scaled to unit length (model2vec; Tulkens and van Dongen 2024). The length of a row is the model's
+own weight of the token, much like an inverse document frequency.
+
+The reranker is late interaction (ColBERT; Khattab and Zaharia 2020) over the same rows, for
+dialogue and prose; it costs quality on code, where the caller leaves it out.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,75 +22,60 @@ from memory.providers.contracts import EmbeddingModel, Provider, Vectors
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import POTION
 
-MODEL = EmbeddingModel(
+MODEL: Final = EmbeddingModel(
     key=f"static/{POTION.name}", dimensions=256, max_tokens=100_000, provider=Provider.STATIC
 )
-UNKNOWN_TOKEN = "[UNK]"  # noqa: S105 - a word of the vocabulary
+UNKNOWN_TOKEN: Final = "[UNK]"  # noqa: S105 - a word of the vocabulary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenVectors:
+class TokenVectors(NamedTuple):
     """A text's tokens: unit rows (count, 256) and their weights (count,), the rows' lengths."""
 
     rows: Vectors
     weights: npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
-    tokenizer: Tokenizer
-    rows: Vectors
-    unknown: int
-
-
 class StaticEmbedder:
-    """Embeds with the token table in a models folder."""
+    """Embeds with the token table in a models folder; raises ProviderUnavailable without it."""
 
     model = MODEL
     is_local = True
 
     def __init__(self, *, models_dir: Path) -> None:
-        """Remember where the models are; nothing is loaded yet."""
         self._folder = models_dir / POTION.name
         self._lock = Lock()
-        self._loaded: _Table | None = None
+        self._table: tuple[Tokenizer, Vectors, int] | None = None
 
     def embed_documents(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return an array (len(texts), 256) of unit rows; raise ProviderUnavailable."""
         rows = [self.embed_query(text=text) for text in texts]
         return np.array(rows, dtype=np.float32).reshape(len(rows), MODEL.dimensions)
 
     def embed_query(self, *, text: str) -> Vectors:
-        """Return an array (256,) of unit length; raise ProviderUnavailable."""
         mean = self._rows(text).mean(axis=0)
         scaled: Vectors = mean / np.linalg.norm(mean)
         return scaled
 
     def embed_queries(self, *, texts: tuple[str, ...]) -> Vectors:
-        """Return what `embed_documents` does: the model knows no difference."""
         return self.embed_documents(texts=texts)
 
     def token_vectors(self, *, text: str) -> TokenVectors:
-        """Return the unit rows and weights of a text's tokens; raise ProviderUnavailable."""
+        """Return the unit rows and weights of a text's tokens."""
         rows = self._rows(text)
         weights = np.linalg.norm(rows, axis=1)
         return TokenVectors(rows=rows / np.maximum(weights, 1e-9)[:, None], weights=weights)
 
     def _rows(self, text: str) -> Vectors:
-        table = self._table()
-        places = table.tokenizer.encode(text, add_special_tokens=False).ids
-        known = [place for place in places if place != table.unknown]
+        with self._lock:
+            if self._table is None:
+                self._table = self._load()
+            tokenizer, table, unknown = self._table
+        places = tokenizer.encode(text, add_special_tokens=False).ids
+        known = [place for place in places if place != unknown]
         # a text without one known token still needs a direction
-        rows: Vectors = table.rows[known or [table.unknown]]
+        rows: Vectors = table[known or [unknown]]
         return rows
 
-    def _table(self) -> _Table:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self._load()
-            return self._loaded
-
-    def _load(self) -> _Table:
+    def _load(self) -> tuple[Tokenizer, Vectors, int]:
         weights, tokens = (self._folder / file.name for file in POTION.files)
         if not (weights.is_file() and tokens.is_file()):
             raise ProviderUnavailable(
@@ -104,6 +91,37 @@ class StaticEmbedder:
         tokenizer = Tokenizer.from_file(str(tokens))
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        unknown = tokenizer.token_to_id(UNKNOWN_TOKEN)
-        rows = load_file(weights)["embeddings"]
-        return _Table(tokenizer=tokenizer, rows=rows, unknown=0 if unknown is None else unknown)
+        return (
+            tokenizer,
+            load_file(weights)["embeddings"],
+            tokenizer.token_to_id(UNKNOWN_TOKEN) or 0,
+        )
+
+
+class LateInteractionReranker:
+    """Scores texts by how well each query token is met by some token of the text."""
+
+    key = "static/maxsim"
+    is_local = True
+
+    def __init__(self, *, tokens: StaticEmbedder) -> None:
+        self._tokens = tokens
+
+    def rerank(self, *, query: str, texts: tuple[str, ...]) -> tuple[float, ...]:
+        asked = self._tokens.token_vectors(text=query)
+        return tuple(
+            max_similarity(query=asked, text=self._tokens.token_vectors(text=text))
+            for text in texts
+        )
+
+
+def max_similarity(*, query: TokenVectors, text: TokenVectors) -> float:
+    """Return Σ_t w_t · max_u cos(t, u) / Σ_t w_t over query tokens t and text tokens u.
+
+    Cut at 0 and 1. Khattab and Zaharia 2020, with w_t the length of t's static vector: without
+    these weights it ranks worse than the first stage.
+    """
+    best = (query.rows @ text.rows.T).max(axis=1)
+    total = float(query.weights.sum())
+    mean = float(query.weights @ best) / total if total > 0 else 0.0
+    return float(np.clip(mean, 0.0, 1.0))

@@ -21,9 +21,9 @@ from typing import Final
 
 from memory.entities import accurate
 from memory.entities import rules as patterns
-from memory.entities.accurate import Reader, ReadSpan
 from memory.entities.rules import ENTITY_TYPES, EntityKind, EntityType
 from memory.providers import name_reader
+from memory.providers.contracts import NameReader, ReadSpan
 from tests.bench import measures
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -114,7 +114,7 @@ def _shares(pairs: tuple[tuple[Found, Found], ...], types: tuple[str, ...]) -> s
     return f"{precision:.2f}, {counts['right'] / max(1, counts['asked']):.2f}"
 
 
-def _errors(asked: tuple[Sentence, ...], read: Reader) -> None:
+def _errors(asked: tuple[Sentence, ...], read: NameReader) -> None:
     for one in asked:
         found = believed(one.text, read((one.text,))[0])
         if found != one.names:

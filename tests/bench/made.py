@@ -144,7 +144,7 @@ def material() -> Material:
     """Read the docstrings and embed them with the installation's embedder, once a process."""
     sources = docstrings(count=SOURCES)
     words = [(word, number) for number, text in enumerate(sources) for word in text.split()]
-    embedder = registry.default_embedder(tenant="bench")
+    embedder = registry.embedder(tenant="bench")
     parts = [sources[start : start + 64] for start in range(0, len(sources), 64)]
     vectors = np.vstack([embedder.embed_documents(texts=part) for part in parts])
     return Material(

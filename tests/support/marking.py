@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from memory.entities.accurate import Reader, ReadSpan
+from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.name_reader import LIBRARY
 from memory.providers.pins import NAME_READER
@@ -20,7 +20,9 @@ def marks_of(text: str) -> tuple[ReadSpan, ...]:
     )
 
 
-def marking(*, heard: list[str] | None = None, meanwhile: Callable[[], object] = list) -> Reader:
+def marking(
+    *, heard: list[str] | None = None, meanwhile: Callable[[], object] = list
+) -> NameReader:
     """Return a reader; it tells what it was given, and does something before it answers."""
 
     def read(texts: tuple[str, ...]) -> tuple[tuple[ReadSpan, ...], ...]:
@@ -32,7 +34,7 @@ def marking(*, heard: list[str] | None = None, meanwhile: Callable[[], object] =
     return read
 
 
-def not_there() -> Reader:
+def not_there() -> NameReader:
     """Open a reader that is not installed."""
     raise ProviderUnavailable(detail="It is not installed.", hint="Run: make ner")
 

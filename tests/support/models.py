@@ -17,5 +17,5 @@ def models_dir() -> Path:
     folder = Path(os.environ.get("CAIRN_MODELS") or ROOT / "var" / "models")
     given = os.environ.get("CAIRN_MODELS_FROM")
     if weights.faults(folder=folder):
-        weights.bring(into=folder, operator_folder=Path(given) if given else None, say=print)
+        weights.fetch_models(into=folder, operator_folder=Path(given) if given else None, say=print)
     return folder

@@ -25,7 +25,7 @@ def active_key() -> str:
 def make_active(key: str) -> None:
     """Have searches compare by a model from now on, whatever lacks a vector of it."""
     with tenancy.unit():
-        embedding.space(model=registry.embedding_model(key=key))
+        embedding.space(model=registry.embedder(key=key).model)
         EmbeddingModel.objects.update(active=False)
         EmbeddingModel.objects.filter(key=key).update(active=True)
 

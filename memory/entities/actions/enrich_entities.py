@@ -21,9 +21,10 @@ from django.db.models import QuerySet
 
 from accounts import jobs, tenancy
 from memory.entities import accurate
-from memory.entities.accurate import ENOUGH, FEW, Reader, ReadSpan
+from memory.entities.accurate import ENOUGH, FEW
 from memory.entities.sql import entities
 from memory.providers import name_reader, registry
+from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused, ProviderUnavailable
 from memory.providers.name_reader import NUMBER
 from memory.records.models import Memory
@@ -37,7 +38,7 @@ A_NIGHT: Final = 10_000  # memories of an organization; ours
 log = logging.getLogger(__name__)
 
 Tell = Callable[[int, int], object]  # hears how many have been read, and of how many
-Open = Callable[[], Reader]  # raises ProviderUnavailable, ProviderRefused
+Open = Callable[[], NameReader]  # raises ProviderUnavailable, ProviderRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class _Part:
     failed: int
 
 
-def installed_reader() -> Reader:
+def installed_reader() -> NameReader:
     """Return the reader of this machine.
 
     Raises ProviderUnavailable where the extra is not installed, ProviderRefused for altered files.
@@ -92,7 +93,7 @@ def enrich_part(
     return {"read": looked, "named": named, **({"failed": failed} if failed else {})}
 
 
-def _enrich_batch(read: Reader, most: int) -> _Part:
+def _enrich_batch(read: NameReader, most: int) -> _Part:
     """Read a batch."""
     with tenancy.unit():
         texts = _waiting(most)
@@ -114,7 +115,7 @@ def _enrich_batch(read: Reader, most: int) -> _Part:
     )
 
 
-def _read(read: Reader, asked: Mapping[UUID, str]) -> dict[UUID, tuple[ReadSpan, ...]]:
+def _read(read: NameReader, asked: Mapping[UUID, str]) -> dict[UUID, tuple[ReadSpan, ...]]:
     """Read texts together, or one by one where the reader stumbles; leave out what it cannot."""
     try:
         return dict(zip(asked, read(tuple(asked.values())), strict=True))
@@ -123,7 +124,7 @@ def _read(read: Reader, asked: Mapping[UUID, str]) -> dict[UUID, tuple[ReadSpan,
     return {id: marks for id, marks in found.items() if marks is not None}
 
 
-def _read_one(read: Reader, id: UUID, text: str) -> tuple[ReadSpan, ...] | None:
+def _read_one(read: NameReader, id: UUID, text: str) -> tuple[ReadSpan, ...] | None:
     try:
         (marks,) = read((text,))
     except ProviderInvalidAnswer as error:

@@ -66,7 +66,7 @@ def active_model() -> ActiveModel:
     """Return the organization's active model; the installation's default at first. In a unit."""
     found = candidates.active_model()
     if found is None:
-        row = space(model=registry.embedding_model(), active=True)
+        row = space(model=registry.embedder().model, active=True)
         found = (row.id, row.key)
     tenancy.memo()[("space", found[1])] = found[0]
     _last_seen[tenancy.current().schema_name] = found[1]
@@ -244,7 +244,7 @@ def _expected() -> str:
     if seen:
         return seen
     try:
-        return registry.embedding_model().key
+        return registry.embedder().model.key
     except ProviderError as error:
         log.warning("The installation's embedder is not known: %s", error.detail)
         return ""

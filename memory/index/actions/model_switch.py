@@ -194,7 +194,7 @@ def _begin(
 
 def _known(key: str) -> Model:
     try:
-        model = registry.embedding_model(key=key)
+        model = registry.embedder(key=key).model
     except ProviderError as error:
         raise wrong_field(
             pointer="/key", detail=error.detail, hint=error.hint, code="unknown_model"

@@ -13,13 +13,14 @@ from django.core.management import CommandError, call_command
 from accounts import jobs, tenancy
 from accounts.caller import Caller
 from accounts.models import Job
-from memory.entities.accurate import ENOUGH, Reader, ReadSpan
+from memory.entities.accurate import ENOUGH
 from memory.entities.actions import enrich_entities, read_names
 from memory.entities.actions.entities import about, known
 from memory.entities.actions.forget_enriched import forget_enriched
 from memory.entities.models import Mention
 from memory.intake.actions.remember_all import remember_all
 from memory.providers import registry
+from memory.providers.contracts import NameReader, ReadSpan
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 from memory.providers.name_reader import NUMBER
 from memory.providers.settings import ProviderSettings
@@ -35,7 +36,7 @@ MOVED = "Priya Raman decided that reports are sent on the first day of a month."
 NAMED = "AuthService asks Kafka; Marco wrote it."
 
 
-def enrich(reader: Reader, *, left: int = 1_000) -> Mapping[str, Any]:
+def enrich(reader: NameReader, *, left: int = 1_000) -> Mapping[str, Any]:
     return enrich_entities.enrich_part(left=left, tell=lambda *_: None, open_reader=lambda: reader)
 
 
@@ -240,7 +241,7 @@ def test_without_the_extra_the_result_says_so(caller: Caller, store: str, now: d
 
 
 def test_an_altered_model_ends_the_job_for_good() -> None:
-    def altered() -> Reader:
+    def altered() -> NameReader:
         raise ProviderRefused(detail="It is altered.", hint="Run: make ner")
 
     with pytest.raises(jobs.PermanentFailure, match=r"It is altered\. Run: make ner"):

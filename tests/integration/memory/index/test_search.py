@@ -292,5 +292,5 @@ def no_embedder() -> Iterator[str]:
             embedder="openai/none", openai_base_url="http://127.0.0.1:9/v1", openai_api_key="x"
         )
     )
-    yield registry.embedding_model().key
+    yield registry.embedder().model.key
     registry.configure(settings=ProviderSettings(embedder=before))

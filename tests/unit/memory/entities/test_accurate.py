@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from memory.entities import accurate, names
 from memory.entities import rules as entities_rules
-from memory.entities.accurate import ENOUGH, ReadSpan
+from memory.entities.accurate import ENOUGH
 from memory.entities.names import Name
 from memory.entities.software import SOFTWARE
 from memory.entities.tools import CANONICAL
+from memory.providers.contracts import ReadSpan
 
 
 def marked(text: str, **marks: str) -> tuple[tuple[str, str, str], ...]:

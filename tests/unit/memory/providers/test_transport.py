@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.providers.addresses import is_on_this_machine
+from memory.providers.transport import is_on_this_machine
 
 
 @pytest.mark.parametrize(

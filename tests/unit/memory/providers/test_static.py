@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.providers.late_interaction import max_similarity
-from memory.providers.static import TokenVectors
+from memory.providers.static import TokenVectors, max_similarity
 
 
 def tokens(rows: list[list[float]], weights: list[float]) -> TokenVectors:

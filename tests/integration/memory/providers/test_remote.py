@@ -6,6 +6,7 @@ import pytest
 
 from memory.providers.contracts import ChatMessage, ChatRequest, ChatRole
 from memory.providers.errors import (
+    CircuitOpen,
     ProviderError,
     ProviderInvalidAnswer,
     ProviderRateLimited,
@@ -13,9 +14,8 @@ from memory.providers.errors import (
     ProviderTimeout,
     ProviderUnavailable,
 )
-from memory.providers.guard import CircuitOpen, Unlimited
+from memory.providers.registry import Vendors
 from memory.providers.settings import Limits
-from memory.providers.vendors import Vendors
 from tests.support.vendor_server import Fault, Status, Vendor
 
 TEXTS = ("retry the webhook", "paint the fence")
@@ -111,7 +111,7 @@ def test_no_faulty_chat_answer_is_ever_returned(
 def test_a_request_may_set_a_shorter_deadline(vendors: Vendors, vendor: Vendor) -> None:
     vendor.script = [Fault.HANG]
     settings = replace(vendors.settings, limits=Limits(retries=0))
-    model = Vendors(settings=settings, budget=Unlimited()).chat_model(tenant="acme")
+    model = Vendors(settings=settings).chat_model(tenant="acme")
     assert model is not None
 
     with pytest.raises(ProviderTimeout):
@@ -121,9 +121,7 @@ def test_a_request_may_set_a_shorter_deadline(vendors: Vendors, vendor: Vendor) 
 def test_a_vendor_without_its_key_is_asked_and_refuses(vendors: Vendors, vendor: Vendor) -> None:
     vendor.script = [Status(status=401)]
     settings = replace(vendors.settings, cohere_api_key="")
-    embedder = Vendors(settings=settings, budget=Unlimited()).embedder(
-        key="cohere/embed", tenant="acme"
-    )
+    embedder = Vendors(settings=settings).embedder(key="cohere/embed", tenant="acme")
 
     with pytest.raises(ProviderRefused):
         embedder.embed_query(text="x")
@@ -176,7 +174,7 @@ def test_five_failures_in_a_row_spare_the_vendor_a_sixth(vendors: Vendors, vendo
 
 def test_an_address_without_a_server_is_unavailable(vendors: Vendors) -> None:
     settings = replace(vendors.settings, openai_base_url="http://127.0.0.1:9/v1")
-    nowhere = Vendors(settings=settings, budget=Unlimited())
+    nowhere = Vendors(settings=settings)
 
     with pytest.raises(ProviderUnavailable, match="cannot be reached"):
         nowhere.embedder(key="openai/small", tenant="acme").embed_query(text="x")
@@ -206,7 +204,7 @@ def test_a_proxy_of_the_environment_is_used(
     monkeypatch.setenv("http_proxy", vendor.url)
     monkeypatch.delenv("no_proxy", raising=False)
     settings = replace(vendors.settings, openai_base_url="http://models.example/v1")
-    behind_proxy = Vendors(settings=settings, budget=Unlimited())
+    behind_proxy = Vendors(settings=settings)
 
     vector = behind_proxy.embedder(key="openai/small", tenant="acme").embed_query(text="x")
 

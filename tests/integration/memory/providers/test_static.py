@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from memory.providers.errors import ProviderUnavailable
-from memory.providers.late_interaction import LateInteractionReranker
-from memory.providers.static import StaticEmbedder
+from memory.providers.static import LateInteractionReranker, StaticEmbedder
 
 
 @pytest.fixture(scope="module")

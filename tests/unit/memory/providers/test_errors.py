@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.providers import statuses
+from memory.providers import errors
 from memory.providers.errors import (
     ProviderError,
     ProviderRateLimited,
@@ -28,13 +28,13 @@ from memory.providers.errors import (
 def test_status_becomes_the_error_that_says_whether_to_retry(
     status: int, code: str, kind: type[ProviderError]
 ) -> None:
-    error = statuses.error_of(provider="fake", status=status, headers={}, code=code)
+    error = errors.error_of_status(provider="fake", status=status, headers={}, code=code)
 
     assert type(error) is kind
 
 
 def test_a_code_that_is_no_plain_word_is_left_out() -> None:
-    error = statuses.error_of(provider="fake", status=400, headers={}, code="key sk-123")
+    error = errors.error_of_status(provider="fake", status=400, headers={}, code="key sk-123")
 
     assert error.detail == "fake answered with status 400."
 
@@ -60,4 +60,4 @@ def test_a_code_that_is_no_plain_word_is_left_out() -> None:
 def test_retry_after_is_read_as_seconds_or_as_a_moment(
     headers: dict[str, str], seconds: float
 ) -> None:
-    assert statuses.retry_after_seconds(headers=headers) == seconds
+    assert errors.retry_after_seconds(headers=headers) == seconds

@@ -13,8 +13,11 @@ from memory.index.actions import embedding
 from memory.index.models import MemoryVector
 from memory.providers import registry
 from memory.providers.contracts import Vectors
-from memory.providers.errors import ProviderBudgetSpent, ProviderRefused, ProviderTimeout
-from memory.providers.guard import CircuitOpen
+from memory.providers.errors import (
+    CircuitOpen,
+    ProviderRefused,
+    ProviderTimeout,
+)
 from memory.providers.hashing import HashingEmbedder
 from memory.records.actions.archive import archive
 from memory.records.actions.revise import revise
@@ -91,10 +94,9 @@ def test_what_is_archived_is_not_embedded(caller: Caller, now: datetime) -> None
     [
         (ProviderTimeout(detail="Too slow."), EmbedderUnavailable),
         (CircuitOpen(detail="Left alone for a while."), EmbedderUnavailable),
-        (ProviderBudgetSpent(detail="All is spent."), EmbedderUnavailable),
         (ProviderRefused(detail="Wrong key."), PermanentFailure),
     ],
-    ids=["later", "circuit", "budget", "never"],
+    ids=["later", "circuit", "never"],
 )
 def test_a_fault_of_the_embedder_stores_nothing_and_says_whether_to_try_again(
     caller: Caller,

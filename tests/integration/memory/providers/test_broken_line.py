@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from memory.providers.errors import ProviderTimeout, ProviderUnavailable
-from memory.providers.guard import Unlimited
+from memory.providers.registry import Vendors
 from memory.providers.settings import ProviderSettings
-from memory.providers.vendors import Vendors
-from tests.integration.providers.conftest import QUICK
+from tests.integration.memory.providers.conftest import QUICK
 from tests.support.fault_proxy import HALF_OPEN, REFUSING, RESETTING, SOUND, Fault, FaultProxy
 from tests.support.vendor_server import Vendor
 
@@ -43,7 +42,7 @@ def over_line(line: FaultProxy) -> Vendors:
         openai_dimensions=384,
         limits=replace(QUICK, failures_to_open=100),
     )
-    return Vendors(settings=settings, budget=Unlimited())
+    return Vendors(settings=settings)
 
 
 @pytest.mark.parametrize(("fault", "told"), BROKEN)

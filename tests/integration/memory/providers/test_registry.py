@@ -21,7 +21,7 @@ def configured(models_dir: Path) -> Iterator[None]:
 
 
 def test_the_default_embedder_is_local_and_answers() -> None:
-    embedder = registry.default_embedder(tenant="acme")
+    embedder = registry.embedder(tenant="acme")
 
     assert embedder.model.key == "local/all-minilm-l6-v2"
     assert embedder.is_local
@@ -54,7 +54,7 @@ def test_without_a_chat_model_there_is_none() -> None:
     ],
 )
 def test_a_key_stands_for_one_vector_space(key: str, dimensions: int, whole: str) -> None:
-    model = registry.embedding_model(key=key)
+    model = registry.embedder(key=key).model
 
     assert model.dimensions == dimensions
     assert model.key == whole
@@ -71,7 +71,7 @@ def test_an_unknown_key_is_refused_with_the_known_ones(key: str) -> None:
 def test_the_name_of_an_openai_model_may_come_from_its_own_setting() -> None:
     registry.configure(settings=ProviderSettings(embedder="openai", openai_embedding_model="nomic"))
 
-    assert registry.embedding_model().key == "openai/nomic@1024"
+    assert registry.embedder().model.key == "openai/nomic@1024"
 
 
 def test_a_server_on_this_machine_counts_as_local(vendor: Vendor) -> None:
@@ -81,21 +81,10 @@ def test_a_server_on_this_machine_counts_as_local(vendor: Vendor) -> None:
     assert not registry.embedder(key="cohere/embed-v4.0").is_local
 
 
-def test_what_happened_is_counted(vendor: Vendor) -> None:
-    registry.configure(
-        settings=ProviderSettings(openai_base_url=f"{vendor.url}/v1", openai_dimensions=384)
-    )
-
-    registry.embedder(key="openai/nomic", tenant="acme").embed_query(text="x")
-
-    counted = [(count.provider, count.event, count.times) for count in registry.counts()]
-    assert counted == [("openai", "answered", 1)]
-
-
 def test_without_configuration_the_installations_settings_count(
     settings: Settings,
 ) -> None:
     registry.reset()
     settings.CAIRN_PROVIDERS = {"embedder": "static/potion-base-8m"}
 
-    assert registry.default_embedder().model.key == "static/potion-base-8m"
+    assert registry.embedder().model.key == "static/potion-base-8m"

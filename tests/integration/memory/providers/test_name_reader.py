@@ -10,13 +10,13 @@ import pytest
 from memory.entities import accurate
 from memory.providers import name_reader, weights
 from memory.providers.errors import ProviderRefused, ProviderUnavailable
-from memory.providers.name_reader import Standing
+from memory.providers.name_reader import Readiness
 from memory.providers.pins import NAME_READER
 from tests.support.marking import put_altered, put_library
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = Path(os.environ.get("CAIRN_MODELS") or ROOT / "var" / "models")
-INSTALLED = name_reader.standing(models_dir=MODELS) is Standing.READY
+INSTALLED = name_reader.readiness(models_dir=MODELS) is Readiness.READY
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("library")
 def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
-    assert name_reader.standing(models_dir=tmp_path) is Standing.NOT_INSTALLED
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.NOT_INSTALLED
     with pytest.raises(ProviderUnavailable, match="not installed") as refused:
         name_reader.load(models_dir=tmp_path)
     assert refused.value.hint == "Run: make ner"
@@ -36,7 +36,7 @@ def test_without_the_model_it_is_not_installed(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(INSTALLED, reason="the extra is installed here")
 def test_without_the_library_it_is_not_installed(tmp_path: Path) -> None:
-    assert name_reader.standing(models_dir=put_altered(tmp_path)) is Standing.NOT_INSTALLED
+    assert name_reader.readiness(models_dir=put_altered(tmp_path)) is Readiness.NOT_INSTALLED
 
 
 @pytest.mark.usefixtures("library")
@@ -46,7 +46,7 @@ def test_a_model_of_other_bytes_is_refused_and_not_read(tmp_path: Path) -> None:
     with pytest.raises(ProviderRefused, match=r"config\.cfg .*not as pinned") as refused:
         name_reader.load(models_dir=tmp_path)
 
-    assert name_reader.standing(models_dir=tmp_path) is Standing.ALTERED
+    assert name_reader.readiness(models_dir=tmp_path) is Readiness.ALTERED
     assert "make ner" in refused.value.hint
 
 

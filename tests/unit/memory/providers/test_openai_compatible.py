@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memory.providers import openai_answers
+from memory.providers import openai_compatible
 from memory.providers.errors import ProviderInvalidAnswer, ProviderRefused
 
 
@@ -19,17 +19,16 @@ def chat(**message: object) -> str:
 def test_rows_come_back_in_the_order_of_their_index() -> None:
     data = [{"index": 1, "embedding": [2.0]}, {"index": 0, "embedding": [1.0]}]
 
-    answer = openai_answers.embeddings(body=embeddings(data=data), model="small")
+    answer = openai_compatible.read_embeddings(body=embeddings(data=data), model="small")
 
-    assert answer.value == ([1.0], [2.0])
-    assert answer.tokens == 4
+    assert answer == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize("model", ["small-2", "small:latest", ""])
 def test_a_version_behind_the_models_name_is_the_same_model(model: str) -> None:
     body = embeddings(model=model, data=[{"index": 0, "embedding": [1.0]}])
 
-    assert openai_answers.embeddings(body=body, model="small").value == ([1.0],)
+    assert openai_compatible.read_embeddings(body=body, model="small") == [[1.0]]
 
 
 @pytest.mark.parametrize(
@@ -45,11 +44,11 @@ def test_a_version_behind_the_models_name_is_the_same_model(model: str) -> None:
 )
 def test_bodies_that_are_no_embeddings_are_refused(body: str) -> None:
     with pytest.raises(ProviderInvalidAnswer):
-        openai_answers.embeddings(body=body, model="small")
+        openai_compatible.read_embeddings(body=body, model="small")
 
 
 def test_chat_data_is_the_json_in_the_message() -> None:
-    answer = openai_answers.chat(body=chat(content='{"facts": [1]}'))
+    answer = openai_compatible.read_chat(body=chat(content='{"facts": [1]}'))
 
     assert answer.data == {"facts": [1]}
     assert (answer.input_tokens, answer.output_tokens) == (0, 0)
@@ -61,9 +60,9 @@ def test_chat_data_is_the_json_in_the_message() -> None:
 )
 def test_bodies_that_hold_no_json_object_are_refused(body: str) -> None:
     with pytest.raises(ProviderInvalidAnswer):
-        openai_answers.chat(body=body)
+        openai_compatible.read_chat(body=body)
 
 
 def test_a_declined_answer_is_a_refusal() -> None:
     with pytest.raises(ProviderRefused):
-        openai_answers.chat(body=chat(content=None, refusal="I will not"))
+        openai_compatible.read_chat(body=chat(content=None, refusal="I will not"))

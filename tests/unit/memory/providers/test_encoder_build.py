@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.providers.quantization import Precision, precision_of
+from memory.providers.encoder_build import Precision, precision_of
 
 
 @pytest.mark.parametrize(

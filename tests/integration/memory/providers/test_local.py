@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory.providers import encoder_files, quantization
+from memory.providers import encoder_build
 from memory.providers.errors import ProviderUnavailable
 from memory.providers.local import LocalEmbedder
 
@@ -87,7 +87,7 @@ def test_a_forked_process_loads_its_own(embedder: LocalEmbedder) -> None:
 
 
 def test_the_graph_stays_close_to_the_exact_one(models_dir: Path) -> None:
-    recipe = encoder_files.read_recipe(folder=models_dir / "all-minilm-l6-v2")
+    recipe = encoder_build.read_recipe(folder=models_dir / "all-minilm-l6-v2")
 
     assert recipe is not None
-    assert recipe.smallest_cosine >= quantization.COSINE_FLOOR
+    assert recipe.smallest_cosine >= encoder_build.COSINE_FLOOR

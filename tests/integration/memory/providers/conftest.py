@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memory.providers.guard import Unlimited
+from memory.providers.registry import Vendors
 from memory.providers.settings import Limits, ProviderSettings
-from memory.providers.vendors import Vendors
 from tests.support import models
 from tests.support.vendor_server import Fault, Vendor, running_vendor
 
@@ -51,4 +50,4 @@ def vendors(vendor: Vendor, limits: Limits) -> Vendors:
         cohere_dimensions=384,
         limits=limits,
     )
-    return Vendors(settings=settings, budget=Unlimited())
+    return Vendors(settings=settings)
