@@ -16,7 +16,7 @@ from django.utils.translation import ngettext, ngettext_lazy
 
 from accounts.caller import Caller
 from frontend import words_of_sessions
-from memory.injection.queries.injections import Entry
+from memory.injection.queries import DeliveryEntry
 from memory.records.queries import memories
 from memory.records.queries.views import MemoryView
 from memory.sessions.actions.step_timeline import Shown, Steps, show_steps
@@ -233,6 +233,6 @@ def _says(shown: Shown) -> str:
     return ", ".join(told)
 
 
-def _memories(*given: Iterable[Entry]) -> int:
+def _memories(*given: Iterable[DeliveryEntry]) -> int:
     """Return how many memories were given; one that several agents were told is one."""
     return len({one.memory_id for entries in given for one in entries})

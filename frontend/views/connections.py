@@ -18,11 +18,9 @@ from frontend import snippets
 from frontend.trying import ANSWERS, Tried
 from frontend.views import base
 from frontend.views.base import Frame
-from memory.injection.actions.try_connection import try_connection
-from memory.injection.harnesses import script
-from memory.injection.queries import connections as queries
-from memory.injection.queries import injections
-from memory.injection.queries.injections import Sums
+from memory.injection.actions.connection_test import try_connection
+from memory.injection.harnesses import adapters
+from memory.injection.queries import DeliveryTotals, milestones, project_totals
 from teams.actions import project_settings
 from teams.permissions import Act, allows
 from teams.queries import pauses_of
@@ -61,7 +59,7 @@ class Checklist:
     complete: bool
     newest_hook: int
     has_old: bool
-    given: Sums
+    given: DeliveryTotals
     is_paused: bool
     may_pause: bool
 
@@ -157,8 +155,8 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
         if state_of(token=one, now=frame.now) in {"active", "rotated"} and _reaches(one, frame)
     )
     seen = tuple(one for one in living if one.last_used_at is not None)
-    reached = queries.milestones(caller=frame.caller, project=slug)
-    given = injections.in_project(caller=frame.caller, project=slug)
+    reached = milestones(caller=frame.caller, project=slug)
+    given = project_totals(caller=frame.caller, project=slug)
     paused = pauses_of(caller=frame.caller, ref=slug)
     steps = (
         Step(name=_("A token is made"), at=_earliest(one.created_at for one in living)),
@@ -171,7 +169,8 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
             token=one,
             is_paused=one.id in paused.tokens or one.user_id in paused.people,
             is_silent=is_silent(token=one, now=frame.now),
-            is_old=one.last_used_hook is not None and one.last_used_hook < script.VERSION,
+            is_old=one.last_used_hook is not None
+            and one.last_used_hook < adapters.HOOK_SCRIPT_VERSION,
             may_pause=_may_write(frame),
         )
         for one in seen
@@ -180,7 +179,7 @@ def _checklist(frame: Frame, known: tuple[TokenView, ...]) -> Checklist:
         steps=steps,
         agents=agents,
         complete=all(step.at is not None for step in steps),
-        newest_hook=script.VERSION,
+        newest_hook=adapters.HOOK_SCRIPT_VERSION,
         has_old=any(one.is_old for one in agents),
         given=given,
         is_paused=paused.paused,

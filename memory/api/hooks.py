@@ -61,9 +61,9 @@ SCHEMAS: Final = {"HookAnswer": FREE}
 def take(ask: Ask) -> Answer:
     """Keep what an agent's program tells, and answer in its own shape."""
     adapter = _adapter(ask.path["harness"])
-    heard = payloads.hear(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
+    event = payloads.read_payload(adapter=adapter, payload=ask.body, event=ask.headers[EVENT])
     given_until = deadline.within(seconds=settings.HOOK_SECONDS, clock=time.monotonic)
-    back = deliver.SILENCE
+    delivery = deliver.SILENCE
     if ask.headers[OFF].strip().lower() in NOT_OFF:
         whereabouts = Whereabouts(
             project=ask.headers[PROJECT].strip(),
@@ -72,17 +72,17 @@ def take(ask: Ask) -> Answer:
             branch=_decoded(ask.headers[BRANCH]),
             commit=ask.headers[COMMIT].strip(),
         )
-        followed = follow_agent(
+        result = follow_agent(
             caller=ask.caller,
-            hearing=replace(heard, waits=ask.headers[WAITS].strip() != "0"),
+            event=replace(event, waits=ask.headers[WAITS].strip() != "0"),
             whereabouts=whereabouts,
             now=ask.now,
             deadline=given_until,
         )
-        back = followed.back
+        delivery = result.delivery
     return Answer(
-        body=responses.answer(adapter=adapter, event=heard.event, text=back.text),
-        headers={SILENCE: LATE} if back.is_late else {},
+        body=responses.answer(adapter=adapter, event=event.event, text=delivery.text),
+        headers={SILENCE: LATE} if delivery.is_late else {},
     )
 
 

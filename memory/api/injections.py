@@ -10,11 +10,9 @@ from accounts.api.schemas import several as list_of
 from accounts.api.shapes import Field, Record, Whole
 from accounts.caller import TokenScope
 from memory.api import inputs
-from memory.injection.actions.deliver import GivenBack
-from memory.injection.actions.trigger_points import AtPointGiven
-from memory.injection.actions.trigger_steps import Step, give_at_step
-from memory.injection.queries import injections
-from memory.injection.queries.injections import Entry
+from memory.injection.actions.deliver import Delivery
+from memory.injection.actions.trigger_points import PointDelivery, deliver_at_step
+from memory.injection.queries import DeliveryEntry, delivery_log
 from memory.sessions.points import Point
 
 STEP: Final = Record(
@@ -107,18 +105,19 @@ SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def step(ask: Ask) -> Answer:
     """Return what the first trigger with an answer gives."""
-    back = give_at_step(
+    delivery = deliver_at_step(
         caller=ask.caller,
         session_id=path_id(ask=ask),
-        step=Step(number=ask.body["step"], files=ask.body["files"]),
+        step=ask.body["step"],
+        files=ask.body["files"],
         now=ask.now,
     )
-    return Answer(body=shown(back, point=Point.STEP))
+    return Answer(body=shown(delivery, point=Point.STEP))
 
 
 def ledger(ask: Ask) -> Answer:
     """Return what a session was given."""
-    found = injections.ledger(caller=ask.caller, session_id=path_id(ask=ask))
+    found = delivery_log(caller=ask.caller, session_id=path_id(ask=ask))
     body = {
         "items": [_entry(one) for one in found.entries],
         "memories": found.memories,
@@ -128,16 +127,16 @@ def ledger(ask: Ask) -> Answer:
     return Answer(body=body)
 
 
-def _entry(one: Entry) -> dict[str, Any]:
+def _entry(one: DeliveryEntry) -> dict[str, Any]:
     """Return a row of the ledger; its place among the events is for our own pages."""
     return {name: value for name, value in asdict(one).items() if name != "after_event"}
 
 
-def at_point(given: AtPointGiven, *, point: Point) -> dict[str, Any]:
+def at_point(given: PointDelivery, *, point: Point) -> dict[str, Any]:
     """Return what a point gives as callers see it; null is what that point does not have."""
     left = given.unfinished
     return {
-        **shown(given.back, point=point),
+        **shown(given.delivery, point=point),
         "prefetch": None if given.prefetch is None else asdict(given.prefetch),
         "work_state": None
         if left is None
@@ -146,12 +145,12 @@ def at_point(given: AtPointGiven, *, point: Point) -> dict[str, Any]:
     }
 
 
-def shown(back: GivenBack, *, point: Point) -> dict[str, Any]:
+def shown(delivery: Delivery, *, point: Point) -> dict[str, Any]:
     """Return what is given back as callers see it."""
     return {
-        "text": back.text,
-        "memories": [{"id": one.memory.id, "tokens": one.tokens} for one in back.given],
-        "tokens": back.tokens,
+        "text": delivery.text,
+        "memories": [{"id": one.memory.id, "tokens": one.tokens} for one in delivery.memories],
+        "tokens": delivery.tokens,
         "point": point.value,
     }
 

@@ -24,7 +24,7 @@ from accounts.caller import Caller, is_person
 from accounts.errors import wrong_field
 from memory.customization.custom_type_rules import FORM, LONGEST
 from memory.customization.phases import Phase
-from memory.injection.actions.trigger_points import AtPoint
+from memory.injection.actions.trigger_points import PointRequest
 from memory.injection.planner import STEPS_MOST as MOST_STEPS
 from memory.intake.actions.remember import NewMemory
 from memory.records import states
@@ -323,7 +323,7 @@ def context_request(*, body: dict[str, Any]) -> ContextRequest:
     return ContextRequest(search=_wanted(body), **own)
 
 
-def at_point(*, body: dict[str, Any]) -> AtPoint:
+def at_point(*, body: dict[str, Any]) -> PointRequest:
     """Make the value of a checked CONTEXT that names a point. Raises InvalidInput."""
     if body["session"] is None:
         raise wrong_field(
@@ -332,10 +332,10 @@ def at_point(*, body: dict[str, Any]) -> AtPoint:
             hint="POST /api/v1/sessions opens one; leave the point out to pack a context.",
             code="needs_session",
         )
-    return AtPoint(
+    return PointRequest(
         point=Point(body["point"]),
         session_id=body["session"],
-        wanted=_wanted(body),
+        task=_wanted(body),
         files=body["working_files"],
         modules=body["modules"],
         step=body["step"],

@@ -6,7 +6,7 @@ from accounts.api.endpoints import Answer, Ask, Endpoint, Reply
 from accounts.caller import TokenScope
 from memory.api import examples, injections, inputs, output
 from memory.api.inputs import PATTERN
-from memory.injection.actions.trigger_points import give_at_point
+from memory.injection.actions.trigger_points import deliver_at_point
 from memory.records import states
 from memory.search.actions.context import context
 from memory.search.actions.match import match
@@ -35,7 +35,7 @@ def pack(ask: Ask) -> Answer:
     """Return what is worth knowing for a piece of work, or what a point of a session gives."""
     if ask.body["point"] is not None:
         asked = inputs.at_point(body=ask.body)
-        given = give_at_point(caller=ask.caller, asked=asked, now=ask.now)
+        given = deliver_at_point(caller=ask.caller, request=asked, now=ask.now)
         return Answer(body=injections.at_point(given, point=asked.point))
     request = inputs.context_request(body=ask.body)
     return Answer(body=output.context(context(caller=ask.caller, request=request, now=ask.now)))

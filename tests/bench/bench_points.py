@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.trigger_points import AtPoint, give_at_point
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.search.actions.request import SearchRequest
@@ -85,14 +85,16 @@ def _measure(caller: Caller) -> None:
         measures.line("given", str(given[point]))
 
 
-def _asks(caller: Caller, chance: random.Random, text: str, now: datetime) -> Iterator[AtPoint]:
+def _asks(
+    caller: Caller, chance: random.Random, text: str, now: datetime
+) -> Iterator[PointRequest]:
     session_id = _session(caller, chance, now)
     for point in Point:
         path = _file(chance)
-        yield AtPoint(
+        yield PointRequest(
             point=point,
             session_id=session_id,
-            wanted=SearchRequest(query=text),
+            task=SearchRequest(query=text),
             files=() if point is Point.STEP else (path,),
             modules=(f"module-{chance.randrange(made.MODULES)}", "src/part7"),
             step=9,
@@ -100,8 +102,8 @@ def _asks(caller: Caller, chance: random.Random, text: str, now: datetime) -> It
         )
 
 
-def _give(caller: Caller, asked: AtPoint, now: datetime, found: list[int]) -> None:
-    found.append(len(give_at_point(caller=caller, asked=asked, now=now).back.given))
+def _give(caller: Caller, asked: PointRequest, now: datetime, found: list[int]) -> None:
+    found.append(len(deliver_at_point(caller=caller, request=asked, now=now).delivery.memories))
 
 
 def _session(caller: Caller, chance: random.Random, now: datetime) -> UUID:

@@ -9,7 +9,7 @@ from uuid import UUID
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.entities.actions.entities import about, known
-from memory.injection.queries import connections
+from memory.injection.queries import milestones
 from memory.intake.actions.preview import preview
 from memory.records.filters import Filters
 from memory.records.models import Memory
@@ -181,7 +181,7 @@ ABOUT_A_PROJECT: dict[str, Read] = {
         request=ContextRequest(search=SearchRequest(query="canary", project=a.project)),
         now=a.now,
     ),
-    "connections.milestones": lambda a: connections.milestones(caller=a.caller, project=a.project),
+    "queries.milestones": lambda a: milestones(caller=a.caller, project=a.project),
     "overview.overview": lambda a: overview.overview(caller=a.caller, project=a.project, now=a.now),
     "overview.tally": lambda a: overview.tally(caller=a.caller, project=a.project, now=a.now),
     "places.project": lambda a: project_of_teams(caller=a.caller, ref=a.project),
@@ -247,5 +247,7 @@ INTERNAL = {  # rows for actions inside a unit; what returns them is in the tabl
     "memories.lock_memory",
     "memories.matching",  # for exports, which are asked for as every other surface is
     "places.find_project",
+    "queries.delivery_log",  # of one session: tests/edges/api/test_injections.py
+    "queries.project_totals",  # sums: tests/edges/pages/test_connections.py
     "audit.page",  # ids of everything, for managers alone
 }

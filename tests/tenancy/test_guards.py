@@ -17,7 +17,7 @@ from accounts.errors import Forbidden, NotFound
 from accounts.models import Organization, User
 from frontend.consumers import same_origin
 from memory.index.actions import embedding
-from memory.injection.queries import connections
+from memory.injection.queries import milestones
 from memory.mcp import server
 from memory.mcp.app import _check_places
 from memory.mcp.tools import TOOLS
@@ -123,8 +123,8 @@ def test_milestones_tell_nothing_of_what_cannot_be_seen(
     create_project(caller=caller, slug="mine", name="Mine", now=now)
     stored(as_agent(caller), now, SONG, scope="personal", project="mine")
 
-    assert connections.milestones(caller=caller, project="mine").first_memory_at is not None
-    assert connections.milestones(caller=member_caller, project="mine").first_memory_at is None
+    assert milestones(caller=caller, project="mine").first_memory_at is not None
+    assert milestones(caller=member_caller, project="mine").first_memory_at is None
 
 
 def test_earlier_versions_stay_with_their_readers(

@@ -7,7 +7,7 @@ import pytest
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.errors import NotFound
-from memory.injection.queries import connections
+from memory.injection.queries import Milestones, milestones
 from memory.intake.actions.preview import preview
 from memory.intake.actions.remember import NewMemory, remember
 from memory.review.queries import overview
@@ -83,14 +83,14 @@ def test_project_of_another_organization_is_not_found(
             with pytest.raises(NotFound):
                 read(caller=other_caller, project="hidden", now=now)
         with pytest.raises(NotFound):
-            connections.milestones(caller=other_caller, project="hidden")
+            milestones(caller=other_caller, project="hidden")
 
 
 def test_milestones_know_nothing_of_another_organization(shops: None, other_caller: Caller) -> None:
     with entered(other_caller):
-        reached = connections.milestones(caller=other_caller, project="shop")
+        reached = milestones(caller=other_caller, project="shop")
 
-    assert reached == connections.Milestones(first_memory_at=None, last_given_at=None)
+    assert reached == Milestones(first_memory_at=None, last_given_at=None)
 
 
 def test_preview_shows_no_memory_of_another_organization(

@@ -17,7 +17,7 @@ from accounts import tenancy
 from accounts.caller import Caller, Role
 from accounts.errors import CairnError, NotFound
 from accounts.models import Organization
-from memory.injection.queries import connections
+from memory.injection import queries as injection_queries
 from memory.intake.actions.preview import preview
 from memory.records.queries import memories
 from memory.review.queries import overview
@@ -197,7 +197,7 @@ def test_a_memory_is_not_reached_through_its_link(ask: Callable[..., Any], world
 
 
 def test_every_read_path_is_in_the_table() -> None:
-    modules = (memories, overview, connections, places, audit)
+    modules = (memories, overview, injection_queries, places, audit)
     public = {name for module in modules for name in _asked_by_callers(module)}
     covered = {name.partition(" ")[0] for name in READS}
 

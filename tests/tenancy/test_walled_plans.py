@@ -10,7 +10,7 @@ from django.db import connection
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.sql.deliveries import Ear, Hearer, told_here, told_to
+from memory.injection.sql.deliveries import delivered_to_agent, delivered_to_person
 from memory.records.queries.views import visible
 from memory.search.actions import filter_values
 from memory.search.actions.filter_values import Narrowing
@@ -40,10 +40,8 @@ def test_a_list_looks_up_one_vector_a_row(caller: Caller) -> None:
 def test_who_was_told_what_is_looked_up_by_token_and_by_person(
     caller: Caller, now: datetime
 ) -> None:
-    hearer = Hearer(person=caller.user_id, token=uuid4(), since=now)
-
     with tenancy.unit():
-        plan = _plan(*_asked_of_whom_was_told(caller, hearer))
+        plan = _plan(*_asked_of_whom_was_told(caller, now))
 
     for index in ("memory_given_token", "memory_given_person", "memory_memory_pkey"):
         assert index in plan
@@ -57,12 +55,19 @@ def test_who_was_told_what_is_looked_up_by_token_and_by_person(
 def test_what_an_agent_was_told_is_looked_up_by_its_session_and_its_token(
     caller: Caller, now: datetime
 ) -> None:
-    ear = Ear(
-        sessions=(uuid4(),), agent="", token=uuid4(), since=now, compacted_at=None, is_anew=True
-    )  # fmt: skip
-
     with tenancy.unit():
-        asked = _asked(lambda: told_here(ear=ear, memory_ids=(uuid4(),)), of="memory_givenout")
+        asked = _asked(
+            lambda: delivered_to_agent(
+                sessions=(uuid4(),),
+                agent="",
+                token=uuid4(),
+                since=now,
+                compacted_at=None,
+                is_anew=True,
+                memory_ids=(uuid4(),),
+            ),
+            of="memory_givenout",
+        )
         plan = _plan(*asked)
 
     assert "Seq Scan on memory_givenout" not in plan
@@ -82,11 +87,20 @@ def test_what_stands_is_looked_up_among_what_stands(caller: Caller, now: datetim
     assert "Seq Scan on memory_memory " not in plan
 
 
-def _asked_of_whom_was_told(caller: Caller, hearer: Hearer) -> tuple[str, Any]:
+def _asked_of_whom_was_told(caller: Caller, now: datetime) -> tuple[str, Any]:
     """Return the statement that asks whom was told what, and its values."""
     sight = visibility.sight_of(caller=caller)
     return _asked(
-        lambda: told_to(hearer=hearer, sight=sight, model=None, vector=None, most=100),
+        lambda: delivered_to_person(
+            person=caller.user_id,
+            token=uuid4(),
+            since=now,
+            in_any_way=False,
+            sight=sight,
+            model=None,
+            vector=None,
+            most=100,
+        ),
         of="memory_givenout",
     )
 

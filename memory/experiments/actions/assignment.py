@@ -1,8 +1,8 @@
-"""The group of a session in a comparison: fixed when it could first be given something.
+"""The group of a session in an experiment, and what is withheld from it.
 
-It is stored with the session, so it stays whatever becomes of the shares or of the comparison. A
-session whose first moment came while nothing was compared takes no part in any comparison, because
-it may have been given memory already.
+The group is assigned when the session could first be given something, and stored with it, so it
+stays whatever becomes of the shares or of the experiment. A session that came to this while no
+experiment ran takes part in none, because it may have been given memories already.
 """
 
 from typing import Final
@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.utils.crypto import salted_hmac
 
-from memory.experiments import experiments
-from memory.experiments.experiments import Shares
+from memory.experiments import draws
+from memory.experiments.draws import Shares
 from memory.sessions.models import Session
 from memory.sessions.points import Group
 from teams.queries import experiments_in
@@ -20,45 +20,41 @@ SALT: Final = "cairn.experiments"
 APART: Final = "none"  # of a session that takes no part
 
 
-def group_of(*, row: Session) -> Group | None:
-    """Return the group of a session, and settle it where nobody has; None: none. In a unit."""
-    if not row.experiment_group:
-        here = Session.objects.filter(pk=row.pk)
-        here.filter(experiment_group="").update(experiment_group=_settled(row))
-        row.experiment_group = here.values_list("experiment_group", flat=True).get()
-    return None if row.experiment_group == APART else Group(row.experiment_group)
+def group_of(*, session: Session) -> Group | None:
+    """Return the group of a session, assigned now where it has none; None: none. In a unit."""
+    if not session.experiment_group:
+        found = experiments_in(project=session.project)
+        group = APART
+        if found.enabled:
+            group = draws.group(
+                key=_key(),
+                session=str(session.pk),
+                project=str(session.project_id),
+                shares=Shares(control=found.control_percent, passive=found.passive_percent),
+            ).value
+        row = Session.objects.filter(pk=session.pk)
+        row.filter(experiment_group="").update(experiment_group=group)
+        session.experiment_group = row.values_list("experiment_group", flat=True).get()
+    return None if session.experiment_group == APART else Group(session.experiment_group)
 
 
-def compared(*, row: Session) -> Group | None:
-    """Return the group that holds for a session now; None where nothing is compared. In a unit.
+def group_in_effect(*, session: Session) -> Group | None:
+    """Return the group that holds for a session now; None where no experiment runs. In a unit.
 
-    A comparison that is switched off takes nothing from anybody any more.
+    An experiment that is switched off withholds nothing from anybody any more.
     """
-    group = group_of(row=row)
-    return group if experiments_in(project=row.project).enabled else None
+    group = group_of(session=session)
+    return group if experiments_in(project=session.project).enabled else None
 
 
-def is_withheld(*, row: Session, memory_id: UUID) -> bool:
-    """Say whether a session goes without a memory, to see what it is worth (11.6). In a unit."""
-    return compared(row=row) is not None and experiments.is_withheld(
+def is_withheld(*, session: Session, memory_id: UUID) -> bool:
+    """Say whether a session goes without a memory, to see what it is worth. In a unit."""
+    return group_in_effect(session=session) is not None and draws.is_withheld(
         key=_key(),
         memory=str(memory_id),
-        session=str(row.pk),
-        percent=experiments_in(project=row.project).withheld_percent,
+        session=str(session.pk),
+        percent=experiments_in(project=session.project).withheld_percent,
     )
-
-
-def _settled(row: Session) -> str:
-    """Return the group that a session belongs to by the shares of now."""
-    found = experiments_in(project=row.project)
-    if not found.enabled:
-        return APART
-    return experiments.group(
-        key=_key(),
-        session=str(row.pk),
-        project=str(row.project_id),
-        shares=Shares(control=found.control_percent, passive=found.passive_percent),
-    ).value
 
 
 def _key() -> bytes:

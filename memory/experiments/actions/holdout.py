@@ -1,8 +1,8 @@
-"""Leave a memory out for some sessions, to see what it is worth.
+"""Withhold a memory from some sessions, to see what it is worth.
 
-Only what would have been given is left out, and that stands in the ledger as well, so that both
-sides were as much in need of it. What is left out once is not offered to that session again. What
-somebody pinned, and what the organization stands on, is given to everybody.
+Only what would have been delivered is withheld, and that is logged as well, so that both sides
+needed it as much. What is withheld once is not delivered to that session later. What somebody
+pinned, and constitutional memories, are delivered to everybody.
 """
 
 from collections.abc import Iterable
@@ -17,26 +17,24 @@ from memory.taxonomy import Governance
 
 
 def withhold(
-    *, row: Session, point: Point, views: Iterable[MemoryView], now: datetime
+    *, session: Session, point: Point, views: Iterable[MemoryView], now: datetime
 ) -> frozenset[UUID]:
-    """Return what a held session goes without of what it would be given; note it. In a unit."""
+    """Return what is withheld from a locked session of what it would be given; log it. In a
+    unit."""
     chosen = tuple(
         view.id
         for view in views
-        if not _is_for_all(view) and assignment.is_withheld(row=row, memory_id=view.id)
+        if not (view.pinned or view.governance <= Governance.CONSTITUTIONAL)
+        and assignment.is_withheld(session=session, memory_id=view.id)
     )
     GivenOut.all_rows.bulk_create(
-        GivenOut(memory_id=one, at=now, session_id=row.id, point=point.value, withheld=True)
+        GivenOut(memory_id=one, at=now, session_id=session.id, point=point.value, withheld=True)
         for one in chosen
     )
     return frozenset(chosen)
 
 
-def withheld_from(*, row: Session) -> frozenset[UUID]:
-    """Return what a session was already found to go without. In a unit."""
-    rows = GivenOut.all_rows.filter(session_id=row.id, withheld=True)
+def withheld_from(*, session: Session) -> frozenset[UUID]:
+    """Return what was withheld from a session before. In a unit."""
+    rows = GivenOut.all_rows.filter(session_id=session.id, withheld=True)
     return frozenset(rows.values_list("memory_id", flat=True))
-
-
-def _is_for_all(view: MemoryView) -> bool:
-    return view.pinned or view.governance <= Governance.CONSTITUTIONAL

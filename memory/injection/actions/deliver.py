@@ -1,28 +1,28 @@
-"""What is given back to an agent at a point of its session, and the ledger of it.
+"""Deliver memories to an agent at a point of its session.
 
-Whatever is given stands in the ledger with its tokens, in the same unit in which it was chosen and
-while the session is held, so nothing is given twice and the sums are those of the texts. What may
-be given is what its caller may see, of the session's project or of none; never what is tainted or
-waits for a person, and never one side of a contradiction alone.
+Whatever is delivered is logged with its tokens in the unit in which it was selected, while the
+session is locked, so nothing is delivered twice and the sums are those of the texts. Only what the
+caller may see is delivered, of the session's project or of none; never what is tainted or waits
+for a person, and never one side of a contradiction alone.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
 from memory.experiments.actions import holdout
-from memory.injection import choosing
+from memory.injection import selection
 from memory.injection.actions import delivery_log, policy
-from memory.injection.actions.recipient import Listener
-from memory.injection.choosing import Moment, Offer
+from memory.injection.actions.delivery_log import Recipient
+from memory.injection.selection import InjectionCandidate, SelectionContext
 from memory.records.queries import relations
 from memory.records.queries.views import MemoryView, views_of
 from memory.search import packing_blocks, packing_text
 from memory.search import packing_tokens as tokens
-from memory.search.actions import filter_values as narrowings
+from memory.search.actions import filter_values
 from memory.search.actions.filter_values import Narrowing
 from memory.search.actions.search import SearchAnswer
 from memory.search.graph_effect import GraphPart
@@ -33,52 +33,52 @@ from memory.sessions.points import OF_A_FILE, POINTS, Point
 from memory.taxonomy import MemoryType
 from teams import visibility
 
-LOOKED_AT: Final = 20  # memories of one file, ours
+FILE_MEMORIES_MOST: Final = 20  # of one file that are looked at; default, not measured
 BY_NAME: Final = 1  # of that very path, or of one that ends alike
-CERTAIN: Final = 1.0  # how relevant a memory is to the file that it names
+CERTAIN: Final = 1.0  # the relevance of a memory to the file or module that it names
 OPENING: Final = f"{NOTICE}\n"
-MOST: Final = max(row.tokens for row in POINTS.values())
+TOKENS_MOST: Final = max(row.tokens for row in POINTS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """A memory that was given and the tokens of the text that are its own."""
+class DeliveredMemory:
+    """A memory that was delivered and the tokens of the text that are its own."""
 
     memory: MemoryView
     tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenBack:
-    """The text for the agent and what it is made of; both empty: silence.
+class Delivery:
+    """The text for the agent and the memories in it; both empty: silence.
 
-    `heading_tokens` are those of what stands before its memories. `is_late`: there may have been
-    something to say, but whoever asked has left.
+    `heading_tokens` are those of text beside the memories. `is_late`: there may have been something
+    to deliver, but the program does not wait any more.
     """
 
     text: str = ""
-    given: tuple[Given, ...] = ()
+    memories: tuple[DeliveredMemory, ...] = ()
     heading_tokens: int = 0
     is_late: bool = False
 
     @property
     def tokens(self) -> int:
-        """The tokens of the text: the sum of those of its memories, and of what stands before."""
-        return self.heading_tokens + sum(one.tokens for one in self.given)
+        """The tokens of the text: those of its memories, and of the text beside them."""
+        return self.heading_tokens + sum(one.tokens for one in self.memories)
 
 
-SILENCE: Final = GivenBack()
-LATE: Final = GivenBack(is_late=True)
+SILENCE: Final = Delivery()
+LATE: Final = Delivery(is_late=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What may be given: memories by id, how relevant each is, and for which file.
+class CandidateSet:
+    """What may be delivered: memories by id, how relevant each is, and for which file.
 
-    `working` are files that are worked on: what is about them comes first. `heading` is a text that
-    stands before, `reserved` how many of the point's tokens it names to be spent elsewhere; `aside`
-    one that is never said alone. `most` tokens are given, where a point has more. `graph` is what
-    the graph did to the ranking, where a search found them.
+    `working` are files that are worked on: memories about them come first. `heading` is a text that
+    stands before the memories, `reserved` how many of the point's tokens the files that it names
+    take; `aside` a text that is never delivered alone. At most `tokens_most` tokens are delivered.
+    `graph` is what the graph did to the ranking, where a search found them.
     """
 
     views: Mapping[UUID, MemoryView]
@@ -88,34 +88,16 @@ class Found:
     heading: str = ""
     reserved: int = 0
     aside: str = ""
-    most: int = MOST
+    tokens_most: int = TOKENS_MOST
     graph: GraphPart | None = None
 
 
-NOTHING: Final = Found(views={}, relevance={}, files={})
+NO_CANDIDATES: Final = CandidateSet(views={}, relevance={}, files={})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chosen:
-    """What is given: blocks of memories, and what is said beside them.
-
-    `graph` is what the graph did to the ranking that the blocks come of.
-    """
-
-    heading: str
-    aside: str
-    blocks: tuple[Block, ...] = ()
-    graph: GraphPart | None = None
-
-    @property
-    def is_any(self) -> bool:
-        """Say whether there is anything to say."""
-        return bool(self.blocks or self.heading)
-
-
-def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Found:
-    """Return what a search found, as what may be given."""
-    return Found(
+def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> CandidateSet:
+    """Return what a search found as candidates."""
+    return CandidateSet(
         views={hit.memory.id: hit.memory for hit in answer.hits},
         relevance={hit.memory.id: hit.relevance for hit in answer.hits},
         files={},
@@ -124,13 +106,68 @@ def of_search(*, answer: SearchAnswer, working: Iterable[str] = ()) -> Found:
     )
 
 
-def together(*, found: Iterable[Found]) -> Found:
-    """Put together what was found in several ways; a memory is as relevant as the best of them."""
-    every = tuple(found)
+def of_memories(
+    *, caller: Caller, memory_ids: tuple[UUID, ...], relevance: float = CERTAIN, now: datetime
+) -> CandidateSet:
+    """Return memories that the caller may see as candidates, all as relevant. In a unit."""
+    sight = visibility.sight_of(caller=caller)
+    views = views_of(memory_ids=memory_ids, sight=sight, now=now) if memory_ids else {}
+    return CandidateSet(views=views, relevance=dict.fromkeys(views, relevance), files={})
+
+
+def of_modules(
+    *,
+    caller: Caller,
+    session: Session,
+    modules: tuple[str, ...],
+    types: Iterable[MemoryType],
+    limit: int,
+    now: datetime,
+) -> CandidateSet:
+    """Find memories of some types about some modules. In a unit."""
+    if not modules:
+        return NO_CANDIDATES
+    ids = lookups.of_modules(
+        modules=modules,
+        question=filter_values.question(caller=caller, narrowing=narrowing_of(session, types)),
+        limit=limit,
+        sight=visibility.sight_of(caller=caller),
+    )
+    return of_memories(caller=caller, memory_ids=ids, now=now)
+
+
+def of_files(
+    *, caller: Caller, session: Session, files: tuple[str, ...], now: datetime
+) -> CandidateSet:
+    """Find what warns of some files. In a unit."""
+    sight = visibility.sight_of(caller=caller)
+    question = filter_values.question(caller=caller, narrowing=narrowing_of(session, OF_A_FILE))
+    named: dict[UUID, str] = {}
+    about = lookups.about_files(
+        files=files, closeness=BY_NAME, question=question, limit=FILE_MEMORIES_MOST, sight=sight
+    )
+    for path, found in zip(files, about, strict=True):
+        named = {**{memory_id: path for memory_id, _ in found}, **named}
+    views = views_of(memory_ids=tuple(named), sight=sight, now=now) if named else {}
+    return CandidateSet(views=views, relevance=dict.fromkeys(views, CERTAIN), files=named)
+
+
+def narrowing_of(session: Session, types: Iterable[MemoryType] = ()) -> Narrowing:
+    """Return the filter of a session's project, and of some types."""
+    project = session.project
+    return Narrowing(
+        project=None if project is None else str(project.id),
+        types=tuple(sorted({type.value for type in types})),
+    )
+
+
+def merge(*, sets: Iterable[CandidateSet]) -> CandidateSet:
+    """Merge candidates of several origins; a memory is as relevant as the best of them."""
+    every = tuple(sets)
     relevance: dict[UUID, float] = {}
     for memory_id, value in (pair for one in every for pair in one.relevance.items()):
         relevance[memory_id] = max(value, relevance.get(memory_id, 0.0))
-    return Found(
+    return CandidateSet(
         views={memory_id: view for one in every for memory_id, view in one.views.items()},
         relevance=relevance,
         files={memory_id: path for one in every for memory_id, path in one.files.items()},
@@ -138,192 +175,173 @@ def together(*, found: Iterable[Found]) -> Found:
         heading="".join(one.heading for one in every),
         reserved=sum(one.reserved for one in every),
         aside="".join(one.aside for one in every),
-        most=min((one.most for one in every), default=MOST),
+        tokens_most=min((one.tokens_most for one in every), default=TOKENS_MOST),
         graph=next((one.graph for one in every if one.graph), None),
     )
 
 
-def about_files(*, caller: Caller, row: Session, files: tuple[str, ...], now: datetime) -> Found:
-    """Find what warns of some files. In a unit."""
-    sight = visibility.sight_of(caller=caller)
-    project = row.project
-    narrowing = Narrowing(
-        project=None if project is None else str(project.id),
-        types=tuple(sorted(type.value for type in OF_A_FILE)),
-    )
-    question = narrowings.question(caller=caller, narrowing=narrowing)
-    named: dict[UUID, str] = {}
-    about = lookups.about_files(
-        files=files, closeness=BY_NAME, question=question, limit=LOOKED_AT, sight=sight
-    )
-    for path, found in zip(files, about, strict=True):
-        named = {**{memory_id: path for memory_id, _ in found}, **named}
-    views = views_of(memory_ids=tuple(named), sight=sight, now=now) if named else {}
-    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files=named)
+def deliver(
+    *,
+    caller: Caller,
+    recipient: Recipient,
+    point: Point,
+    candidates: CandidateSet,
+    now: datetime,
+) -> Delivery:
+    """Select of the candidates, log what a locked session is given, and return it. In a unit.
 
-
-def give_back(
-    *, caller: Caller, listener: Listener, point: Point, found: Found, now: datetime
-) -> GivenBack:
-    """Choose of what was found, put it into the ledger of a held session, return it. In a unit.
-
-    Whoever has left by then is given nothing, and nothing is written down.
+    After the deadline nothing is delivered, and nothing is logged.
     """
-    row = listener.row
-    if not found.views and not found.heading:
+    session = recipient.session
+    if not candidates.views and not candidates.heading:
         return SILENCE
-    allowed = policy.of_session(caller=caller, row=row, point=point)
+    allowed = policy.policy_of_session(caller=caller, session=session, point=point)
     if not allowed.is_open:
         return SILENCE
-    moment = Moment(
+    context = SelectionContext(
         point=point,
         group=allowed.group,
         switches=allowed.switches,
-        told=delivery_log.told(
-            caller=caller, listener=listener, point=point, memory_ids=found.views
+        delivered=delivery_log.delivered_before(
+            caller=caller, recipient=recipient, point=point, memory_ids=candidates.views
         ),
-        working_files=found.working | frozenset(found.files.values()),
-        threshold=0.0,
+        working_files=candidates.working | frozenset(candidates.files.values()),
         confidence=allowed.confidence,
     )
-    chosen = choosing.choose(offers=offers(row=row, found=found), moment=moment)
-    budget = min(POINTS[point].tokens - found.reserved, found.most)
-    beside = _beside(found, budget)
-    most = budget - tokens.count(text=f"{beside.heading}{beside.aside}")
-    blocks = _within(_blocks(caller, tuple(offer.id for offer in chosen.offers), found), most=most)
-    if listener.deadline.is_past():
+    selected = selection.select(
+        candidates=injection_candidates(session=session, candidates=candidates), context=context
+    )
+    budget = min(POINTS[point].tokens - candidates.reserved, candidates.tokens_most)
+    room = budget - tokens.count(text=OPENING)  # the text beside memories: the heading first
+    heading = _fitting(candidates.heading, room)
+    beside = heading + _fitting(candidates.aside, room - tokens.count(text=heading))
+    most = budget - tokens.count(text=beside)
+    blocks = _blocks(caller, tuple(one.id for one in selected), candidates, most)
+    if recipient.deadline.is_past():
         return LATE
-    views = tuple(found.views[entry.memory_id] for block in blocks for entry in block.entries)
-    without = holdout.withhold(row=row, point=point, views=views, now=now)
-    if without:
-        rest = tuple(view.id for view in views if view.id not in without)
-        blocks = _within(_blocks(caller, rest, found), most=most)
-    given = replace(beside, blocks=blocks, graph=found.graph)
-    return _recorded(caller, listener, point, given, now) if given.is_any else SILENCE
+    ids = tuple(entry.memory_id for block in blocks for entry in block.entries)
+    withheld = holdout.withhold(
+        session=session, point=point, views=(candidates.views[one] for one in ids), now=now
+    )
+    if withheld:
+        rest = tuple(one for one in ids if one not in withheld)
+        blocks = _blocks(caller, rest, candidates, most)
+    if not blocks and not heading:
+        return SILENCE
+    return _log(caller, recipient, point, beside, blocks, candidates.graph, now)
 
 
-def joined(*, parts: Iterable[GivenBack]) -> GivenBack:
-    """Put into one answer what was given for it, each but the first to one that goes on."""
-    said = tuple(one for one in parts if one.text)
-    return GivenBack(
-        text="".join(one.text for one in said),
-        given=tuple(given for one in said for given in one.given),
-        heading_tokens=sum(one.heading_tokens for one in said),
+def join(*, deliveries: Iterable[Delivery]) -> Delivery:
+    """Put deliveries into one answer; each but the first was made as a continued one."""
+    parts = tuple(one for one in deliveries if one.text)
+    return Delivery(
+        text="".join(one.text for one in parts),
+        memories=tuple(memory for one in parts for memory in one.memories),
+        heading_tokens=sum(one.heading_tokens for one in parts),
     )
 
 
-def _beside(found: Found, budget: int) -> _Chosen:
-    """Return what is said beside memories, as far as it fits under the notice: the first first."""
-    room = budget - tokens.count(text=OPENING)
-    heading = _fitting(found.heading, room)
-    aside = _fitting(found.aside, room - tokens.count(text=heading))
-    return _Chosen(heading=heading, aside=aside)
+def injection_candidates(
+    *, session: Session, candidates: CandidateSet
+) -> tuple[InjectionCandidate, ...]:
+    """Return candidates as the selection sees them: of the session's project or of none, and
+    waiting for nobody's review."""
+    return tuple(
+        InjectionCandidate(
+            id=view.id,
+            type=MemoryType(view.type),
+            content=view.content,
+            files=(candidates.files[view.id],)
+            if view.id in candidates.files
+            else view.related_files,
+            confidence=view.effective_confidence,
+            relevance=candidates.relevance[view.id],
+            is_tainted=bool(view.taint_reason),
+        )
+        for view in candidates.views.values()
+        if not view.needs_review and view.project_id in {None, session.project_id}
+    )
 
 
 def _fitting(text: str, most: int) -> str:
+    """Return a text as a paragraph, empty where it has more tokens than there is room."""
     whole = f"\n{text.rstrip()}\n" if text else ""
     return whole if tokens.count(text=whole) <= most else ""
 
 
-def offers(*, row: Session, found: Found) -> tuple[Offer, ...]:
-    """Return what was found as the choice sees it: of the session's project, for nobody to look at
-    first."""
-    return tuple(
-        Offer(
-            id=view.id,
-            type=MemoryType(view.type),
-            content=view.content,
-            files=(found.files[view.id],) if view.id in found.files else view.related_files,
-            confidence=view.effective_confidence,
-            relevance=found.relevance[view.id],
-            is_tainted=bool(view.taint_reason),
-        )
-        for view in found.views.values()
-        if not view.needs_review and view.project_id in {None, row.project_id}
-    )
+def _blocks(
+    caller: Caller, memory_ids: tuple[UUID, ...], candidates: CandidateSet, most: int
+) -> tuple[Block, ...]:
+    """Return memories in their order as blocks that keep to the budget.
 
-
-def _blocks(caller: Caller, chosen: tuple[UUID, ...], found: Found) -> tuple[Block, ...]:
-    """Return what is chosen in its order, without what would be told from one side alone."""
+    A memory that contradicts one which is not delivered beside it is left out.
+    """
     sight = visibility.sight_of(caller=caller)
-    told = relations.contradicting(memory_ids=chosen, sight=sight)
+    contradictions = relations.contradicting(memory_ids=memory_ids, sight=sight)
     sides = {
-        memory_id: frozenset(one.memory_id for one in others) for memory_id, others in told.items()
+        memory_id: frozenset(one.memory_id for one in others)
+        for memory_id, others in contradictions.items()
     }
-    kept = _whole(chosen, sides)
-    made = packing_blocks.blocks_of(
-        ranked=tuple(_entry(found.views[memory_id], found) for memory_id in kept),
-        contradictions=sides,
-        others={},
-    )
-    return packing_text.by_file(blocks=made.blocks)
+    kept = memory_ids
+    while left := [one for one in kept if sides.get(one, frozenset()).difference(kept)]:
+        kept = tuple(one for one in kept if one not in left)
+    entries = tuple(_entry(candidates.views[one], candidates) for one in kept)
+    made = packing_blocks.blocks_of(ranked=entries, contradictions=sides, others={})
+    blocks = packing_text.by_file(blocks=made.blocks)
+    while blocks and tokens.count(text=packing_text.write(blocks=blocks)) > most:
+        blocks = blocks[:-1]
+    return blocks
 
 
-def _whole(chosen: tuple[UUID, ...], sides: Mapping[UUID, frozenset[UUID]]) -> tuple[UUID, ...]:
-    """Leave out each memory that contradicts one which is not given beside it."""
-    kept = chosen
-    while True:
-        among = frozenset(kept)
-        left = tuple(one for one in kept if sides.get(one, frozenset()) <= among)
-        if left == kept:
-            return kept
-        kept = left
-
-
-def _entry(view: MemoryView, found: Found) -> Entry:
+def _entry(view: MemoryView, candidates: CandidateSet) -> Entry:
     first = view.related_files[0] if view.related_files else ""
     return Entry(
         memory_id=view.id,
         type=view.type,
         content=view.content,
         citation=view.citation,
-        file=found.files.get(view.id, first),
+        file=candidates.files.get(view.id, first),
         verification=view.verification,
         needs_review=view.needs_review,
         own_type=view.own_type,
     )
 
 
-def _within(blocks: tuple[Block, ...], *, most: int) -> tuple[Block, ...]:
-    """Return the first blocks whose text keeps to the budget."""
-    kept = blocks
-    while kept and tokens.count(text=packing_text.write(blocks=kept)) > most:
-        kept = kept[:-1]
-    return kept
-
-
-def _recorded(
-    caller: Caller, listener: Listener, point: Point, chosen: _Chosen, now: datetime
-) -> GivenBack:
-    """Write down what is given, and return it; that all of it is data is said once an answer."""
-    opening = "" if listener.goes_on else OPENING
-    body = packing_text.write(blocks=chosen.blocks).removeprefix(OPENING)
-    text = f"{opening}{chosen.heading}{chosen.aside}{body}"
-    costs = _costs(chosen.blocks, opening)
-    ids = tuple(costs)
-    views = (
-        delivery_log.given_out(caller=caller, memory_ids=ids, graph=chosen.graph, now=now)
-        if ids
-        else {}
-    )
-    delivery_log.put_down(caller=caller, listener=listener, point=point, costs=costs, now=now)
-    back = GivenBack(
-        text=text,
-        given=tuple(Given(memory=views[one], tokens=cost) for one, cost in costs.items()),
-        heading_tokens=tokens.count(text=text) - sum(costs.values()),
-    )
-    delivery_log.put_down_heading(listener=listener, tokens=back.heading_tokens)
-    return back
-
-
-def _costs(blocks: tuple[Block, ...], opening: str) -> dict[UUID, int]:
-    """Return what each memory adds to the text; the opening of it counts to the first."""
-    costs: dict[UUID, int] = {}
+def _log(
+    caller: Caller,
+    recipient: Recipient,
+    point: Point,
+    beside: str,
+    blocks: tuple[Block, ...],
+    graph: GraphPart | None,
+    now: datetime,
+) -> Delivery:
+    """Log a delivery and return it; the notice that all of it is data stands once an answer."""
+    opening = "" if recipient.is_continued else OPENING
+    body = packing_text.write(blocks=blocks).removeprefix(OPENING)
+    text = f"{opening}{beside}{body}"
+    costs: dict[UUID, int] = {}  # what each memory adds; the opening counts to the first
     before = tokens.count(text=OPENING) - tokens.count(text=opening)
     for place, block in enumerate(blocks, start=1):
         through = tokens.count(text=packing_text.write(blocks=blocks[:place]))
-        for entry in block.entries:
-            costs[entry.memory_id] = 0
+        costs.update(dict.fromkeys((entry.memory_id for entry in block.entries), 0))
         costs[block.entries[0].memory_id] = through - before
         before = through
-    return costs
+    ids = tuple(costs)
+    views = (
+        delivery_log.read_and_count(caller=caller, memory_ids=ids, graph=graph, now=now)
+        if ids
+        else {}
+    )
+    delivery_log.record_deliveries(
+        caller=caller, recipient=recipient, point=point, costs=costs, now=now
+    )
+    heading_tokens = tokens.count(text=text) - sum(costs.values())
+    delivery_log.record_heading(recipient=recipient, tokens=heading_tokens)
+    return Delivery(
+        text=text,
+        memories=tuple(
+            DeliveredMemory(memory=views[one], tokens=cost) for one, cost in costs.items()
+        ),
+        heading_tokens=heading_tokens,
+    )

@@ -1,22 +1,24 @@
-"""The ledger of what sessions were given: what an agent has been told, and what it is told now.
+"""The delivery log: what each agent of a session was given, and which files were named to it.
 
-A row says which memory, to which agent of the session, at which point and for how many tokens; what
-was said beside memories is added up in the session itself. In the unit of what is given, while the
-session is held.
+A row says which memory, to which agent, at which point and for how many tokens; tokens of text
+beside memories are added up in the session. All of it in the unit of the delivery, while the
+session is locked.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, Min
 
 from accounts.caller import Caller
-from memory.injection.actions.recipient import Listener
-from memory.injection.queries import injections
-from memory.injection.sql import deliveries as ears
-from memory.injection.sql.deliveries import Ear
+from memory.injection import queries
+from memory.injection.session_start_rules import SuggestedFiles
+from memory.injection.sql import deliveries
+from memory.records.deadline import NEVER, Deadline
+from memory.records.models import Memory
 from memory.records.queries.views import MemoryView, give_out
 from memory.search.graph_effect import GraphPart
 from memory.sessions.actions import chain
@@ -24,87 +26,146 @@ from memory.sessions.models import GivenOut, Session
 from memory.sessions.points import Point
 from teams import visibility
 
+SUGGESTED_FILES_KEY: Final = "named"  # in a session's `observed`
+PATTERN_FILES: Final = ("always_read", "often_read")  # attributes of a delivered prefetch pattern
 
-def told(
-    *, caller: Caller, listener: Listener, point: Point, memory_ids: Iterable[UUID]
-) -> frozenset[UUID]:
-    """Return which of some memories an agent need not be told at a point. In a unit.
 
-    What its token got as an answer while the session ran counts as told to its first agent. Who has
-    forgotten what it was told is warned once more at the touch of a file, and at no other point.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipient:
+    """An agent of a locked session; `agent` is empty for the first one, whose session it is.
+
+    Each has a context of its own, so what one was given is news to another. `is_continued`: the
+    text stands behind another one in the same answer. Nothing is given after the deadline.
     """
-    row, forgot_at = listener.row, listener.compacted_at
+
+    session: Session
+    agent: str = ""
+    deadline: Deadline = NEVER
+    is_continued: bool = False
+
+    @property
+    def compacted_at(self) -> datetime | None:
+        """When its context was last compacted, None where it never was."""
+        return None if self.agent else self.session.compacted_at
+
+
+def delivered_before(
+    *, caller: Caller, recipient: Recipient, point: Point, memory_ids: Iterable[UUID]
+) -> frozenset[UUID]:
+    """Return which of some memories an agent need not be given at a point. In a unit.
+
+    Answers to searches of its token while the session ran count as given to its first agent. An
+    agent whose context was compacted is warned once more at the touch of a file, and nowhere else.
+    """
+    compacted_at = recipient.compacted_at
     is_anew = point is Point.TOOL_RESULT
-    carried = chain.carried(row=row)
-    ear = Ear(
-        sessions=(row.id, *carried.parts),
-        agent=listener.agent,
-        token=None if listener.agent else caller.token_id,
-        since=forgot_at if is_anew and forgot_at is not None else carried.opened_at,
-        compacted_at=forgot_at,
+    carried = chain.carried(row=recipient.session)
+    return deliveries.delivered_to_agent(
+        sessions=(recipient.session.id, *carried.parts),
+        agent=recipient.agent,
+        token=None if recipient.agent else caller.token_id,
+        since=compacted_at if is_anew and compacted_at is not None else carried.opened_at,
+        compacted_at=compacted_at,
         is_anew=is_anew,
+        memory_ids=tuple(memory_ids),
     )
-    return ears.told_here(ear=ear, memory_ids=tuple(memory_ids))
 
 
-def put_down(
+def record_deliveries(
     *,
     caller: Caller,
-    listener: Listener,
+    recipient: Recipient,
     point: Point,
     costs: Mapping[UUID, int],
     now: datetime,
 ) -> None:
-    """Write the rows of what is given, behind all that the session has stored by now. In a unit."""
+    """Store a row for each memory with its tokens, behind all that the session has stored by now.
+
+    In a unit.
+    """
     if not costs:
         return
-    reached = injections.reached(session_id=listener.row.id)
+    last_event, last_row = queries.last_stored(session_id=recipient.session.id)
     GivenOut.objects.bulk_create(
         GivenOut(
             person=caller.user_id,
             token=caller.token_id,
             memory_id=memory_id,
             at=now,
-            session_id=listener.row.id,
+            session_id=recipient.session.id,
             point=point.value,
             tokens=cost,
-            after_event=reached.event,
-            after_row=reached.row,
-            agent=listener.agent,
-            compacted_at=listener.compacted_at,
+            after_event=last_event,
+            after_row=last_row,
+            agent=recipient.agent,
+            compacted_at=recipient.compacted_at,
         )
         for memory_id, cost in costs.items()
     )
 
 
-def put_down_heading(*, listener: Listener, tokens: int) -> None:
-    """Add what was told beside memories to the sum of a held session. In a unit."""
+def record_heading(*, recipient: Recipient, tokens: int) -> None:
+    """Add the tokens of text beside memories to those of a locked session. In a unit."""
     if tokens:
-        mine = Session.objects.filter(pk=listener.row.pk)
-        mine.update(heading_tokens=F("heading_tokens") + tokens)
+        rows = Session.objects.filter(pk=recipient.session.pk)
+        rows.update(heading_tokens=F("heading_tokens") + tokens)
 
 
-def given_out(
+def read_and_count(
     *, caller: Caller, memory_ids: tuple[UUID, ...], graph: GraphPart | None, now: datetime
 ) -> Mapping[UUID, MemoryView]:
-    """Read memories that are given, and count that they were. In a unit.
+    """Read memories that are delivered, and count the access. In a unit.
 
-    The log is not told the token: it stands in the ledger, with which of its agents was told.
+    The access log gets no token: the delivery log has it, with the agent of the session.
     """
     sight = replace(visibility.sight_of(caller=caller), token=None)
     return give_out(memory_ids=memory_ids, sight=sight, now=now, graph=graph)
 
 
-def note(
-    *, caller: Caller, listener: Listener, point: Point, ids: tuple[UUID, ...], now: datetime
+def record_sources(
+    *,
+    caller: Caller,
+    recipient: Recipient,
+    point: Point,
+    memory_ids: tuple[UUID, ...],
+    now: datetime,
 ) -> None:
-    """Put what something told rests on into the ledger of a held session, for no tokens of its own.
-
-    What stands there already is left as it is. In a unit.
-    """
-    of_all = chain.all_of(row=listener.row)
-    told = injections.told_in(session_ids=of_all, agent=listener.agent)
-    new = tuple(one for one in dict.fromkeys(ids) if one not in told)
-    views = given_out(caller=caller, memory_ids=new, graph=None, now=now)
+    """Store what a delivered text rests on, without tokens; what is logged already stays. In a
+    unit."""
+    logged = queries.logged_memories(
+        session_ids=chain.all_of(row=recipient.session), agent=recipient.agent
+    )
+    new = tuple(one for one in dict.fromkeys(memory_ids) if one not in logged)
+    views = read_and_count(caller=caller, memory_ids=new, graph=None, now=now)
     costs = dict.fromkeys(views, 0)
-    put_down(caller=caller, listener=listener, point=point, costs=costs, now=now)
+    record_deliveries(caller=caller, recipient=recipient, point=point, costs=costs, now=now)
+
+
+def record_suggested_files(*, session: Session, paths: Iterable[str]) -> None:
+    """Note on a locked session which files its plan names; the first time counts. In a unit."""
+    observed = session.observed or {}
+    last_event, _ = queries.last_stored(session_id=session.id)
+    suggested = {**dict.fromkeys(paths, last_event), **observed.get(SUGGESTED_FILES_KEY, {})}
+    session.observed = {**observed, SUGGESTED_FILES_KEY: suggested}
+    session.save(update_fields=["observed"])
+
+
+def suggested_files(*, session: Session) -> SuggestedFiles:
+    """Return by file the last event of a session before it was suggested. In a unit.
+
+    Files of the plan at its beginning, and those of memories in its delivery log.
+    """
+    logged = GivenOut.objects.filter(session_id=session.id, after_event__isnull=False).order_by()
+    firsts = logged.values_list("memory_id").annotate(first=Min("after_event"))
+    after: dict[UUID, int] = dict(firsts)  # of several agents, and of one that was compacted
+    rows = Memory.objects.filter(pk__in=after).order_by()
+    found: dict[str, int] = dict((session.observed or {}).get(SUGGESTED_FILES_KEY, {}))
+    for memory_id, files, attributes in rows.values_list("id", "related_files", "attributes"):
+        for path in (*files, *_pattern_files(attributes)):
+            found[path] = min(found.get(path, after[memory_id]), after[memory_id])
+    return found
+
+
+def _pattern_files(attributes: Mapping[str, Any]) -> Iterable[str]:
+    lists = (attributes.get(name) or () for name in PATTERN_FILES)
+    return (path for paths in lists for path in paths if isinstance(path, str))

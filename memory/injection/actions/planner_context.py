@@ -1,9 +1,7 @@
-"""What a planner is told before work begins, and what it implies for the plan.
+"""What a planner is given before work begins, and what it implies for the plan.
 
-Memories of the modules of a task, and what a search for the task finds: calibrations multiply the
-estimate, dead ends are constraints, causal dependencies widen the scope; outcomes and recipes are
-told as they are. A plan that is worth it has a checklist. Only what may be given to the session
-counts for any of it.
+Memories of the modules of a task, and what a search for the task finds. Only what may be delivered
+to the session counts for the implications, and a complex plan has a checklist.
 """
 
 from collections.abc import Mapping
@@ -17,16 +15,12 @@ from accounts.caller import Caller
 from memory.experiments.actions import holdout
 from memory.injection import planner
 from memory.injection.actions import deliver, delivery_log, policy
-from memory.injection.actions.deliver import CERTAIN, NOTHING, SILENCE, Found, GivenBack
-from memory.injection.actions.recipient import Listener
-from memory.injection.planner import Known, PlannerContext
+from memory.injection.actions.deliver import SILENCE, CandidateSet, Delivery
+from memory.injection.actions.delivery_log import Recipient
+from memory.injection.planner import PlanImplications, PlannerMemory
 from memory.records.queries import relations
-from memory.records.queries.views import views_of
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
 from memory.search.actions.request import SearchRequest
 from memory.search.actions.search import search
-from memory.search.sql import lookups
 from memory.sessions.actions.append_turns import hold_own
 from memory.sessions.models import Session
 from memory.sessions.points import Point
@@ -34,24 +28,24 @@ from memory.taxonomy import MemoryType
 from memory.text.text import normalized
 from teams import trust, visibility
 
-TYPES: Final = (*planner.LINES_MOST, *planner.CHECKED)
-OF_MODULES: Final = 60  # memories of the modules, ours
-OF_TASK: Final = 24  # results of the search, ours
-IN_SCOPE_MOST: Final = 12  # files that are named, ours
+TYPES: Final = frozenset((*planner.CITED_MOST, *planner.CHECKED))
+MODULE_MEMORIES_MOST: Final = 60  # memories of the modules; default, not measured
+RESULTS_MOST: Final = 24  # of the search; default
+FILES_MOST: Final = 12  # files that are named as also in scope; default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """A task: its words with the filters of a search, modules, files, and planned steps."""
+class PlannedTask:
+    """A task: its search with filters, modules, files, and planned steps."""
 
-    wanted: SearchRequest
+    task: SearchRequest
     modules: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     estimate: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class PlanAdvice:
     """What memory implies for a plan; `step_limit` None where nobody said how long it is.
 
     `checklist` are memories of the text in the order to check them, empty for a simple plan.
@@ -65,119 +59,114 @@ class Advice:
     checklist: tuple[UUID, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What is given to a planner, and what follows from it."""
-
-    back: GivenBack = SILENCE
-    advice: Advice = Advice()
-
-
-def plan(*, caller: Caller, session_id: UUID, task: Task, now: datetime) -> Planned:
-    """Return what a planner is told about a task.
+def advise_planner(
+    *, caller: Caller, session_id: UUID, planned: PlannedTask, now: datetime
+) -> tuple[Delivery, PlanAdvice]:
+    """Return what a planner is given about a task, and what follows from it.
 
     Raises NotFound, InvalidInput, and Forbidden for a session that somebody else opened.
     """
     with tenancy.unit():
-        row = hold_own(caller=caller, session_id=session_id)
-        if not policy.of_session(caller=caller, row=row, point=Point.PLANNER).is_open:
-            return Planned()
-        of_modules = _of_modules(caller, row, task.modules, now)
+        session = hold_own(caller=caller, session_id=session_id)
+        if not policy.is_open(caller=caller, session=session, point=Point.PLANNER):
+            return SILENCE, PlanAdvice()
+        on_modules = deliver.of_modules(
+            caller=caller,
+            session=session,
+            modules=planned.modules,
+            types=TYPES,
+            limit=MODULE_MEMORIES_MOST,
+            now=now,
+        )
+        narrowing = deliver.narrowing_of(session, TYPES)
     request = replace(
-        task.wanted,
-        project=None if row.project is None else str(row.project.id),
-        types=tuple(type.value for type in dict.fromkeys(TYPES)),
-        limit=OF_TASK,
+        planned.task,
+        project=narrowing.project,
+        types=narrowing.types,
+        limit=RESULTS_MOST,
         is_noted=False,
     )
     answer = search(caller=caller, request=request, now=now)
-    found = deliver.together(
-        found=(of_modules, deliver.of_search(answer=answer, working=task.files))
-    )
+    found = deliver.of_search(answer=answer, working=planned.files)
+    candidates = deliver.merge(sets=(on_modules, found))
     with tenancy.unit():
-        row = hold_own(caller=caller, session_id=session_id)
-        return _planned(caller, row, task, found, now)
+        session = hold_own(caller=caller, session_id=session_id)
+        return _deliver_advice(caller, session, planned, candidates, now)
 
 
-def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:
-    """Find what is known of some modules, of the types that a planner asks for. In a unit."""
-    if not modules:
-        return NOTHING
-    narrowing = Narrowing(
-        project=None if row.project is None else str(row.project.id),
-        types=tuple(type.value for type in dict.fromkeys(TYPES)),
-    )
-    sight = visibility.sight_of(caller=caller)
-    ids = lookups.of_modules(
-        modules=modules,
-        question=narrowings.question(caller=caller, narrowing=narrowing),
-        limit=OF_MODULES,
-        sight=sight,
-    )
-    views = views_of(memory_ids=ids, sight=sight, now=now)
-    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files={})
-
-
-def _planned(caller: Caller, row: Session, task: Task, found: Found, now: datetime) -> Planned:
-    """Draw the conclusions, and give what they rest on. In a unit."""
-    estimate = task.estimate or len(row.plan or ()) or None
-    known, drawn = _drawn(caller, row, replace(task, estimate=estimate), found, now)
-    advice = Advice(
-        calibration=drawn.calibration,
+def _deliver_advice(
+    caller: Caller, session: Session, planned: PlannedTask, candidates: CandidateSet, now: datetime
+) -> tuple[Delivery, PlanAdvice]:
+    """Draw the conclusions, and deliver what they rest on. In a unit."""
+    estimate = planned.estimate or len(session.plan or ()) or None
+    files = frozenset(planned.files)
+    memories, implied = _implications(caller, session, estimate or 1, files, candidates, now)
+    advice = PlanAdvice(
+        calibration=implied.calibration,
         planned_steps=estimate,
-        step_limit=drawn.estimate if estimate else None,
-        also_in_scope=drawn.also_in_scope[:IN_SCOPE_MOST],
-        rests_on=drawn.cited,
+        step_limit=implied.step_limit if estimate else None,
+        also_in_scope=implied.also_in_scope[:FILES_MOST],
+        rests_on=implied.cited,
     )
-    headed = replace(found, heading=_told(advice))
-    listener, point, ids = Listener(row=row), Point.PLANNER, advice.rests_on
-    back = deliver.give_back(caller=caller, listener=listener, point=point, found=headed, now=now)
-    delivery_log.note(caller=caller, listener=listener, point=point, ids=ids, now=now)
-    given = {one.memory.id for one in back.given}
-    is_complex = planner.is_complex(steps=estimate or 0, modules=len(task.modules))
-    checks = planner.checklist(known=(one for one in known if one.id in given))
-    checklist = tuple(one.id for one in checks) if is_complex else ()
-    return Planned(back=back, advice=replace(advice, checklist=checklist))
+    recipient, point = Recipient(session=session), Point.PLANNER
+    delivery = deliver.deliver(
+        caller=caller,
+        recipient=recipient,
+        point=point,
+        candidates=replace(candidates, heading=_advice_text(advice)),
+        now=now,
+    )
+    delivery_log.record_sources(
+        caller=caller, recipient=recipient, point=point, memory_ids=advice.rests_on, now=now
+    )
+    if planner.is_complex(steps=estimate or 0, modules=len(planned.modules)):
+        given = {one.memory.id for one in delivery.memories}
+        checks = planner.checklist(memories=(one for one in memories if one.id in given))
+        advice = replace(advice, checklist=tuple(one.id for one in checks))
+    return delivery, advice
 
 
-def _drawn(
-    caller: Caller, row: Session, task: Task, found: Found, now: datetime
-) -> tuple[tuple[Known, ...], PlannerContext]:
+def _implications(
+    caller: Caller,
+    session: Session,
+    estimate: int,
+    files: frozenset[str],
+    candidates: CandidateSet,
+    now: datetime,
+) -> tuple[tuple[PlannerMemory, ...], PlanImplications]:
     """Draw conclusions without what is withheld from the session, and note that. In a unit."""
-    left = holdout.withheld_from(row=row)
-    known = tuple(one for one in _known(caller, row, found) if one.id not in left)
+    withheld = holdout.withheld_from(session=session)
+    memories = tuple(one for one in _usable(caller, session, candidates) if one.id not in withheld)
     while True:
-        drawn = planner.context(
-            known=known, estimate=task.estimate or 1, files=frozenset(task.files)
-        )
-        cited = (found.views[one] for one in drawn.cited)
-        left = holdout.withhold(row=row, point=Point.PLANNER, views=cited, now=now)
-        if not left:
-            return known, drawn
-        known = tuple(one for one in known if one.id not in left)
+        implied = planner.plan_implications(memories=memories, estimate=estimate, files=files)
+        cited = (candidates.views[one] for one in implied.cited)
+        withheld = holdout.withhold(session=session, point=Point.PLANNER, views=cited, now=now)
+        if not withheld:
+            return memories, implied
+        memories = tuple(one for one in memories if one.id not in withheld)
 
 
-def _known(caller: Caller, row: Session, found: Found) -> tuple[Known, ...]:
-    """Return what may be given to a session and contradicts nothing. In a unit."""
-    allowed = policy.of_session(caller=caller, row=row, point=Point.PLANNER)
-    offers = deliver.offers(row=row, found=found)
+def _usable(
+    caller: Caller, session: Session, candidates: CandidateSet
+) -> tuple[PlannerMemory, ...]:
+    """Return what may be delivered to a session and contradicts nothing. In a unit."""
+    allowed = policy.policy_of_session(caller=caller, session=session, point=Point.PLANNER)
     sure = {
         one.id
-        for one in offers
+        for one in deliver.injection_candidates(session=session, candidates=candidates)
         if not one.is_tainted and trust.is_sure(confidence=one.confidence, least=allowed.confidence)
     }
     sight = visibility.sight_of(caller=caller)
     disputed = relations.contradicting(memory_ids=tuple(sorted(sure)), sight=sight)
     return tuple(
-        Known(
+        PlannerMemory(
             id=view.id,
             type=MemoryType(view.type),
-            content=view.content,
             confidence=view.effective_confidence,
             files=view.related_files,
             **_measured(view.attributes),
         )
-        for view in found.views.values()
+        for view in candidates.views.values()
         if view.id in sure and not disputed.get(view.id)
     )
 
@@ -191,7 +180,7 @@ def _measured(attributes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _told(advice: Advice) -> str:
+def _advice_text(advice: PlanAdvice) -> str:
     """Write what memory implies as text that stands before memories; empty for nothing."""
     lines: list[str] = []
     if advice.calibration is not None:

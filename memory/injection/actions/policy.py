@@ -1,8 +1,7 @@
-"""Whether anything may be given back at a point, and how sure it must be: decided here alone.
+"""Whether anything may be delivered at a point, and how sure it must be: decided here alone.
 
-Every way in which memory comes back to an agent by itself asks this first and keeps to it: what
-somebody paused or switched off stays off, whatever else holds. What an agent searches for is not
-asked here.
+Every delivery that nobody asked for checks this first: what somebody paused or switched off stays
+off, whatever else holds. Searches of agents are not checked here.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.queries import trust_levels
 from memory.experiments.actions import assignment
-from memory.injection.steps import Trigger
+from memory.injection.selection import Trigger
 from memory.sessions import points
 from memory.sessions.models import Session
 from memory.sessions.points import Group, Point, Switches
@@ -21,14 +20,14 @@ from teams.models import Project
 from teams.queries import Hook, hooks_in, is_paused
 from teams.trust import level_row
 
-HOOKS: Final[Mapping[Point, Hook]] = {
+POINT_HOOKS: Final[Mapping[Point, Hook]] = {
     Point.SYSTEM_PROMPT: Hook.BRIEF,
     Point.FIRST_MESSAGE: Hook.PREFETCH,
     Point.TOOL_RESULT: Hook.WARNINGS,
     Point.STEP: Hook.STEP,
     Point.PLANNER: Hook.PLANNER,
 }
-TRIGGERS: Final[Mapping[Trigger, Hook]] = {
+TRIGGER_HOOKS: Final[Mapping[Trigger, Hook]] = {
     Trigger.FILE_TOUCHED: Hook.WARNINGS,
     Trigger.RECORDED: Hook.STEP_RECORDED,
     Trigger.SEARCHED: Hook.STEP_SEARCHED,
@@ -36,15 +35,7 @@ TRIGGERS: Final[Mapping[Trigger, Hook]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where something would be given: a project, or none; its session, where there is one."""
-
-    project: Project | None
-    row: Session | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class InjectionPolicy:
     """What holds at a point: switches, group of the session, least effective confidence."""
 
     point: Point
@@ -55,42 +46,45 @@ class Allowance:
 
     @property
     def is_open(self) -> bool:
-        """Say whether anything may be given at all."""
+        """Say whether anything may be delivered at all."""
         return points.is_open(point=self.point, switches=self.switches, group=self.group)
 
 
-def of_session(*, caller: Caller, row: Session, point: Point) -> Allowance:
+def policy_of_session(*, caller: Caller, session: Session, point: Point) -> InjectionPolicy:
     """Return what holds for a session at a point, read once in a unit. In a unit."""
     memo = tenancy.memo()
-    key = (Allowance, caller.user_id, caller.token_id, caller.role, row.pk, point)
+    key = (InjectionPolicy, caller.user_id, caller.token_id, caller.role, session.pk, point)
     if key not in memo:
-        place = Place(project=row.project, row=row)
-        memo[key] = allowance(caller=caller, place=place, point=point)
-    found: Allowance = memo[key]
+        memo[key] = policy_of(caller=caller, project=session.project, session=session, point=point)
+    found: InjectionPolicy = memo[key]
     return found
 
 
-def allowance(*, caller: Caller, place: Place, point: Point) -> Allowance:
-    """Return what holds for a caller at a point. In a unit."""
-    on = hooks_in(project=place.project)
-    project_id = None if place.project is None else place.project.id
-    level = trust_levels.level_of(caller=caller, project_id=project_id)
+def is_open(*, caller: Caller, session: Session, point: Point) -> bool:
+    """Say whether anything may be delivered to a session at a point. In a unit."""
+    return policy_of_session(caller=caller, session=session, point=point).is_open
+
+
+def policy_of(
+    *, caller: Caller, project: Project | None, session: Session | None = None, point: Point
+) -> InjectionPolicy:
+    """Return what holds for a caller in a project, and in a session of it. In a unit.
+
+    The group of the session is assigned where something could be delivered.
+    """
+    on = hooks_in(project=project)
+    level = trust_levels.level_of(caller=caller, project_id=None if project is None else project.id)
     switches = Switches(
-        off=frozenset(one for one, hook in HOOKS.items() if not on[hook]),
-        paused=is_paused(project=place.project, token_id=caller.token_id, user_id=caller.user_id),
+        off=frozenset(one for one, hook in POINT_HOOKS.items() if not on[hook]),
+        paused=is_paused(project=project, token_id=caller.token_id, user_id=caller.user_id),
         experiments=False,
     )
-    group = _group(place, point, switches)
-    return Allowance(
+    could = points.is_open(point=point, switches=switches, group=Group.FULL)
+    group = assignment.group_in_effect(session=session) if could and session is not None else None
+    return InjectionPolicy(
         point=point,
         switches=replace(switches, experiments=group is not None),
         group=group or Group.FULL,
         confidence=level_row(level=level).injects_from_confidence,
-        triggers=frozenset(one for one, hook in TRIGGERS.items() if on[hook]),
+        triggers=frozenset(one for one, hook in TRIGGER_HOOKS.items() if on[hook]),
     )
-
-
-def _group(place: Place, point: Point, switches: Switches) -> Group | None:
-    """Return the session's group; it is settled where something could be given. In a unit."""
-    is_open = points.is_open(point=point, switches=switches, group=Group.FULL)
-    return assignment.compared(row=place.row) if is_open and place.row is not None else None

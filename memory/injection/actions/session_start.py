@@ -1,98 +1,220 @@
-"""What work begins with: what was left unfinished, and the files to have at hand.
+"""What work begins with: what was left unfinished, and the files to read first.
 
-Said once a session, and again only to one that ended and goes on. The plan of files and the work
-that was left are told in words before what is remembered of such work.
+Delivered once a session, and again only to one that ended and goes on. Both stand as text before
+the memories of such work.
+
+Work goes on in the same session, in its thread or its unit of work; on its branch or in its folder
+only where the same person opened both. A session that still runs left nothing. Work that followed
+external content is offered to nobody else; its own person is given only the files of it. The plan
+of files rests on what sessions that the caller may see have read.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import Q
+
 from accounts.caller import Caller
-from memory.injection.actions import deliver, prefetch, resume, suggested_files
-from memory.injection.actions.deliver import (
-    CERTAIN,
-    MOST,
-    NOTHING,
-    OPENING,
-    SILENCE,
-    Found,
-    GivenBack,
+from memory.injection.actions import deliver, delivery_log
+from memory.injection.actions.deliver import NO_CANDIDATES, OPENING, Delivery
+from memory.injection.actions.delivery_log import Recipient
+from memory.injection.session_start_rules import (
+    FilePlan,
+    ModuleHistory,
+    WorkState,
+    plan_files,
+    work_state,
 )
-from memory.injection.actions.recipient import Listener
-from memory.injection.actions.resume import Unfinished
-from memory.injection.prefetch_rules import Plan
-from memory.records.queries.views import views_of
+from memory.observer import statistics
+from memory.observer.statistics import FileRow, ModuleRow
 from memory.search import packing_tokens as tokens
-from memory.search.actions import filter_values as narrowings
-from memory.search.actions.filter_values import Narrowing
-from memory.search.sql import lookups
+from memory.sessions import file_paths
+from memory.sessions.actions import chain, scratchpads
+from memory.sessions.actions.session_upkeep import IDLE_MINUTES
 from memory.sessions.models import Session
 from memory.sessions.points import POINTS, Point
+from memory.sessions.queries import sessions
+from memory.statistics import counters
+from memory.statistics import queries as sums
+from memory.statistics.counters import Kind
+from memory.statistics.queries import Sums, Which
+from memory.text.text import normalized
 from teams import visibility
 
-OF_MODULES: Final = 20  # memories of the modules, ours
+MODULE_MEMORIES_MOST: Final = 20  # memories of the modules; default, not measured
+MODULES_MOST: Final = 5  # of a task, the first; default
+LONGEST_TEXT: Final = 400  # characters of a task or an error that is delivered; default
+OFTEN: Final = {True: "nearly every session", False: "most sessions"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """Work that begins: its modules, what was left of it, and how many tokens are free for it."""
+class UnfinishedWork:
+    """Where unfinished work stopped, and when and on which branch that was."""
 
-    modules: tuple[str, ...]
-    left: Unfinished | None
-    most: int = MOST
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """What is given, and the plan that is in it."""
-
-    back: GivenBack = SILENCE
-    plan: Plan | None = None
+    state: WorkState
+    branch: str
+    at: datetime
 
 
-def was_told(*, row: Session) -> bool:
+def had_start(*, session: Session) -> bool:
     """Say whether a session had its first message; one that ended and goes on has another."""
-    at = row.prefetched_at
-    return at is not None and (row.ended_at is None or row.ended_at <= at)
+    at = session.prefetched_at
+    return at is not None and (session.ended_at is None or session.ended_at <= at)
 
 
-def begin(*, caller: Caller, listener: Listener, work: Work, now: datetime) -> Begun:
-    """Give a held session what its work begins with. In a unit."""
-    row = listener.row
-    plan = prefetch.plan(caller=caller, row=row, modules=work.modules)
-    left = resume.told(left=work.left) if work.left else ""
-    room = min(POINTS[Point.FIRST_MESSAGE].tokens - plan.tokens, work.most)
-    files = prefetch.told(plan=plan)
-    said = replace(
-        NOTHING,
-        heading=_first_that_fits((f"{left}{files}", left, files), room),
-        reserved=plan.tokens,
-        most=work.most,
+def deliver_start(
+    *,
+    caller: Caller,
+    recipient: Recipient,
+    modules: tuple[str, ...],
+    unfinished: UnfinishedWork | None,
+    tokens_most: int = deliver.TOKENS_MOST,
+    now: datetime,
+) -> tuple[Delivery, FilePlan]:
+    """Deliver to a locked session what its work begins with; return it with the plan in it. In a
+    unit."""
+    session, point = recipient.session, Point.FIRST_MESSAGE
+    plan = _file_plan(caller, session, modules)
+    work, files = unfinished_text(unfinished) if unfinished else "", _plan_text(plan)
+    room = min(POINTS[point].tokens - plan.tokens, tokens_most) - tokens.count(text=OPENING) - 1
+    texts = (one for one in (f"{work}{files}", work, files) if one)
+    heading = next((one for one in texts if tokens.count(text=one) <= room), "")
+    known = deliver.of_modules(
+        caller=caller,
+        session=session,
+        modules=modules,
+        types=POINTS[point].types,
+        limit=MODULE_MEMORIES_MOST,
+        now=now,
     )
-    found = deliver.together(found=(_of_modules(caller, row, work.modules, now), said))
-    back = deliver.give_back(
-        caller=caller, listener=listener, point=Point.FIRST_MESSAGE, found=found, now=now
+    start = replace(NO_CANDIDATES, heading=heading, reserved=plan.tokens, tokens_most=tokens_most)
+    delivery = deliver.deliver(
+        caller=caller,
+        recipient=recipient,
+        point=point,
+        candidates=deliver.merge(sets=(known, start)),
+        now=now,
     )
-    if not back.is_late and (back.text or plan.files or work.left):
-        row.prefetched_at = now
-        row.save(update_fields=["prefetched_at"])
-        suggested_files.note(row=row, paths=(one.path for one in plan.files))
-    return Begun(back=back, plan=plan)
+    if not delivery.is_late and (delivery.text or plan.files or unfinished):
+        session.prefetched_at = now
+        session.save(update_fields=["prefetched_at"])
+        paths = (one.path for one in plan.files)
+        delivery_log.record_suggested_files(session=session, paths=paths)
+    return delivery, plan
 
 
-def _first_that_fits(texts: Iterable[str], most: int) -> str:
-    room = most - tokens.count(text=OPENING) - 1  # the line between them
-    return next((one for one in texts if one and tokens.count(text=one) <= room), "")
+def modules_of(*, named: tuple[str, ...] = (), files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the modules of a task: those it names, then those of the files it works on."""
+    clean = (one.strip().strip("/") for one in named)
+    touched = (
+        file_paths.module(path=path) for path in files if not file_paths.is_outside(path=path)
+    )
+    return tuple(dict.fromkeys(one for one in (*clean, *touched) if one))[:MODULES_MOST]
 
 
-def _of_modules(caller: Caller, row: Session, modules: tuple[str, ...], now: datetime) -> Found:
-    """Find the patterns and states of work that are known of some modules. In a unit."""
-    types = tuple(sorted(type.value for type in POINTS[Point.FIRST_MESSAGE].types))
-    project = None if row.project is None else str(row.project.id)
-    sight = visibility.sight_of(caller=caller)
-    question = narrowings.question(caller=caller, narrowing=Narrowing(project=project, types=types))
-    ids = lookups.of_modules(modules=modules, question=question, limit=OF_MODULES, sight=sight)
-    views = views_of(memory_ids=ids, sight=sight, now=now)
-    return Found(views=views, relevance=dict.fromkeys(views, CERTAIN), files={})
+def unfinished_work(*, caller: Caller, session: Session, is_new: bool) -> UnfinishedWork | None:
+    """Return what was left unfinished where a session goes on; None for nothing. In a unit.
+
+    Of a session itself what it left counts, unless it is new or has no events. `is_new`: a program
+    has just begun to report it; its own work counts only where it had ended and goes on.
+    """
+    is_own_work = session.ended_at is not None if is_new else bool(session.events)
+    before = session if is_own_work else _session_before(caller, session)
+    if before is None:
+        return None
+    scratchpad = scratchpads.settled(opened=scratchpads.read(row=before))
+    state = work_state(scratchpad=scratchpad)
+    if state is None:
+        return None
+    if scratchpad.taint is not None:
+        if not sessions.is_own(caller=caller, row=before):
+            return None
+        state = replace(state, task="", last_error="")
+    return UnfinishedWork(state=state, branch=before.branch, at=before.active_at)
+
+
+def unfinished_text(work: UnfinishedWork) -> str:
+    """Write unfinished work as text that stands before memories."""
+    state = work.state
+    where = f" on the branch {normalized(text=work.branch)}" if work.branch else ""
+    lines = [f"Work left unfinished{where}, {work.at:%Y-%m-%d %H:%M} UTC, at step {state.step}:"]
+    if state.task:
+        lines.append(f"- task: {normalized(text=state.task)[:LONGEST_TEXT]}")
+    lines.extend(f"- changed: {normalized(text=path)}" for path in state.files)
+    if state.last_error:
+        lines.append(f"- last error: {normalized(text=state.last_error)[:LONGEST_TEXT]}")
+    return "\n".join(lines) + "\n"
+
+
+def _session_before(caller: Caller, session: Session) -> Session | None:
+    """Return the last session whose work may go on in this one, of those the caller may see."""
+    same = Q(pk__in=())
+    if session.thread:
+        same |= Q(thread=session.thread)
+    if session.work_unit:
+        same |= Q(work_unit=session.work_unit)
+    if session.branch:
+        same |= Q(branch=session.branch) & sessions.own(caller=caller)
+    elif session.cwd:
+        same |= Q(cwd=session.cwd, branch="") & sessions.own(caller=caller)
+    idle = Q(active_at__lt=session.active_at - timedelta(minutes=IDLE_MINUTES))
+    rows = sessions.opened_before(caller=caller, row=session)
+    rows = rows.filter(same, ~Q(state="open") | idle)
+    rows = rows.exclude(pk__in=chain.carried(row=session).parts)  # to its agent one session
+    return rows.order_by("-active_at", "-id").first()
+
+
+def _file_plan(caller: Caller, session: Session, modules: tuple[str, ...]) -> FilePlan:
+    """Plan the files of some modules in the project of a session. In a unit."""
+    histories = tuple(_module_history(caller, session, module) for module in modules)
+    costs = {
+        file.path: cost
+        for one in histories
+        for file in one.files
+        if (cost := statistics.file_tokens(row=file)) is not None
+    }
+    return plan_files(modules=histories, tokens=costs)
+
+
+def _plan_text(plan: FilePlan) -> str:
+    """Write a plan as text that stands before memories; empty for no file."""
+    lines = [
+        f"- {normalized(text=one.path)} ({OFTEN[one.always]}, about {one.tokens} tokens)"
+        for one in plan.files
+    ]
+    return "\n".join(("Files that sessions on these modules read:", *lines, "")) if lines else ""
+
+
+def _module_history(caller: Caller, session: Session, module: str) -> ModuleHistory:
+    """Add up what is counted of a module and its files, over all audiences of the caller."""
+    keys = (counters.module_key(module=module),)
+    total = ModuleRow(module=module)
+    for one in _counters(caller, session, Kind.MODULE, keys=keys):
+        row = counters.module_row(counts=one.counts, notes=one.notes)
+        total = statistics.module_after(row=total, add=row)
+    files: dict[str, FileRow] = {}
+    for one in _counters(caller, session, Kind.FILE, under=f"{module}/"):
+        file = counters.file_row(counts=one.counts, notes=one.notes)
+        if file_paths.module(path=file.path) == module:
+            before = files.get(file.path, FileRow(path=file.path))
+            files[file.path] = statistics.file_after(row=before, add=file)
+    return ModuleHistory(module=total, files=tuple(files.values()))
+
+
+def _counters(
+    caller: Caller,
+    session: Session,
+    kind: Kind,
+    *,
+    keys: tuple[str, ...] | None = None,
+    under: str | None = None,
+) -> tuple[Sums, ...]:
+    which = Which(
+        kind=kind.value,
+        visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),
+        project_id=session.project_id,
+        keys=keys,
+        under=under,
+    )
+    return sums.read(which=which)

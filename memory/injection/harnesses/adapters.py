@@ -1,14 +1,16 @@
-"""Agents' programs as data: where their payloads say what, and which event means what.
+"""Agents' programs as data: which field of a payload holds what, and which event means what.
 
 A new program is a row of this table and its fixtures, not a release of anything that runs beside an
-agent. Fields are named by paths whose parts are parted by dots, tried in their order; a path may
-name the payload itself by a single dot. Names of events are compared without case and underscores.
+agent. Fields are named by paths with dots, tried in their order; a single dot is the whole payload.
+Names of events are compared without case and underscores.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+HOOK_SCRIPT_VERSION: Final = 3  # of `deploy/plugin/bin/hook.sh`; raised with every change of it
 
 
 class Harness(StrEnum):
@@ -23,7 +25,7 @@ class Harness(StrEnum):
 
 
 class Meaning(StrEnum):
-    """What an event of a program is for us."""
+    """What an event of a program means."""
 
     OPENED = "opened"
     PROMPTED = "prompted"
@@ -46,11 +48,11 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
-    """One program. `tells_at` are the events whose answer its model is given.
+    """One program. `answered_at` are the events whose answer it hands on to its model.
 
-    `tools` names the tool of events that are about one without saying so; `batch` is where a list
-    of calls stands, each with the fields of a single one; `outcome` says whether a call failed;
-    `agent` names the subagent whose doing it is; `took` says how many milliseconds a call took.
+    `tools` names the tool of events that do not name it; `batch` is the field with a list of calls,
+    each with the fields of a single one; `outcome` tells whether a call failed; `agent` names the
+    subagent that did it; `took` is how many milliseconds a call took.
     """
 
     harness: Harness
@@ -65,7 +67,7 @@ class Adapter:
     prompt: tuple[str, ...]
     message: tuple[str, ...]
     meanings: Mapping[str, Meaning]
-    tells_at: frozenset[str]
+    answered_at: frozenset[str]
     call: tuple[str, ...] = ()
     agent: tuple[str, ...] = ()
     took: tuple[str, ...] = ("duration_ms",)
@@ -101,7 +103,7 @@ _CLAUDE: Final = Adapter(
         "subagentstop": Meaning.REPLIED,
         "sessionend": Meaning.ENDED,
     },
-    tells_at=frozenset(
+    answered_at=frozenset(
         {
             "sessionstart",
             "userpromptsubmit",
@@ -138,7 +140,7 @@ _CURSOR: Final = Adapter(
         "afteragentresponse": Meaning.REPLIED,
         "sessionend": Meaning.ENDED,
     },
-    tells_at=frozenset({"posttooluse"}),  # what is said at its start does not reach its model
+    answered_at=frozenset({"posttooluse"}),  # an answer at its start does not reach its model
     tools={"afterfileedit": "edit_file", "aftershellexecution": "run_terminal_cmd"},
 )
 _CODEX: Final = Adapter(
@@ -163,7 +165,7 @@ _CODEX: Final = Adapter(
         "stop": Meaning.REPLIED,
         "sessionend": Meaning.ENDED,
     },
-    tells_at=frozenset({"sessionstart", "userpromptsubmit", "posttooluse"}),
+    answered_at=frozenset({"sessionstart", "userpromptsubmit", "posttooluse"}),
 )
 _COPILOT: Final = Adapter(
     harness=Harness.COPILOT,
@@ -189,7 +191,7 @@ _COPILOT: Final = Adapter(
         "stop": Meaning.REPLIED,
         "sessionend": Meaning.ENDED,
     },
-    tells_at=frozenset({"sessionstart", "posttooluse"}),
+    answered_at=frozenset({"sessionstart", "posttooluse"}),
 )
 _CLINE: Final = Adapter(
     harness=Harness.CLINE,
@@ -214,7 +216,7 @@ _CLINE: Final = Adapter(
         "taskcomplete": Meaning.ENDED,
         "taskcancel": Meaning.ENDED,
     },
-    tells_at=frozenset(
+    answered_at=frozenset(
         {"taskstart", "taskresume", "userpromptsubmit", "pretooluse", "posttooluse"}
     ),
 )
@@ -241,7 +243,7 @@ _GENERIC: Final = Adapter(
         "message": Meaning.REPLIED,
         "end": Meaning.ENDED,
     },
-    tells_at=frozenset({"start", "prompt", "call", "result"}),
+    answered_at=frozenset({"start", "prompt", "call", "result"}),
 )
 ADAPTERS: Final[Mapping[Harness, Adapter]] = {
     one.harness: one for one in (_CLAUDE, _CURSOR, _CODEX, _COPILOT, _CLINE, _GENERIC)

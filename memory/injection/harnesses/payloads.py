@@ -1,13 +1,12 @@
-"""A payload of an agent's program as one value: whose session, what happened, to which files.
+"""Read a payload of an agent's program: whose session, what happened, to which files.
 
-Lenient throughout: what is missing is empty, what has another form than expected is missing, and an
-event that nobody knows means nothing. Nothing is raised, whatever a program sends.
+Lenient throughout: what is missing is empty, what has another form than expected counts as missing,
+and an unknown event means nothing. Nothing is raised, whatever a program sends.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 import orjson
@@ -17,28 +16,20 @@ from memory.sessions import event_parsing, file_paths, tools
 from memory.sessions.events import Event
 from memory.sessions.tools import SERVERS_OF_OURS, Act
 
-SESSION_MOST: Final = 150  # characters of a session's id; ours
+SESSION_MOST: Final = 150  # characters of a session's id; default
 PROJECT_MOST: Final = 64  # characters, a slug's
-FOLDER_MOST: Final = 400  # characters; ours
-FILES_MOST: Final = 12  # of one payload; ours
-CALLS_MOST: Final = 64  # of one batch; ours
-NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; ours
+FOLDER_MOST: Final = 400  # characters; default
+FILES_MOST: Final = 12  # of one payload; default
+CALLS_MOST: Final = 64  # of one batch; default
+NESTED_MOST: Final = 4  # levels of a result in which a text is looked for; default
 SELF: Final = "."
 COMPACTED: Final = "compact"  # why a session starts, where its context was cut down
 FAILED: Final = ("failure", "error", "denied")
 _TOUCHING: Final = frozenset({Act.READ, Act.EDIT})
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_SAID: Final = (
-    "stdout",
-    "stderr",
-    "filenames",
-    "text",
-    "content",
-    "file",
-    "output",
-    "error",
-    "result",
-)
+_RESULT_FIELDS: Final = (
+    "stdout", "stderr", "filenames", "text", "content", "file", "output", "error", "result",
+)  # fmt: skip
 _OF_AN_EDIT: Final = "structuredPatch"  # beside the whole file before and behind it
 _PATH_NAMES: Final = (
     "file_path", "path", "filePath", "notebook_path", "target_file", "target_notebook",
@@ -46,8 +37,8 @@ _PATH_NAMES: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One tool call, or what came of it; `patched` are files as a patch names them."""
+class ToolCall:
+    """One tool call, or its result; `patched` are files as a patch names them."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -59,13 +50,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
-    """What a payload says; `is_told` when the program hands the answer on to its model.
+class HookEvent:
+    """An event as a payload describes it.
 
-    `files` are those that were read or edited, as paths within `folder` where they lie there;
-    `project` is one of ours, where the payload names any; `agent` a subagent, with a context of its
-    own; `waits` says whether the program waits for the answer, `is_compacted` that what its model
-    knew was just cut down to a summary.
+    `is_answerable`: the program hands the answer on to its model. `files` are those that were read
+    or edited, as paths within `folder` where they lie there; `project` is the one that the payload
+    names, if any; `agent` a subagent, with a context of its own; `waits` says whether the program
+    waits for the answer, `is_compacted` that the context of its model was just compacted.
     """
 
     harness: str
@@ -73,31 +64,32 @@ class Hearing:
     folder: str
     event: str
     meaning: Meaning
-    is_told: bool
+    is_answerable: bool
     project: str = ""
     agent: str = ""
     prompt: str = ""
     message: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     files: tuple[str, ...] = ()
     waits: bool = True
     is_compacted: bool = False
 
 
-def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> Hearing:
+def read_payload(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") -> HookEvent:
     """Read a payload; `event` stands in where the payload does not name one."""
     name = _text(_found(payload, adapter.event)) or event
-    plain = _plain(name)
+    plain = name.replace("_", "").replace("-", "").strip().lower()
     meaning = adapter.meanings.get(plain, Meaning.OTHER)
     folder = _text(_found(payload, adapter.folder))[:FOLDER_MOST]
-    calls = tuple(_calls(adapter, payload, plain)) if _is_about_tools(meaning) else ()
-    return Hearing(
+    is_about_tools = meaning in {Meaning.CALLED, Meaning.ANSWERED}
+    calls = tuple(_calls(adapter, payload, plain)) if is_about_tools else ()
+    return HookEvent(
         harness=adapter.harness.value,
         session=_text(_found(payload, adapter.session)).strip()[:SESSION_MOST],
         folder=folder,
         event=name,
         meaning=meaning,
-        is_told=plain in adapter.tells_at,
+        is_answerable=plain in adapter.answered_at,
         project=_text(_found(payload, adapter.project)).strip()[:PROJECT_MOST],
         agent=_text(_found(payload, adapter.agent)).strip()[:SESSION_MOST],
         prompt=_text(_found(payload, adapter.prompt)),
@@ -108,15 +100,7 @@ def hear(*, adapter: Adapter, payload: Mapping[str, object], event: str = "") ->
     )
 
 
-def _is_about_tools(meaning: Meaning) -> bool:
-    return meaning in {Meaning.CALLED, Meaning.ANSWERED}
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").strip().lower()
-
-
-def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[Call]:
+def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Iterator[ToolCall]:
     batch = payload.get(adapter.batch) if adapter.batch else None
     rows = batch[:CALLS_MOST] if isinstance(batch, list) else [payload]
     for row in rows:
@@ -126,28 +110,34 @@ def _calls(adapter: Adapter, payload: Mapping[str, object], event: str) -> Itera
                 yield _call(adapter, row, tool)
 
 
-def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> Call:
-    error = _written(_found(row, adapter.error))
+def _call(adapter: Adapter, row: Mapping[str, object], tool: str) -> ToolCall:
+    error = _flattened(_found(row, adapter.error))
     outcome = _found(row, adapter.outcome)
     arguments = _object(_found(row, adapter.arguments))
-    return Call(
+    took = _found(row, adapter.took)
+    return ToolCall(
         tool=tool,
         arguments=arguments,
-        took_ms=_number(_found(row, adapter.took)),
-        patched=tuple(_patched(arguments)),
+        took_ms=took if isinstance(took, int | float) and not isinstance(took, bool) else None,
+        patched=tuple(
+            path.strip()
+            for value in arguments.values()
+            if isinstance(value, str) and "*** " in value
+            for path in _PATCHED.findall(value)[:FILES_MOST]
+        ),
         id=_text(_found(row, adapter.call)),
-        result=error or _written(_found(row, adapter.result)),
+        result=error or _flattened(_found(row, adapter.result)),
         is_error=bool(error) or outcome is False or outcome in FAILED,
     )
 
 
-def _files(calls: tuple[Call, ...], folder: str) -> tuple[str, ...]:
+def _files(calls: tuple[ToolCall, ...], folder: str) -> tuple[str, ...]:
     named = (path for call in calls for path in _touched(call, folder))
     within = (path for path in named if path and not path.startswith(("../", "~")))
     return tuple(dict.fromkeys(within))[:FILES_MOST]
 
 
-def _touched(call: Call, folder: str) -> Iterator[str]:
+def _touched(call: ToolCall, folder: str) -> Iterator[str]:
     """Yield the files that a call reads or edits; a patch names them in its text."""
     arguments = dict(call.arguments)
     path = next((arguments[name] for name in _PATH_NAMES if arguments.get(name)), None)
@@ -163,13 +153,6 @@ def _touched(call: Call, folder: str) -> Iterator[str]:
         if read.act in _TOUCHING:
             yield read.target
     yield from (file_paths.relative(path=path, root=folder) for path in call.patched)
-
-
-def _patched(arguments: Mapping[str, object]) -> Iterator[str]:
-    """Yield the files that a patch among the arguments changes, each as it is written."""
-    for value in arguments.values():
-        if isinstance(value, str) and "*** " in value:
-            yield from (found.strip() for found in islice(_PATCHED.findall(value), FILES_MOST))
 
 
 def _found(payload: Mapping[str, object], paths: tuple[str, ...]) -> object:
@@ -200,26 +183,20 @@ def _object(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _written(value: object, depth: int = NESTED_MOST) -> str:
-    """Return a text as it is, of an object or a list the texts that it says.
+def _flattened(value: object, depth: int = NESTED_MOST) -> str:
+    """Return a text as it is, of an object or a list the texts in it.
 
-    Of an edit nothing: what it holds is the file, which nobody asks for.
+    Of an edit nothing: it holds the file, which nobody needs.
     """
     if isinstance(value, str):
         return value
     if depth == 0 or (isinstance(value, Mapping) and _OF_AN_EDIT in value):
         return ""
     if isinstance(value, Mapping):
-        value = [value[name] for name in _SAID if name in value]
-    parts = (_written(one, depth - 1) for one in value) if isinstance(value, list) else ()
+        value = [value[name] for name in _RESULT_FIELDS if name in value]
+    parts = (_flattened(one, depth - 1) for one in value) if isinstance(value, list) else ()
     return "\n".join(one for one in parts if one)

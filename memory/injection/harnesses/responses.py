@@ -1,4 +1,4 @@
-"""An answer in the shape that an agent's program reads; empty without context."""
+"""Answers in the shapes that agents' programs read; empty without context."""
 
 from collections.abc import Mapping
 from typing import Any

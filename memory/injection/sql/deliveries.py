@@ -1,4 +1,4 @@
-"""What was given out to somebody, for the guard against loops."""
+"""What was delivered to a person or an agent."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,91 +14,79 @@ FILE = "injection/sql/deliveries.sql"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearer:
-    """To whom it was given: a token, any token of a person; and since when it counts.
-
-    `in_any_way`: also what the person was shown without a token. What stands in the ledgers of
-    their open sessions counts since ever.
-    """
-
-    person: UUID | None
-    token: UUID | None
-    since: datetime
-    in_any_way: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ear:
-    """An agent of a session, what it may have been told since when, and when it last forgot.
-
-    `sessions` are the session and the full ones that it goes on from.
-
-    `is_anew`: what its ledger says of before does not count. Without a token nothing counts that it
-    asked for.
-    """
-
-    sessions: tuple[UUID, ...]
-    agent: str
-    token: UUID | None
-    since: datetime
-    compacted_at: datetime | None
-    is_anew: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldRow:
-    """A memory that was given out, and its cosine with a text; None where that is not known."""
+class DeliveredRow:
+    """A memory that was delivered, and its cosine with a text; None where that is not known."""
 
     memory_id: UUID
     content: str
     cosine: float | None
 
 
-def told_to(
+def delivered_to_person(
     *,
-    hearer: Hearer,
+    person: UUID | None,
+    token: UUID | None,
+    since: datetime,
+    in_any_way: bool,
     sight: Sight,
     model: str | None,
     vector: Vectors | None,
     most: int,
-) -> tuple[ToldRow, ...]:
-    """Return the newest `most` memories given out that may still be seen, by id. In a unit.
+) -> tuple[DeliveredRow, ...]:
+    """Return the newest `most` memories delivered since a time that may still be seen, by id.
 
-    `vector` is of the space whose key is `model`.
+    Delivered to a token, or to any token of a person; `in_any_way`: also what the person was shown
+    without a token. Logs of their open sessions count since ever. `vector` is of the space whose
+    key is `model`. In a unit.
     """
     query = None if vector is None else candidates.prefix_text(vector=vector)
     rows = sql_queries.filled(
-        "told",
+        "delivered_to_person",
         file=FILE,
         parts={"visible": visibility.as_sql(alias="m")},
-        person=hearer.person,
-        token=hearer.token,
-        since=hearer.since,
-        in_any_way=hearer.in_any_way,
+        person=person,
+        token=token,
+        since=since,
+        in_any_way=in_any_way,
         most=most,
         model=model,
         query=query,
         **visibility.parameters(sight=sight),
     )
     return tuple(
-        ToldRow(memory_id=id, content=content, cosine=None if cosine is None else float(cosine))
+        DeliveredRow(
+            memory_id=id, content=content, cosine=None if cosine is None else float(cosine)
+        )
         for id, content, cosine in rows
     )
 
 
-def told_here(*, ear: Ear, memory_ids: tuple[UUID, ...]) -> frozenset[UUID]:
-    """Return which of some memories an agent need not be told. In a unit."""
+def delivered_to_agent(
+    *,
+    sessions: tuple[UUID, ...],
+    agent: str,
+    token: UUID | None,
+    since: datetime,
+    compacted_at: datetime | None,
+    is_anew: bool,
+    memory_ids: tuple[UUID, ...],
+) -> frozenset[UUID]:
+    """Return which of some memories an agent of a session and its full parts need not be given.
+
+    `is_anew`: log entries of before `compacted_at` do not count. Without a token, answers to its
+    searches do not count. In a unit.
+    """
     if not memory_ids:
         return frozenset()
     rows = sql_queries.rows(
-        "told_here",
+        "delivered_to_agent",
         file=FILE,
-        sessions=list(ear.sessions),
-        agent=ear.agent,
-        token=ear.token,
-        since=ear.since,
-        compacted=ear.compacted_at,
-        is_anew=ear.is_anew,
+        sessions=list(sessions),
+        agent=agent,
+        token=token,
+        since=since,
+        compacted=compacted_at,
+        is_anew=is_anew,
         ids=list(memory_ids),
     )
     return frozenset(memory_id for (memory_id,) in rows)

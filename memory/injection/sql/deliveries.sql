@@ -1,9 +1,9 @@
--- name: told
--- The newest memories given out to a token since a moment, to any token of a person or, where asked, to
--- that person in any way, and those in the ledgers of their open sessions since ever; with their cosine
--- to a text: by the indexes memory_given_token, memory_given_person and memory_given_session, and from
--- the log that was not merged yet; at most `most` rows. What was put right since counts too: who was
--- told the old may quote it still.
+-- name: delivered_to_person
+-- The newest memories delivered to a token since a time, to any token of a person or, where asked, to
+-- that person in any way, and those in the delivery logs of their open sessions since ever; with their
+-- cosine to a text: by the indexes memory_given_token, memory_given_person and memory_given_session, and
+-- from the access log that was not merged yet; at most `most` rows. What was corrected since counts
+-- too: an agent may still quote the old text.
 WITH given AS (
     SELECT g.memory_id, g.at FROM memory_givenout AS g
     WHERE g.at > %(since)s AND NOT g.withheld
@@ -29,11 +29,11 @@ LEFT JOIN memory_memoryvector AS v ON v.memory_id = m.id AND v.model_id = e.id A
 WHERE m.status <> 'deleted' AND {visible}
 ORDER BY m.id
 
--- name: told_here
--- Which of some memories an agent of a session need not be told: those of its ledger, or withheld from
--- the session; and those that its token was given in answer to a question since a moment, merged or
+-- name: delivered_to_agent
+-- Which of some memories an agent of a session need not be given: those in its delivery log, or withheld
+-- from the session; and those that its token was given in answer to a search since a time, merged or
 -- not: by memory_given_session, memory_given_out_once and memory_given_token. A file's warnings count
--- from when the agent last forgot (`is_anew`), everything else from the beginning.
+-- from when the agent was last compacted (`is_anew`), everything else from the beginning.
 SELECT memory_id FROM memory_givenout
 WHERE session_id = ANY (%(sessions)s::uuid[]) AND memory_id = ANY (%(ids)s::uuid[])
   AND (withheld OR agent = %(agent)s

@@ -17,7 +17,6 @@ from accounts.messages import message
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
 from memory.injection.sql import deliveries
-from memory.injection.sql.deliveries import Hearer
 from memory.intake import echo_rules
 from memory.intake.echo_rules import Told
 from memory.records.actions import confirm
@@ -62,13 +61,11 @@ def listened(*, caller: Caller, source: str, embedded: Embedded | None, now: dat
         return NOTHING
     is_extracted = source == Source.EXTRACTED
     lasting = timedelta(days=LONG_DAYS) if is_extracted else timedelta(hours=JUST_HOURS)
-    rows = deliveries.told_to(
-        hearer=Hearer(
-            person=caller.user_id,
-            token=caller.token_id,
-            since=now - lasting,
-            in_any_way=is_extracted,
-        ),
+    rows = deliveries.delivered_to_person(
+        person=caller.user_id,
+        token=caller.token_id,
+        since=now - lasting,
+        in_any_way=is_extracted,
         sight=visibility.sight_of(caller=caller),
         model=None if embedded is None else embedded.key,
         vector=None if embedded is None else embedded.vector,

@@ -23,8 +23,8 @@ from accounts.errors import Conflict
 from memory.customization.queries import trust_levels
 from memory.experiments.actions import session_metrics
 from memory.experiments.queries import reentries
-from memory.injection.actions import suggested_files
-from memory.injection.suggested_files_rules import unprompted
+from memory.injection.actions import delivery_log
+from memory.injection.session_start_rules import unprompted
 from memory.observer import gates, parallel_agents, promotion, session_report, statistics
 from memory.observer.actions import (
     counter_writes,
@@ -53,7 +53,7 @@ from memory.statistics.quorum import Witnessed
 KEPT: Final = (
     "piece",
     counter_writes.COUNTED_AT,
-    suggested_files.KEPT,
+    delivery_log.SUGGESTED_FILES_KEY,
     chain.KEPT,
 )  # of what was told of it before
 
@@ -124,9 +124,9 @@ def _shown(session_id: UUID, now: datetime) -> _Shown | None:
         opened = scratchpads.read(row=row)
         said = prior_sessions.verdicts(row=row)
         ends = repeated_dead_ends.known(caller=caller, row=row)
-        named = suggested_files.named(row=row)
+        named = delivery_log.suggested_files(session=row)
     scratchpad = _ended(scratchpads.settled(opened=opened))
-    habits = unprompted(scratchpad=scratchpad, named=named)
+    habits = unprompted(scratchpad=scratchpad, suggested=named)
     counted = statistics.found(scratchpad=habits)
     seen = parallel_agents.witnessed(scratchpad=habits, verdicts=said, known=counted)
     progress = _progress(scratchpad)

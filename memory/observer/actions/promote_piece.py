@@ -17,8 +17,8 @@ from django.db import transaction
 
 from accounts import tenancy
 from memory.customization.queries import trust_levels
-from memory.injection.actions import suggested_files
-from memory.injection.suggested_files_rules import unprompted
+from memory.injection.actions import delivery_log
+from memory.injection.session_start_rules import unprompted
 from memory.observer import gates, parallel_agents, promotion, session_report
 from memory.observer.actions import counter_writes, prior_sessions, promoting
 from memory.observer.actions.promoting import Offer, Proposing, Sent
@@ -84,8 +84,8 @@ def _offered(
         caller = opener_of(row=row, now=now)
         level = trust_levels.level_of(caller=caller, project_id=row.project_id)
         said = prior_sessions.verdicts(row=row)
-        named = suggested_files.named(row=row)
-    habits = unprompted(scratchpad=scratchpad, named=named)
+        named = delivery_log.suggested_files(session=row)
+    habits = unprompted(scratchpad=scratchpad, suggested=named)
     seen = parallel_agents.witnessed(scratchpad=habits, verdicts=said)
     with tenancy.unit():
         own = counter_writes.added_by(row=row)

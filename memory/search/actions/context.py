@@ -25,7 +25,7 @@ from memory.customization.phases import BUDGETS, GENERAL, Budget, Phase
 from memory.customization.queries import methodologies, styles
 from memory.customization.style import Composed
 from memory.entities.sql import entities
-from memory.injection.choosing import SALIENCE_BOOST
+from memory.injection.selection import SALIENCE_BOOST
 from memory.records.queries import relations
 from memory.records.queries.relations import Relation
 from memory.records.queries.views import MemoryView, give_out, views_of

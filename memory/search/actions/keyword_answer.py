@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from accounts.caller import Caller
-from memory.injection.actions.deliver import NOTHING, Found
+from memory.injection.actions.deliver import NO_CANDIDATES, CandidateSet
 from memory.records.queries.views import views_of
 from memory.search import calibrations, query
 from memory.search import relevance as relevances
@@ -30,7 +30,7 @@ from teams.visibility import Sight
 FOUND_MOST: Final = 8  # memories that an answer is chosen from, ours
 
 
-def answered(*, caller: Caller, row: Session, question: str, now: datetime) -> Found:
+def answered(*, caller: Caller, row: Session, question: str, now: datetime) -> CandidateSet:
     """Find what answers a question in a session's place. In a unit.
 
     Raises NotFound for a project that the caller does not see any more.
@@ -53,9 +53,9 @@ def answered(*, caller: Caller, row: Session, question: str, now: datetime) -> F
         best = _judged(asked, held, _missing(asked, tuple(best), sight, now), least)
     first = tuple(best)[:FOUND_MOST]
     if not first:
-        return NOTHING
+        return NO_CANDIDATES
     views = views_of(memory_ids=first, sight=sight, now=now)
-    return Found(views=views, relevance={one: best[one] for one in views}, files={})
+    return CandidateSet(views=views, relevance={one: best[one] for one in views}, files={})
 
 
 def _judged(

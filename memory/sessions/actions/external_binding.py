@@ -8,7 +8,7 @@ from typing import Final
 from django.utils.crypto import salted_hmac
 
 from accounts.caller import Caller
-from memory.injection.harnesses.payloads import Hearing
+from memory.injection.harnesses.payloads import HookEvent
 from memory.secrets import secret_catalog
 from memory.sessions.actions import append_events, append_turns, rollover
 from memory.sessions.actions.open_session import LONGEST, NewSession, place_session
@@ -42,7 +42,7 @@ class Bound:
     is_new: bool
 
 
-def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: datetime) -> Bound:
+def bind(*, caller: Caller, hearing: HookEvent, whereabouts: Whereabouts, now: datetime) -> Bound:
     """Find the session that a program means, or open it. In a unit.
 
     Raises NotFound for a named project the caller cannot see, NotBoundToProject, InvalidInput.
@@ -70,12 +70,12 @@ def bind(*, caller: Caller, hearing: Hearing, whereabouts: Whereabouts, now: dat
     return Bound(row=placed.row, is_new=placed.is_new)
 
 
-def known(*, caller: Caller, hearing: Hearing) -> Session | None:
+def known(*, caller: Caller, hearing: HookEvent) -> Session | None:
     """Return the session that a program means, locked, None for one that is new. In a unit."""
     return _last(caller, hearing)[0]
 
 
-def _last(caller: Caller, hearing: Hearing) -> tuple[Session | None, str]:
+def _last(caller: Caller, hearing: HookEvent) -> tuple[Session | None, str]:
     """Return the last session of a program's, and the name of the one that goes on. In a unit.
 
     What has no room for more events or turns goes on under the next number, so that none is lost.
@@ -115,12 +115,12 @@ def _clean(text: str, field: str) -> str:
     return secret_catalog.without_secrets(text=text)[: LONGEST[field]]
 
 
-def agent_of(*, hearing: Hearing) -> str:
+def agent_of(*, hearing: HookEvent) -> str:
     """Return which agent of its session an event is of, as the ledger calls it."""
     return _without_secrets(hearing.agent)[:AGENT_MOST]
 
 
-def _name(hearing: Hearing) -> str:
+def _name(hearing: HookEvent) -> str:
     """Return the external id of a program's session."""
     return f"{hearing.harness}/{_without_secrets(hearing.session)}"
 

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from accounts.caller import Caller
-from memory.injection.actions import suggested_files
+from memory.injection.actions import delivery_log
 from memory.sessions.actions import chain, close, scratchpads
 from memory.sessions.actions.open_session import NewSession, Placed, place_session
 from memory.sessions.models import Session
@@ -53,7 +53,9 @@ def _carry(row: Session, following: Session) -> None:
     seen = scratchpads.settled(opened=scratchpads.read(row=row))
     following.observed = {
         **chain.observed(row=row, scratchpad=seen),
-        suggested_files.KEPT: dict.fromkeys(suggested_files.named(row=row), 0),
+        delivery_log.SUGGESTED_FILES_KEY: dict.fromkeys(
+            delivery_log.suggested_files(session=row), 0
+        ),
     }
     for name in TOLD:
         setattr(following, name, getattr(row, name))

@@ -13,8 +13,7 @@ from uuid import UUID
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.queries import injections
-from memory.injection.queries.injections import Entry
+from memory.injection.queries import DeliveryEntry, delivery_log
 from memory.sessions import step_timeline_rules
 from memory.sessions.actions import scratchpads
 from memory.sessions.models import Session, Turn
@@ -32,7 +31,7 @@ class Shown:
     """One bar, and what was given to the agent in it."""
 
     bar: Bar
-    given: tuple[Entry, ...]
+    given: tuple[DeliveryEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +46,7 @@ class Steps:
     events: int
     beyond: int
     bars: tuple[Shown, ...]
-    unplaced: tuple[Entry, ...]
+    unplaced: tuple[DeliveryEntry, ...]
     are_kept: bool
 
 
@@ -56,7 +55,7 @@ def show_steps(*, caller: Caller, session_id: UUID) -> Steps:
     require(caller=caller, act=Act.READ)
     with tenancy.unit():
         row = sessions.find(caller=caller, session_id=session_id)
-        given = injections.entries(caller=caller, session_id=row.id)
+        given = delivery_log(caller=caller, session_id=row.id).entries
         are_kept = Turn.done.filter(session_id=row.id).exists()
         kept, beyond = _kept(row), 0
         if kept is None and are_kept:
@@ -84,10 +83,10 @@ def _kept(row: Session) -> tuple[Bar, ...] | None:
 
 
 def _with_given(
-    bars: tuple[Bar, ...], given: tuple[Entry, ...]
-) -> tuple[tuple[Shown, ...], tuple[Entry, ...]]:
+    bars: tuple[Bar, ...], given: tuple[DeliveryEntry, ...]
+) -> tuple[tuple[Shown, ...], tuple[DeliveryEntry, ...]]:
     """Return the bars with what was given in each, and what lies in none."""
-    by_place: dict[int | None, list[Entry]] = {}
+    by_place: dict[int | None, list[DeliveryEntry]] = {}
     for one in given:
         by_place.setdefault(_place(bars, one), []).append(one)
     shown = tuple(
@@ -96,7 +95,7 @@ def _with_given(
     return shown, tuple(by_place.get(None, ()))
 
 
-def _place(bars: tuple[Bar, ...], given: Entry) -> int | None:
+def _place(bars: tuple[Bar, ...], given: DeliveryEntry) -> int | None:
     """Return the bar behind whose event it was given; by its moment where that is not known."""
     if given.after_event is None:
         return step_timeline_rules.placed(bars=bars, seconds=given.at.timestamp())

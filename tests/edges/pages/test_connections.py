@@ -9,7 +9,7 @@ from accounts import tenancy
 from accounts.authentication import entered
 from accounts.caller import Caller
 from accounts.models import Token, User
-from memory.injection.harnesses import script
+from memory.injection.harnesses import adapters
 from teams.models import Project
 from tests.edges.pages.conftest import remembered
 from tests.support.api import agent
@@ -141,13 +141,13 @@ def test_an_old_hook_script_is_named_beside_its_agent(
 
     agent(caller).post("hooks/claude-code", told)
     old = page(owner_pages, shop)
-    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(script.VERSION))
+    agent(caller).post("hooks/claude-code", told, X_Cairn_Hook=str(adapters.HOOK_SCRIPT_VERSION))
     both = page(owner_pages, shop)
 
     assert "hook script" not in before
     assert "hook script 1, old" in old
     assert "The newest hook script is version" in old
-    assert f"hook script {script.VERSION}<" in both
+    assert f"hook script {adapters.HOOK_SCRIPT_VERSION}<" in both
 
 
 def test_who_calls_without_a_script_has_no_version(

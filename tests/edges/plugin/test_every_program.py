@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from memory.injection.harnesses import script
+from memory.injection.harnesses import adapters
 from memory.injection.harnesses.adapters import Harness
 from tests.edges.plugin.test_hook_script import ANSWER, PATIENCE, SCRIPT, TOKEN, is_silent, serving
 from tests.support.live import Place
@@ -70,7 +70,7 @@ def test_what_comes_back_is_printed_as_it_is(harness: str, event: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{ANSWER}\n", "")
     assert json.loads(server.bodies[0]) == {**EVENTS[harness]["fields"], **EVENTS[harness][event]}
     assert server.headers[0]["X-Cairn-Agent"] == harness
-    assert server.headers[0]["X-Cairn-Hook"] == str(script.VERSION)
+    assert server.headers[0]["X-Cairn-Hook"] == str(adapters.HOOK_SCRIPT_VERSION)
 
 
 @pytest.mark.parametrize("harness", [one.value for one in Harness])

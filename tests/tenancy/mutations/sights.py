@@ -188,13 +188,13 @@ VISIBILITY: Final = (
         f"{GUARDS}test_earlier_versions_stay_with_their_readers",
     ),
     guard(
-        "milestones ask for the audience", "memory.injection.queries.connections:milestones",
+        "milestones ask for the audience", "memory.injection.queries:milestones",
         "visible(caller=caller)", "Memory.objects",
         f"{GUARDS}test_milestones_tell_nothing_of_what_cannot_be_seen",
     ),
     guard(
         "the ledger tells of memories that may be seen",
-        "memory.injection.queries.injections:ledger",
+        "memory.injection.queries:delivery_log",
         "found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen)",
         "found = GivenOut.objects.filter(session_id=row.id)",
         "tests/edges/api/test_injections.py::"
@@ -202,7 +202,7 @@ VISIBILITY: Final = (
     ),
     guard(
         "what was told beside memories is its opener's own",
-        "memory.injection.queries.injections:ledger",
+        "memory.injection.queries:delivery_log",
         "row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0",
         "row.heading_tokens",
         "tests/edges/api/test_points.py::"
@@ -210,21 +210,21 @@ VISIBILITY: Final = (
     ),
     guard(
         "what agents were given is counted of sessions that may be seen",
-        "memory.injection.queries.injections:in_project",
+        "memory.injection.queries:project_totals",
         "GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen)",
         "GivenOut.objects.filter(session_id__isnull=False)",
         "tests/edges/pages/test_connections.py::test_sessions_of_others_are_not_counted",
     ),
     guard(
         "files are planned from sessions that one may see",
-        "memory.injection.actions.prefetch:_read",
+        "memory.injection.actions.session_start:_counters",
         "visible=visibility.as_q(sight=visibility.sight_of(caller=caller)),",
         "visible=visibility.Q(),",
         f"{POINTS}test_what_only_somebody_elses_own_sessions_read_is_planned_for_nobody_else",
     ),
     guard(
         "unfinished work after outside content stays its person's",
-        "memory.injection.actions.resume:_left",
+        "memory.injection.actions.session_start:unfinished_work",
         "if not sessions.is_own(caller=caller, row=before):", "if before is None:",
         f"{POINTS}test_unfinished_work_after_outside_content_is_offered_to_nobody_else",
     ),
@@ -237,8 +237,8 @@ VISIBILITY: Final = (
     ),
     guard(
         "agents are given memories of their project alone",
-        "memory.injection.actions.deliver:offers",
-        "if not view.needs_review and view.project_id in {None, row.project_id}",
+        "memory.injection.actions.deliver:injection_candidates",
+        "if not view.needs_review and view.project_id in {None, session.project_id}",
         "if not view.needs_review",
         "tests/edges/api/test_hooks.py::test_a_session_of_no_project_is_given_nothing_of_projects",
     ),

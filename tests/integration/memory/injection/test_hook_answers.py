@@ -10,11 +10,11 @@ import pytest
 from accounts import tenancy
 from accounts.caller import Caller
 from memory.experiments.queries.session_figures import figures
-from memory.injection.actions.deliver import GivenBack
+from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.hooks import follow_agent
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
-from memory.injection.queries import injections
+from memory.injection.queries import delivery_log, project_totals
 from memory.records.deadline import NEVER, Deadline
 from memory.search import packing_tokens
 from memory.sessions.actions.external_binding import Whereabouts
@@ -44,21 +44,21 @@ def heard(
     harness: Harness = Harness.CLAUDE_CODE,
     deadline: Deadline = NEVER,
     **payload: Any,
-) -> GivenBack:
+) -> Delivery:
     """Tell what a program does; return what it is given."""
     fields = {"session_id": "run-1", "cwd": "/home/ana/store", **payload}
-    said = payloads.hear(adapter=ADAPTERS[harness], payload=fields)
+    said = payloads.read_payload(adapter=ADAPTERS[harness], payload=fields)
     return follow_agent(
-        caller=caller, hearing=said, whereabouts=Whereabouts(), now=now, deadline=deadline
-    ).back
+        caller=caller, event=said, whereabouts=Whereabouts(), now=now, deadline=deadline
+    ).delivery
 
 
-def prompted(caller: Caller, now: datetime, text: str = ASKED, **more: Any) -> GivenBack:
+def prompted(caller: Caller, now: datetime, text: str = ASKED, **more: Any) -> Delivery:
     """Say something to the agent."""
     return heard(caller, now, hook_event_name="UserPromptSubmit", prompt=text, **more)
 
 
-def used(caller: Caller, now: datetime, tool: str = "Read", **more: Any) -> GivenBack:
+def used(caller: Caller, now: datetime, tool: str = "Read", **more: Any) -> Delivery:
     """Let a tool be used on the file, or with the arguments given."""
     fields = {"hook_event_name": "PostToolUse", "tool_name": tool, "tool_response": "x", **more}
     return heard(caller, now, **{"tool_input": {"file_path": FILE}, **fields})
@@ -148,13 +148,13 @@ def test_what_nobody_waits_for_any_more_is_not_given_and_not_written_down(
     told = [one for one in (back, file) if one.text]
     assert file.is_late
     assert back.is_late is not bool(back.text)
-    assert len(ledger()) == sum(len(one.given) for one in told)
+    assert len(ledger()) == sum(len(one.memories) for one in told)
     assert (row().briefed_at is not None) is bool(back.text)
     assert row().brief_tries <= int(back.is_late)  # it may have been looked for too long
     assert WARNING in back.text + used(program, now).text  # it is given when there is time
 
 
-def late_search(caller: Caller, now: datetime) -> GivenBack:
+def late_search(caller: Caller, now: datetime) -> Delivery:
     """Use a tool with so little time that the warnings are ready, and the brief is not."""
     for checks in range(1, 12):
         back = used(caller, now, deadline=by_then(checks))
@@ -185,14 +185,14 @@ def test_nothing_is_given_to_a_program_that_does_not_wait(
     warned(caller, now)
     fields = {"session_id": "run-1", "cwd": "/home/ana/store", "tool_name": "Read"}
     event = {**fields, "hook_event_name": "PostToolUse", "tool_input": {"file_path": FILE}}
-    said = payloads.hear(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=event)
+    said = payloads.read_payload(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=event)
 
     back = follow_agent(
         caller=program,
         hearing=replace(said, waits=False),
         whereabouts=Whereabouts(),
         now=now,
-    ).back
+    ).delivery
 
     assert (back.text, ledger()) == ("", [])
 
@@ -250,7 +250,7 @@ def test_unfinished_work_stands_before_the_brief_and_within_its_tokens(
     assert packing_tokens.count(text=back.text) == back.tokens <= BRIEF
     assert 0 < back.heading_tokens < back.tokens == tokens_of_the_ledger()
     assert figures_of(caller, "claude-code/run-1") == back.tokens
-    assert injections.in_project(caller=caller, project="store").tokens == back.tokens
+    assert project_totals(caller=caller, project="store").tokens == back.tokens
     assert "Work left" not in prompted(program, now + timedelta(minutes=2)).text
 
 
@@ -278,7 +278,7 @@ def test_somebody_elses_unfinished_work_is_not_told(
     assert (back.text, back.tokens) == ("", 0)
 
 
-def searched(caller: Caller, now: datetime) -> GivenBack:
+def searched(caller: Caller, now: datetime) -> Delivery:
     """Search for the same thing again and again; return what the last search is given."""
     backs = [
         used(caller, now, "Grep", tool_input={"pattern": "VAT rounded line invoice"})
@@ -313,7 +313,7 @@ def test_each_agent_of_a_session_is_warned_for_itself(
 
     assert told == [True, True, True, False, False]
     assert ledger() == [("tool_result", "a"), ("tool_result", ""), ("tool_result", "b")]
-    assert len(injections.entries(caller=caller, session_id=row().id)) == 3
+    assert len(delivery_log(caller=caller, session_id=row().id).entries) == 3
 
 
 def test_a_subagent_is_not_briefed(caller: Caller, program: Caller, now: datetime) -> None:

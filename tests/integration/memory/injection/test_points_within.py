@@ -13,12 +13,12 @@ from accounts import tenancy
 from accounts.caller import Caller
 from memory.customization.actions.styles import put_style
 from memory.customization.style import NewStyle
-from memory.injection.actions.deliver import GivenBack
+from memory.injection.actions.deliver import Delivery
 from memory.injection.actions.hooks import follow_agent
-from memory.injection.actions.trigger_points import AtPoint, give_at_point
-from memory.injection.choosing import MEMORIES_MOST
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.injection.harnesses import payloads
 from memory.injection.harnesses.adapters import ADAPTERS, Harness
+from memory.injection.selection import MEMORIES_MOST
 from memory.search import packing_tokens
 from memory.search.actions.request import SearchRequest
 from memory.sessions.actions.external_binding import Whereabouts
@@ -79,18 +79,18 @@ def begun(caller: Caller, store: str, now: datetime, known: list[Drawn]) -> UUID
 
 def ask(
     caller: Caller, now: datetime, point: Point, session_id: UUID, files: tuple[str, ...]
-) -> GivenBack:
+) -> Delivery:
     """Ask what a point gives, of all that is known."""
-    asked = AtPoint(
+    asked = PointRequest(
         point=point,
         session_id=session_id,
-        wanted=SearchRequest(query=TASK, threshold=0.0),
+        task=SearchRequest(query=TASK, threshold=0.0),
         files=files,
         modules=("src/cart",),
         step=9,
         estimate=12,
     )
-    return give_at_point(caller=caller, asked=asked, now=now).back
+    return deliver_at_point(caller=caller, request=asked, now=now).delivery
 
 
 def ledger_of(session_id: UUID) -> list[UUID]:
@@ -100,11 +100,11 @@ def ledger_of(session_id: UUID) -> list[UUID]:
         return sorted(rows.values_list("memory_id", flat=True))
 
 
-def told_at(caller: Caller, now: datetime, payload: Mapping[str, object]) -> GivenBack:
+def told_at(caller: Caller, now: datetime, payload: Mapping[str, object]) -> Delivery:
     """Tell what a program does, and return what it is answered."""
-    heard = payloads.hear(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=payload)
+    heard = payloads.read_payload(adapter=ADAPTERS[Harness.CLAUDE_CODE], payload=payload)
     where = Whereabouts(project="store")
-    return follow_agent(caller=caller, hearing=heard, whereabouts=where, now=now).back
+    return follow_agent(caller=caller, event=heard, whereabouts=where, now=now).delivery
 
 
 def tokens_of(external_id: str) -> int:
@@ -134,9 +134,9 @@ def test_no_point_ever_takes_more_than_its_tokens_or_tells_a_memory_again(
 
     for point in asked:
         back = ask(caller, now, point, session_id, files)
-        told.extend(one.memory.id for one in back.given)
+        told.extend(one.memory.id for one in back.memories)
         assert back.tokens == packing_tokens.count(text=back.text) <= POINTS[point].tokens
-        assert len(back.given) <= MEMORIES_MOST[point]
+        assert len(back.memories) <= MEMORIES_MOST[point]
 
     assert sorted(told) == ledger_of(session_id)
     assert len(told) == len(set(told))
@@ -158,7 +158,7 @@ def test_a_memory_that_is_larger_than_its_point_is_not_given(
 
     assert back.tokens <= POINTS[point].tokens
     if POINTS[point].tokens < packing_tokens.count(text=huge):
-        assert back.given == ()
+        assert back.memories == ()
 
 
 def _left_unfinished(caller: Caller, now: datetime, style: int) -> tuple[Caller, str]:
@@ -193,7 +193,7 @@ def test_no_answer_of_a_hook_ever_takes_more_than_its_tokens_or_tells_an_agent_a
     for place, event in enumerate(asked):
         agent = "a" if place % 3 == 2 else ""
         back = told_at(program, now, {**EVENTS[event], "session_id": run, "agent_id": agent})
-        told.extend((agent, one.memory.id) for one in back.given)
+        told.extend((agent, one.memory.id) for one in back.memories)
         spent += back.tokens
         assert back.tokens == packing_tokens.count(text=back.text) <= HOOK_MOST
 

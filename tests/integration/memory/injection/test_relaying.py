@@ -7,7 +7,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.relay import LOOKED_AT
+from memory.injection.actions.brief import STAGE_MEMORIES_MOST
 from memory.records.models import Memory
 from memory.sessions.points import Point
 from tests.integration.memory.sessions.test_points import at, known, opened
@@ -22,11 +22,11 @@ def test_what_may_not_be_passed_on_crowds_out_nothing(caller: Caller, now: datet
         Memory.objects.filter(pk=few.id).update(session_id=before)
         row = Memory.objects.get(pk=few.id)
         row.needs_review, row.confidence = True, 0.99
-        for number in range(LOOKED_AT):
+        for number in range(STAGE_MEMORIES_MOST):
             row.pk, row.content, row.content_hash = uuid4(), f"Guess {number}.", f"{number:064}"
             row.save(force_insert=True)
 
     coder = opened(caller, now, thread="cache", phase="coder")
     passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
 
-    assert [one.memory.id for one in passed.back.given] == [few.id]
+    assert [one.memory.id for one in passed.delivery.memories] == [few.id]

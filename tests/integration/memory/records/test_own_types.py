@@ -253,8 +253,8 @@ def test_relays_name_types_of_the_methodology_and_pass_them_on(
     coder = opened(caller, now, phase="coder", **work)
     passed = at(caller, now, Point.SYSTEM_PROMPT, coder)
 
-    assert f"- user-story: {REDIS}" in passed.back.text
-    assert [one.memory.own_type for one in passed.back.given][:1] == ["user-story"]
+    assert f"- user-story: {REDIS}" in passed.delivery.text
+    assert [one.memory.own_type for one in passed.delivery.memories][:1] == ["user-story"]
 
 
 def test_a_relay_names_no_type_of_another(caller: Caller, scrum: str, now: datetime) -> None:

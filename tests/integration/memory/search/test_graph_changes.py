@@ -15,7 +15,7 @@ from memory.experiments.queries.experiments import LARGEST_DAYS, GraphChanges, r
 from memory.index.actions import maintenance
 from memory.index.actions.embedding import Embedded
 from memory.index.models import AccessLog
-from memory.injection.actions.trigger_points import AtPoint, give_at_point
+from memory.injection.actions.trigger_points import PointRequest, deliver_at_point
 from memory.observer.actions.forget_counted import forget_counted
 from memory.search import graph_effect, query
 from memory.search.actions import gather_candidates
@@ -178,8 +178,10 @@ def test_a_brief_and_a_plan_are_counted_once_where_they_give_something(
     for task in ("merging carts with advisory locks in src/cart.py", "zebra quagga"):
         session = open_session(caller=caller, new=new, now=now).session.id
         wanted = SearchRequest(query=task, project=shop)
-        give_at_point(
-            caller=caller, asked=AtPoint(point=point, session_id=session, wanted=wanted), now=now
+        deliver_at_point(
+            caller=caller,
+            request=PointRequest(point=point, session_id=session, task=wanted),
+            now=now,
         )
 
     found = changes(caller, now)

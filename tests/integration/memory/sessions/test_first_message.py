@@ -23,8 +23,8 @@ def test_the_plan_and_unfinished_work_are_told_once(caller: Caller, now: datetim
         at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",)) for _ in range(3)
     )
 
-    assert first.back.text.count(FILE) == 2  # in the plan, and as what was changed
-    assert [(one.back.text, one.prefetch, one.unfinished) for one in again] == [
+    assert first.delivery.text.count(FILE) == 2  # in the plan, and as what was changed
+    assert [(one.delivery.text, one.prefetch, one.unfinished) for one in again] == [
         ("", None, None),
         ("", None, None),
     ]
@@ -38,8 +38,8 @@ def test_what_was_answered_by_nothing_may_be_asked_again(caller: Caller, now: da
     unnamed = at(caller, now, Point.FIRST_MESSAGE, session)
     named = at(caller, now, Point.FIRST_MESSAGE, session, modules=("src/cart",))
 
-    assert unnamed.back.text == ""
-    assert FILE in named.back.text
+    assert unnamed.delivery.text == ""
+    assert FILE in named.delivery.text
 
 
 def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
@@ -59,4 +59,4 @@ def test_a_session_that_ended_and_goes_on_is_told_its_own_work_once_more(
 
     assert first.unfinished is not None
     assert first.unfinished.state.files == (RARE,)
-    assert (again.unfinished, again.back.text) == (None, "")
+    assert (again.unfinished, again.delivery.text) == (None, "")

@@ -9,8 +9,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions.trigger_steps import Step, give_at_step
-from memory.injection.queries import injections
+from memory.injection.actions.trigger_points import deliver_at_step
+from memory.injection.queries import logged_memories
 from memory.observer.actions.finalize import finalize
 from memory.records.actions.archive import archive
 from memory.records.models import Memory
@@ -56,7 +56,7 @@ def told(agent: Caller, store: str, now: datetime, clock: Clock | None = None) -
     memories.stored(agent, now, ROUNDING, project=store, type="gotcha", related_files=(FILE,))
     session = open_session(caller=agent, new=NewSession(project=store), now=now).session
     happens(agent, session, now, BEFORE, clock)
-    back = give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now)
+    back = deliver_at_step(caller=agent, session_id=session.id, step=6, now=now)
     assert ROUNDING in back.text
     return session
 
@@ -187,7 +187,7 @@ def test_no_number_of_a_client_says_what_came_later(
     first, second = (read, edit) if is_late else (edit, read)
 
     append_events(caller=agent, session_id=session.id, events=first, now=now)
-    assert give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now).given
+    assert deliver_at_step(caller=agent, session_id=session.id, step=6, now=now).memories
     append_events(caller=agent, session_id=session.id, events=second, now=now)
 
     assert ended(agent, session, now + timedelta(minutes=1))[1] == [came]
@@ -216,7 +216,7 @@ def test_a_citation_counts_by_when_it_reached_us(
 
     if is_before:
         cites(agent, session, now, clock, aloud=aloud)
-    assert give_at_step(caller=agent, session_id=session.id, step=Step(number=6), now=now).given
+    assert deliver_at_step(caller=agent, session_id=session.id, step=6, now=now).memories
     if not is_before:
         cites(agent, session, now, clock, aloud=aloud)
 
@@ -266,7 +266,7 @@ def test_what_was_replaced_or_rejected_while_it_ran_was_wrong(
     happens(agent, session, now + timedelta(seconds=1), (call("Edit", FILE),))
     end = now + timedelta(minutes=1)
     with tenancy.unit():
-        (memory_id,) = injections.told_in(session_ids=(session.id,))
+        (memory_id,) = logged_memories(session_ids=(session.id,))
     end_session(caller=agent, session_id=session.id, now=end)
     withdrawn(caller, memory_id, how, now + timedelta(seconds=after))
     finalize(session_id=session.id, now=end)

@@ -7,7 +7,7 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions import suggested_files
+from memory.injection.actions import delivery_log
 from memory.records.models import Memory
 from memory.sessions.actions.append_events import append_events
 from memory.sessions.models import GivenOut, Session
@@ -40,7 +40,7 @@ def told_of(session: SessionView, *paths: str) -> None:
     """Let its plan name files."""
     with tenancy.unit():
         row = Session.objects.get(pk=session.id)
-        suggested_files.note(row=row, paths=paths)
+        delivery_log.record_suggested_files(session=row, paths=paths)
 
 
 def works(caller: Caller, session: SessionView, now: datetime) -> Session:
@@ -103,7 +103,7 @@ def test_a_memory_that_was_given_to_several_agents_counts_from_the_first(
                 memory_id=known.id, at=now, session_id=session.id, agent=name, after_event=after
             )
 
-        found = suggested_files.named(row=Session.objects.get(pk=session.id))
+        found = delivery_log.suggested_files(session=Session.objects.get(pk=session.id))
 
     assert found == {path: 3}
 

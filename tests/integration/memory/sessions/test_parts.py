@@ -8,8 +8,8 @@ import pytest
 
 from accounts import tenancy
 from accounts.caller import Caller
-from memory.injection.actions import delivery_log, resume, suggested_files
-from memory.injection.actions.recipient import Listener
+from memory.injection.actions import delivery_log, session_start
+from memory.injection.actions.delivery_log import Recipient
 from memory.sessions.actions import scratchpads
 from memory.sessions.actions.append_events import MOST_OF_SESSION
 from memory.sessions.models import GivenOut, Session
@@ -79,14 +79,14 @@ def test_the_ledger_of_its_last_part_knows_those_of_all(
     for _ in range(2):
         fill()
         used(program, now)
-    listener = Listener(row=part(3))
+    recipient = Recipient(session=part(3))
 
     with tenancy.unit():
-        told = delivery_log.told(
-            caller=caller, listener=listener, point=Point.TOOL_RESULT, memory_ids=[gotcha]
+        told = delivery_log.delivered_before(
+            caller=caller, recipient=recipient, point=Point.TOOL_RESULT, memory_ids=[gotcha]
         )
-        delivery_log.note(
-            caller=caller, listener=listener, point=Point.STEP, ids=(gotcha,), now=now
+        delivery_log.record_sources(
+            caller=caller, recipient=recipient, point=Point.STEP, memory_ids=(gotcha,), now=now
         )
         rows = GivenOut.objects.filter(memory_id=gotcha, session_id__isnull=False).count()
 
@@ -103,7 +103,7 @@ def test_files_that_it_was_told_of_stay_named(
     used(program, now)
 
     with tenancy.unit():
-        named = suggested_files.named(row=part(2))
+        named = delivery_log.suggested_files(session=part(2))
 
     assert FILE in named
     assert set(named.values()) == {0}
@@ -146,13 +146,13 @@ def test_what_it_did_itself_is_not_work_that_was_left(
     prompted(program, now + timedelta(minutes=1))
     used(program, now + timedelta(minutes=1), "Edit")
     with tenancy.unit():
-        before = resume.left_before(caller=program, row=part(1))
+        before = session_start.unfinished_work(caller=program, session=part(1), is_new=True)
         filled = Session.objects.filter(pk=part(1).pk)
         filled.update(events=MOST_OF_SESSION, folded=MOST_OF_SESSION)
     used(program, now + timedelta(minutes=2))
 
     with tenancy.unit():
-        left = resume.left_before(caller=program, row=part(2))
+        left = session_start.unfinished_work(caller=program, session=part(2), is_new=True)
 
     assert left is not None
     assert left == before

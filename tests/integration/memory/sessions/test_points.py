@@ -12,8 +12,8 @@ from accounts.errors import InvalidInput
 from memory.customization.actions.own_methodologies import Course, define
 from memory.customization.methodology import Transition
 from memory.customization.queries import methodologies
-from memory.injection.actions.trigger_points import AtPoint, AtPointGiven, give_at_point
-from memory.injection.queries import injections
+from memory.injection.actions.trigger_points import PointDelivery, PointRequest, deliver_at_point
+from memory.injection.queries import logged_memories
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
@@ -60,10 +60,14 @@ def worked(caller: Caller, now: datetime, events: tuple[dict[str, Any], ...], **
     return session_id
 
 
-def at(caller: Caller, now: datetime, point: Point, session_id: UUID, **given: Any) -> AtPointGiven:
+def at(
+    caller: Caller, now: datetime, point: Point, session_id: UUID, **given: Any
+) -> PointDelivery:
     """Ask what a point gives."""
-    asked = AtPoint(point=point, session_id=session_id, wanted=SearchRequest(query=TASK), **given)
-    return give_at_point(caller=caller, asked=asked, now=now)
+    asked = PointRequest(
+        point=point, session_id=session_id, task=SearchRequest(query=TASK), **given
+    )
+    return deliver_at_point(caller=caller, request=asked, now=now)
 
 
 def known(caller: Caller, now: datetime, content: str, **given: Any) -> MemoryView:
@@ -351,7 +355,7 @@ def test_nothing_is_given_twice_at_any_of_the_points(caller: Caller, now: dateti
     ]
 
     with tenancy.unit():
-        assert set(given) == injections.told_in(session_ids=(session,))
+        assert set(given) == logged_memories(session_ids=(session,))
     assert len(given) == 1
 
 

@@ -13,7 +13,7 @@ from accounts.models import Organization
 from memory.checks.actions.check_plan import check_plan
 from memory.experiments.queries import reentries
 from memory.experiments.queries.reentries import Reentered
-from memory.injection.queries import injections
+from memory.injection.queries import last_stored
 from memory.observer.actions.finalize import finalize
 from memory.records.models import Memory
 from memory.records.queries.views import MemoryView
@@ -64,13 +64,13 @@ def _ran(
         append_events(caller=caller, session_id=session.id, events=before, now=now)
     if given is not None:
         with tenancy.unit():
-            reached = injections.reached(session_id=session.id)
+            last_event, last_row = last_stored(session_id=session.id)
             GivenOut.objects.create(
                 memory_id=given.id,
                 session_id=session.id,
                 at=now + timedelta(days=1),  # the agent's clock is a day behind ours
-                after_event=reached.event,
-                after_row=reached.row,
+                after_event=last_event,
+                after_row=last_row,
                 point="system_prompt",
             )
     append_events(caller=caller, session_id=session.id, events=events, now=now)

@@ -1,5 +1,6 @@
-"""What a planner is told and what follows from it."""
+"""What follows from memories for a plan."""
 
+from collections import Counter
 from uuid import UUID
 
 import pytest
@@ -7,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.injection import planner
-from memory.injection.planner import Known
+from memory.injection.planner import PlannerMemory
 from memory.taxonomy import MemoryType
 
 
-def known(number: int, type: MemoryType, **more: object) -> Known:
+def known(number: int, type: MemoryType, **more: object) -> PlannerMemory:
     """Return a memory about the modules of a task."""
-    given = {"content": f"memory {number}", "confidence": 0.8, **more}
-    return Known(id=UUID(int=number), type=type, **given)  # type: ignore[arg-type]
+    given = {"confidence": 0.8, **more}
+    return PlannerMemory(id=UUID(int=number), type=type, **given)  # type: ignore[arg-type]
 
 
-def test_calibrations_multiply_dead_ends_constrain_and_dependencies_widen() -> None:
-    told = planner.context(
-        known=(
+def test_calibrations_multiply_and_dependencies_widen() -> None:
+    implied = planner.plan_implications(
+        memories=(
             known(1, MemoryType.TASK_CALIBRATION, ratio=1.2, samples=3),
             known(2, MemoryType.TASK_CALIBRATION, ratio=1.8, samples=1),
             known(3, MemoryType.DEAD_END),
@@ -30,26 +31,23 @@ def test_calibrations_multiply_dead_ends_constrain_and_dependencies_widen() -> N
         files=frozenset({"a"}),
     )
 
-    assert told.calibration == pytest.approx(1.35)
-    assert told.estimate == 14
-    assert told.constraints == ("Not again: memory 3",)
-    assert told.also_in_scope == ("b",)
-    assert {each.int for each in told.cited} == {1, 2, 3, 4, 5}
+    assert implied.calibration == pytest.approx(1.35)
+    assert implied.step_limit == 14
+    assert implied.also_in_scope == ("b",)
+    assert {each.int for each in implied.cited} == {1, 2, 3, 4, 5}
 
 
-def test_a_planner_is_told_no_more_than_the_limits_of_each_type() -> None:
+def test_a_plan_rests_on_no_more_than_the_limits_of_each_type() -> None:
     many = tuple(
         known(100 * place + number, type, ratio=1.0)
         for place, type in enumerate(MemoryType)
         for number in range(20)
     )
 
-    told = planner.context(known=many, estimate=5, files=frozenset())
+    implied = planner.plan_implications(memories=many, estimate=5, files=frozenset())
 
-    assert len(told.constraints) == 8
-    assert len(told.outcomes) == 5
-    assert len(told.recipes) == 2
-    assert len(told.cited) == 30
+    types = {one.id: one.type for one in many}
+    assert Counter(types[one] for one in implied.cited) == planner.CITED_MOST
 
 
 @pytest.mark.parametrize(
@@ -79,15 +77,15 @@ def test_a_base_of_no_steps_is_refused() -> None:
 @pytest.mark.parametrize(
     ("steps", "modules", "is_one"), [(8, 1, True), (2, 2, True), (7, 1, False)]
 )
-def test_complex_plans_are_worth_a_pre_brief(steps: int, modules: int, is_one: bool) -> None:
+def test_complex_plans_are_worth_a_checklist(steps: int, modules: int, is_one: bool) -> None:
     assert planner.is_complex(steps=steps, modules=modules) is is_one
 
 
 def test_a_checklist_is_short_and_begins_with_what_must_hold() -> None:
     types = (MemoryType.GOTCHA, MemoryType.DEAD_END, MemoryType.REQUIREMENT, MemoryType.FACT)
-    told = tuple(known(number, types[number % 4]) for number in range(16))
+    memories = tuple(known(number, types[number % 4]) for number in range(16))
 
-    found = planner.checklist(known=told)
+    found = planner.checklist(memories=memories)
 
     assert len(found) == planner.CHECKS_MOST
     assert [one.type for one in found[:5]] == [MemoryType.REQUIREMENT] * 4 + [MemoryType.DEAD_END]

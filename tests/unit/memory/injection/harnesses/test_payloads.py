@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.injection.harnesses import events, payloads, responses
 from memory.injection.harnesses.adapters import ADAPTERS, Harness, Meaning
-from memory.injection.harnesses.payloads import Hearing
+from memory.injection.harnesses.payloads import HookEvent
 from memory.sessions import fingerprints
 
 PAYLOADS: dict[str, Any] = json.loads((Path(__file__).parent / "payloads.json").read_text())
@@ -37,10 +37,10 @@ NAMES = st.sampled_from(
 )
 
 
-def heard(harness: str, event: str) -> Hearing:
+def heard(harness: str, event: str) -> HookEvent:
     """Read one of the payloads."""
     rows = PAYLOADS[harness]
-    return payloads.hear(
+    return payloads.read_payload(
         adapter=ADAPTERS[Harness(harness)], payload={**rows["fields"], **rows[event]}
     )
 
@@ -102,10 +102,10 @@ def test_of_a_result_its_text_is_heard_and_of_an_edit_no_source(event: str, said
 
 
 def test_what_a_subagent_does_is_its_own() -> None:
-    rows = events.rows_of(hearing=heard("claude-code", "helped"))
+    rows = events.rows_of(event=heard("claude-code", "helped"))
 
     assert {row["agent"] for row in rows} == {"ad43e5bde5c1024f8"}
-    assert all("agent" not in row for row in events.rows_of(hearing=heard("claude-code", "edit")))
+    assert all("agent" not in row for row in events.rows_of(event=heard("claude-code", "edit")))
 
 
 def test_a_batch_names_every_file_that_it_touched() -> None:
@@ -115,7 +115,7 @@ def test_a_batch_names_every_file_that_it_touched() -> None:
     ]
     payload = {**PAYLOADS["claude-code"]["fields"], "hook_event_name": "PostToolBatch"}
 
-    found = payloads.hear(
+    found = payloads.read_payload(
         adapter=ADAPTERS[Harness.CLAUDE_CODE], payload={**payload, "tool_calls": calls}
     )
 
@@ -126,11 +126,11 @@ def test_a_patch_names_its_files() -> None:
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n-x\n+y\n*** Add File: b.py\n"
     payload = {"hook_event_name": "PostToolUse", "session_id": "r", "tool_name": "apply_patch"}
 
-    found = payloads.hear(
+    found = payloads.read_payload(
         adapter=ADAPTERS[Harness.CODEX], payload={**payload, "tool_input": {"command": patch}}
     )
 
-    call, result = events.rows_of(hearing=found)
+    call, result = events.rows_of(event=found)
     assert found.files == ("src/a.py", "b.py")
     assert call["files"] == ["src/a.py", "b.py"]
     assert "duration_ms" not in result
@@ -138,7 +138,7 @@ def test_a_patch_names_its_files() -> None:
 
 @pytest.mark.parametrize(("harness", "took"), [("claude-code", 10), ("cursor", 12), ("cline", 3)])
 def test_how_long_a_call_took_is_told_where_a_program_says_it(harness: str, took: int) -> None:
-    rows = events.rows_of(hearing=heard(harness, "read"))
+    rows = events.rows_of(event=heard(harness, "read"))
 
     assert rows[-1]["duration_ms"] == took
 
@@ -146,7 +146,7 @@ def test_how_long_a_call_took_is_told_where_a_program_says_it(harness: str, took
 def test_an_event_is_named_from_outside_where_the_payload_names_none() -> None:
     payload = {"sessionId": "r", "prompt": "Go."}
 
-    found = payloads.hear(
+    found = payloads.read_payload(
         adapter=ADAPTERS[Harness.COPILOT], payload=payload, event="userPromptSubmitted"
     )
 
@@ -155,7 +155,7 @@ def test_an_event_is_named_from_outside_where_the_payload_names_none() -> None:
 
 @given(st.sampled_from(list(Harness)), st.dictionaries(NAMES | st.text(max_size=8), ANYTHING))
 def test_nothing_is_raised_whatever_is_sent(harness: Harness, payload: dict[str, Any]) -> None:
-    found = payloads.hear(adapter=ADAPTERS[harness], payload=payload)
+    found = payloads.read_payload(adapter=ADAPTERS[harness], payload=payload)
 
     assert len(found.files) <= payloads.FILES_MOST
     assert len(found.session) <= payloads.SESSION_MOST

@@ -1,4 +1,4 @@
-"""Who takes part in a comparison and on which side: by keyed hashes, the same for ever.
+"""Who takes part in an experiment and on which side: keyed hashes, the same for ever.
 
 A session is in the control group, the passive one or the full one of its project; a memory may be
 withheld from some of the sessions that would be given it. Both follow from a hash under

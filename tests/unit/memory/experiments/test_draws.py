@@ -4,18 +4,18 @@ from collections import Counter
 
 import pytest
 
-from memory.experiments import experiments
-from memory.experiments.experiments import Shares
+from memory.experiments import draws
+from memory.experiments.draws import Shares
 from memory.sessions.points import Group
 
 KEY = b"of this installation"
 MANY = 20_000
 
 
-def groups(shares: Shares = experiments.USUAL, key: bytes = KEY) -> list[Group]:
+def groups(shares: Shares = draws.USUAL, key: bytes = KEY) -> list[Group]:
     """Return the groups of many sessions of a project."""
     return [
-        experiments.group(key=key, session=f"s{place}", project="p", shares=shares)
+        draws.group(key=key, session=f"s{place}", project="p", shares=shares)
         for place in range(MANY)
     ]
 
@@ -37,10 +37,8 @@ def test_other_shares_make_other_groups() -> None:
 
 
 def test_a_session_stays_in_its_group_and_another_project_or_key_is_another_draw() -> None:
-    again = {experiments.group(key=KEY, session="s", project="p") for _ in range(3)}
-    elsewhere = {
-        experiments.group(key=KEY, session="s", project=str(place)) for place in range(300)
-    }
+    again = {draws.group(key=KEY, session="s", project="p") for _ in range(3)}
+    elsewhere = {draws.group(key=KEY, session="s", project=str(place)) for place in range(300)}
 
     assert len(again) == 1
     assert elsewhere == set(Group)
@@ -50,7 +48,7 @@ def test_a_session_stays_in_its_group_and_another_project_or_key_is_another_draw
 def test_a_memory_is_withheld_from_its_share_whatever_the_group_and_the_other_memories() -> None:
     def withheld(memory: str) -> list[bool]:
         return [
-            experiments.is_withheld(key=KEY, memory=memory, session=f"s{place}", percent=20)
+            draws.is_withheld(key=KEY, memory=memory, session=f"s{place}", percent=20)
             for place in range(MANY)
         ]
 
@@ -65,10 +63,10 @@ def test_a_memory_is_withheld_from_its_share_whatever_the_group_and_the_other_me
 
 def test_nothing_is_withheld_at_no_percent_and_all_at_a_hundred() -> None:
     found = {
-        experiments.is_withheld(key=KEY, memory="m", session=f"s{place}", percent=percent)
+        draws.is_withheld(key=KEY, memory="m", session=f"s{place}", percent=percent)
         for place in range(500)
         for percent in (0.0,)
     }
 
     assert found == {False}
-    assert experiments.is_withheld(key=KEY, memory="m", session="s", percent=100)
+    assert draws.is_withheld(key=KEY, memory="m", session="s", percent=100)

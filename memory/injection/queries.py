@@ -1,0 +1,171 @@
+"""Reads of the delivery log, and how far an agent's connection has come."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.db.models import Count, Max, Min, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import Coalesce
+
+from accounts import tenancy
+from accounts.caller import Caller
+from memory.records.queries.views import countable, visible
+from memory.sessions.models import GivenOut, Session, Stream, Turn
+from memory.sessions.queries import sessions
+from memory.taxonomy import SourceInterface
+from teams import queries as places
+from teams.permissions import Act, require
+
+PEOPLE_AND_FILES: Final = (SourceInterface.DASHBOARD.value, SourceInterface.IMPORT.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryEntry:
+    """One memory that was delivered to a session: at which point, for how many tokens, and when.
+
+    `outcome` is what came of it (`memory.experiments.delivery_outcomes`); empty before the end.
+    `after_event` is the last event before it, None where none was stored. `agent` names a subagent,
+    empty for the first agent.
+    """
+
+    memory_id: UUID
+    point: str
+    tokens: int
+    at: datetime
+    outcome: str
+    after_event: int | None = None
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryLog:
+    """The entries of a session in their order, and the tokens of text beside memories.
+
+    That text is unfinished work, files, advice for a plan, a style: only the person who opened the
+    session sees even its tokens.
+    """
+
+    entries: tuple[DeliveryEntry, ...]
+    beside: int
+
+    @property
+    def memories(self) -> int:
+        """How many memories were delivered, each counted once."""
+        return len({one.memory_id for one in self.entries})
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all texts delivered to the session, as far as the caller may see them."""
+        return self.beside + sum(one.tokens for one in self.entries)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryTotals:
+    """How many memories were delivered, for how many tokens, to how many sessions, and when."""
+
+    memories: int
+    tokens: int
+    sessions: int
+    first_at: datetime | None
+    last_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Milestones:
+    """When agents first stored a memory in a project, and when one was last delivered."""
+
+    first_memory_at: datetime | None
+    last_given_at: datetime | None
+
+
+def logged_memories(*, session_ids: tuple[UUID, ...], agent: str = "") -> frozenset[UUID]:
+    """Return the memories that an agent of a session was ever given in its parts, or that were
+    withheld from the session; its first agent has no name. In a unit."""
+    rows = GivenOut.all_rows.filter(Q(withheld=True) | Q(agent=agent), session_id__in=session_ids)
+    return frozenset(rows.values_list("memory_id", flat=True))
+
+
+def last_stored(*, session_id: UUID) -> tuple[int, int]:
+    """Return the highest event of a locked session and the newest row of all; 0 for none. In a
+    unit.
+
+    Clients number and date what they send; the ids of rows are the server's, and grow. The newest
+    row of all sessions does as well as that of this one, which stores nothing while it is locked.
+    """
+    events = Turn.all_streams.filter(session=OuterRef("pk"), stream=Stream.DONE)
+    event, row = (
+        Session.objects.order_by()
+        .filter(pk=session_id)
+        .values_list(
+            Subquery(events.order_by("-sequence").values("sequence")[:1]),
+            Subquery(Turn.all_streams.order_by("-id").values("id")[:1]),
+        )
+        .get()
+    )
+    return event or 0, row or 0
+
+
+def delivery_log(*, caller: Caller, session_id: UUID) -> DeliveryLog:
+    """Return what a session was given, of memories that the caller may see.
+
+    Raises NotFound also for a session not to be seen.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        row = sessions.find(caller=caller, session_id=session_id)
+        seen = countable(caller=caller).values("id")
+        found = GivenOut.objects.filter(session_id=row.id, memory_id__in=seen).order_by("at", "id")
+        beside = row.heading_tokens if sessions.is_own(caller=caller, row=row) else 0
+        entries = tuple(
+            DeliveryEntry(
+                memory_id=one.memory_id,
+                point=one.point,
+                tokens=one.tokens,
+                at=one.at,
+                outcome=one.outcome,
+                after_event=one.after_event,
+                agent=one.agent,
+            )
+            for one in found
+        )
+        return DeliveryLog(entries=entries, beside=beside)
+
+
+def project_totals(*, caller: Caller, project: str) -> DeliveryTotals:
+    """Return what sessions of a project were given, of sessions and memories the caller may see.
+
+    As far as the log reaches back. Raises NotFound for a project the caller cannot see.
+    """
+    require(caller=caller, act=Act.READ)
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        mine = sessions.of_project(caller=caller, project_id=place.id).values("id")
+        seen = countable(caller=caller).values("id")
+        found = GivenOut.objects.filter(session_id__in=mine, memory_id__in=seen).aggregate(
+            memories=Count("pk"),
+            tokens=Coalesce(Sum("tokens"), 0),
+            sessions=Count("session_id", distinct=True),
+            first_at=Min("at"),
+            last_at=Max("at"),
+        )
+        own = sessions.of_project(caller=caller, project_id=place.id).filter(
+            sessions.own(caller=caller), heading_tokens__gt=0
+        )
+        beside = own.order_by().aggregate(tokens=Coalesce(Sum("heading_tokens"), 0))["tokens"]
+    return DeliveryTotals(**{**found, "tokens": found["tokens"] + beside})
+
+
+def milestones(*, caller: Caller, project: str) -> Milestones:
+    """Return the milestones of a project. Raises NotFound for one the caller cannot see."""
+    with tenancy.unit():
+        place = places.find_project(caller=caller, ref=project)
+        found = (
+            visible(caller=caller)
+            .filter(project_id=place.id)
+            .aggregate(
+                first=Min("created_at", filter=~Q(source_interface__in=PEOPLE_AND_FILES)),
+                given=Max("memoryusage__last_accessed_at"),
+            )
+        )
+    return Milestones(first_memory_at=found["first"], last_given_at=found["given"])

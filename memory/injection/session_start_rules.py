@@ -1,0 +1,158 @@
+"""What work begins with: files to read first, unfinished work, what the stage before hands over.
+
+Files read in more than 80 % of a module's sessions come first, those in more than 50 % next, at
+most twelve and 30,000 tokens. A file whose size nobody knows is not planned: a budget that rests on
+a guess is none.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from memory.customization.methodology import Transition
+from memory.observer import syntheses
+from memory.observer.statistics import FileRow, ModuleRow
+from memory.sessions.events import Outcome
+from memory.sessions.scratchpad import Scratchpad, each_file, edited, in_order
+from memory.sessions.tools import Act
+
+PLAN_TOKENS_MOST: Final = 30_000  # of the point's 32,000; the others are for text beside the files
+PLAN_FILES_MOST: Final = 12
+WORK_FILES_MOST: Final = 12  # of unfinished work; default, not measured
+HANDED_OVER_MOST: Final = 20  # memories of a transition; default, not measured
+
+SuggestedFiles = Mapping[str, int]  # by path the last event before it was suggested
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedFile:
+    """One file to read first; `always` tells the first group from the second."""
+
+    path: str
+    tokens: int
+    always: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePlan:
+    """The files in their order, the tokens of all of them, and those that were left out."""
+
+    files: tuple[PlannedFile, ...]
+    tokens: int
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleHistory:
+    """A module that is worked on, and what is known of its files."""
+
+    module: ModuleRow
+    files: tuple[FileRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkState:
+    """Where unfinished work stopped: the task, the files changed, the last error left."""
+
+    task: str
+    files: tuple[str, ...]
+    last_error: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedMemory:
+    """A memory of the stage before; `type_names` are its type, and a custom one if it has any."""
+
+    id: UUID
+    type_names: frozenset[str]
+    confidence: float
+
+
+def plan_files(*, modules: Iterable[ModuleHistory], tokens: Mapping[str, int]) -> FilePlan:
+    """Plan the files of some modules; `tokens` are what each costs now."""
+    histories = tuple(modules)
+    always, often = (
+        [
+            path
+            for one in histories
+            for path in syntheses.shares(module=one.module, files=one.files, above=above)
+        ]
+        for above in (syntheses.ALWAYS_ABOVE, syntheses.OFTEN_ABOVE)
+    )
+    kept: list[PlannedFile] = []
+    left: list[str] = []
+    spent = 0
+    for path in dict.fromkeys((*always, *often)):
+        cost = tokens.get(path)
+        if cost is None or spent + cost > PLAN_TOKENS_MOST or len(kept) >= PLAN_FILES_MOST:
+            left.append(path)
+            continue
+        kept.append(PlannedFile(path=path, tokens=cost, always=path in always))
+        spent += cost
+    return FilePlan(files=tuple(kept), tokens=spent, left_out=tuple(left))
+
+
+def unprompted(*, scratchpad: Scratchpad, suggested: SuggestedFiles) -> Scratchpad:
+    """Return a session without the reads of files that were suggested to it before.
+
+    A plan of files rests on what sessions read; a read that was suggested would keep the plan
+    alive. A suggested file counts where it was edited, or touched before it was suggested.
+    """
+    obeyed = {
+        path for path in suggested if path in scratchpad.files and not scratchpad.files[path].edits
+    }
+    obeyed -= {
+        deed.target
+        for deed in each_file(deeds=scratchpad.deeds.values())
+        if deed.target in obeyed and deed.sequence <= suggested[deed.target]
+    }
+    if not obeyed:
+        return scratchpad
+    return replace(
+        scratchpad,
+        deeds={
+            at: deed
+            for at, deed in scratchpad.deeds.items()
+            if deed.act is not Act.READ or not obeyed.issuperset((deed.target, *deed.also))
+        },
+        files={path: use for path, use in scratchpad.files.items() if path not in obeyed},
+    )
+
+
+def handed_over(
+    *,
+    transitions: tuple[Transition, ...],
+    before: str,
+    after: str,
+    recorded: Iterable[RecordedMemory],
+) -> tuple[UUID, ...]:
+    """Return what one stage hands over to the next; nothing where no transition is named."""
+    found = next((one for one in transitions if (one.before, one.after) == (before, after)), None)
+    if found is None:
+        return ()
+    fitting = (one for one in recorded if not found.types or found.types & one.type_names)
+    ranked = sorted(fitting, key=lambda one: (-one.confidence, one.id))
+    return tuple(one.id for one in ranked[:HANDED_OVER_MOST])
+
+
+def work_state(*, scratchpad: Scratchpad) -> WorkState | None:
+    """Return where a session stopped; None when it succeeded or changed nothing after a commit."""
+    committed = max((one.sequence for one in scratchpad.commits), default=0)
+    later = {
+        deed.target
+        for deed in scratchpad.deeds.values()
+        if deed.act is Act.EDIT and deed.sequence > committed
+    }
+    files = [path for path in edited(scratchpad=scratchpad) if not committed or path in later]
+    if scratchpad.outcome is Outcome.SUCCESS or not files:
+        return None
+    recent = sorted(files, key=lambda path: -scratchpad.files[path].last_sequence)
+    deeds = in_order(scratchpad=scratchpad)
+    return WorkState(
+        task=scratchpad.task,
+        files=tuple(recent[:WORK_FILES_MOST]),
+        last_error=deeds[-1].message if deeds and deeds[-1].is_error else "",
+        step=scratchpad.current_step,
+    )

@@ -1,0 +1,209 @@
+"""What is selected: within a hard budget, never twice, nothing tainted, mostly nothing."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.injection import selection
+from memory.injection.selection import (
+    MEMORIES_MOST,
+    ON_REQUEST,
+    InjectionCandidate,
+    SelectionContext,
+    Trigger,
+    TriggeredLookup,
+)
+from memory.sessions.points import POINTS, WARNINGS, Group, Point, Switches
+from memory.taxonomy import MemoryType
+from tests.support.stories import Story
+
+CONTEXT = SelectionContext(
+    point=Point.SYSTEM_PROMPT,
+    group=Group.FULL,
+    switches=Switches(),
+    delivered=frozenset(),
+    working_files=frozenset(),
+    confidence=0.55,
+)
+AT_FILE = replace(CONTEXT, point=Point.TOOL_RESULT, working_files=frozenset({"a"}))
+CANDIDATE = InjectionCandidate(
+    id=UUID(int=1),
+    type=MemoryType.GOTCHA,
+    content="Tokens are renewed by the hook, not by the view.",
+    files=("a",),
+    confidence=0.8,
+    relevance=0.9,
+)
+FILES = st.lists(st.sampled_from(["a", "b", "c"]), max_size=2).map(tuple)
+SHARES = st.floats(0, 1)
+CANDIDATES = st.lists(
+    st.builds(
+        InjectionCandidate,
+        id=st.integers(0, 30).map(lambda number: UUID(int=number)),
+        type=st.sampled_from(list(MemoryType)),
+        content=st.text(min_size=1, max_size=60).map(lambda text: text * 40),
+        files=FILES,
+        confidence=SHARES,
+        relevance=SHARES,
+        is_tainted=st.booleans(),
+    ),
+    max_size=25,
+)
+CONTEXTS = st.builds(
+    SelectionContext,
+    point=st.sampled_from(list(Point)),
+    group=st.sampled_from(list(Group)),
+    switches=st.builds(
+        Switches,
+        enabled=st.booleans(),
+        off=st.frozensets(st.sampled_from(list(Point)), max_size=2),
+        paused=st.booleans(),
+        experiments=st.booleans(),
+    ),
+    delivered=st.frozensets(st.integers(0, 30).map(lambda number: UUID(int=number)), max_size=9),
+    working_files=st.frozensets(st.sampled_from(["a", "b", "c"])),
+    confidence=st.floats(0, 0.6),
+)
+
+
+@given(CANDIDATES, CONTEXTS)
+def test_no_budget_is_exceeded_and_nothing_is_selected_that_must_not_be(
+    candidates: list[InjectionCandidate], context: SelectionContext
+) -> None:
+    chosen = selection.select(candidates=candidates, context=context)
+
+    ids = [one.id for one in chosen]
+    spent = sum(selection.tokens_of(candidate=one) for one in chosen)
+    assert spent <= POINTS[context.point].tokens
+    assert len(ids) == len(set(ids)) <= MEMORIES_MOST[context.point]
+    assert context.delivered.isdisjoint(ids)
+    assert not any(one.is_tainted for one in chosen)
+
+
+@given(CANDIDATES, CONTEXTS, st.integers(1, 5))
+def test_a_session_is_never_given_the_same_memory_twice(
+    candidates: list[InjectionCandidate], context: SelectionContext, times: int
+) -> None:
+    delivered: list[UUID] = []
+    for _ in range(times):
+        now = replace(context, delivered=context.delivered | frozenset(delivered))
+        delivered.extend(one.id for one in selection.select(candidates=candidates, context=now))
+
+    assert len(delivered) == len(set(delivered))
+
+
+@given(CANDIDATES, CONTEXTS)
+def test_the_order_of_candidates_does_not_matter(
+    candidates: list[InjectionCandidate], context: SelectionContext
+) -> None:
+    unique = list({one.id: one for one in candidates}.values())
+
+    forward = selection.select(candidates=unique, context=context)
+
+    assert selection.select(candidates=reversed(unique), context=context) == forward
+
+
+@pytest.mark.parametrize(
+    ("candidate", "context"),
+    [
+        (CANDIDATE, CONTEXT),
+        (CANDIDATE, AT_FILE),
+        (CANDIDATE, replace(AT_FILE, point=Point.STEP)),
+        (CANDIDATE, replace(AT_FILE, point=Point.STEP, working_files=frozenset())),
+    ],
+)
+def test_what_fits_is_selected(candidate: InjectionCandidate, context: SelectionContext) -> None:
+    assert selection.select(candidates=(candidate,), context=context) == (candidate,)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "context"),
+    [
+        (replace(CANDIDATE, is_tainted=True), CONTEXT),
+        (replace(CANDIDATE, confidence=0.54), CONTEXT),
+        (CANDIDATE, replace(CONTEXT, delivered=frozenset({CANDIDATE.id}))),
+        (CANDIDATE, replace(CONTEXT, group=Group.CONTROL)),
+        (CANDIDATE, replace(AT_FILE, group=Group.PASSIVE)),
+        (CANDIDATE, replace(AT_FILE, working_files=frozenset({"b"}))),
+        (CANDIDATE, replace(AT_FILE, working_files=frozenset())),
+        (replace(CANDIDATE, confidence=0.6), AT_FILE),
+        (replace(CANDIDATE, type=MemoryType.FACT), AT_FILE),
+        (replace(CANDIDATE, type=MemoryType.FACT), replace(AT_FILE, point=Point.STEP)),
+    ],
+)
+def test_the_rest_is_met_with_silence(
+    candidate: InjectionCandidate, context: SelectionContext
+) -> None:
+    assert selection.select(candidates=(candidate,), context=context) == ()
+
+
+def test_a_memory_about_a_file_being_worked_on_comes_first() -> None:
+    near = replace(CANDIDATE, id=UUID(int=2), relevance=0.8)
+    far = replace(CANDIDATE, files=("z",))
+    context = replace(CONTEXT, working_files=frozenset({"a"}))
+
+    chosen = selection.select(candidates=(far, near), context=context)
+
+    assert chosen == (near, far)
+
+
+def test_what_does_not_fit_makes_way_for_what_does() -> None:
+    long = replace(CANDIDATE, content="word " * 3_000)
+    short = replace(CANDIDATE, id=UUID(int=2), relevance=0.7)
+
+    chosen = selection.select(candidates=(long, short), context=AT_FILE)
+
+    assert chosen == (short,)
+
+
+def test_warnings_are_three_types() -> None:
+    assert {"gotcha", "error_pattern", "dead_end"} == WARNINGS
+
+
+def busy() -> Story:
+    """Return a session at its sixth step."""
+    return Story().run("a").run("b").run("c").run("d").run("e")
+
+
+def lookups(
+    story: Story, *, through: int = 0, triggers: frozenset[Trigger] = ON_REQUEST
+) -> tuple[TriggeredLookup, ...]:
+    """Return what is looked up at the step a story has come to."""
+    return selection.triggered_lookups(
+        scratchpad=story.scratchpad(), through=through, triggers=triggers
+    )
+
+
+@pytest.mark.parametrize(
+    ("story", "trigger"),
+    [
+        (busy().call("mcp__cairn__add_memory", {"content": "x"}), Trigger.RECORDED),
+        (busy().grep("mint"), Trigger.SEARCHED),
+        (busy().glob("*.py"), Trigger.SEARCHED),
+    ],
+)
+def test_a_trigger_looks_something_up(story: Story, trigger: Trigger) -> None:
+    assert [one.trigger for one in lookups(story)] == [trigger]
+
+
+def test_triggers_come_in_their_order_where_a_project_wants_them() -> None:
+    story = busy().grep("mint").call("mcp__cairn__add_memory", {}).read("a.py")
+
+    assert [one.trigger for one in lookups(story)] == [Trigger.RECORDED, Trigger.SEARCHED]
+    assert lookups(story, triggers=frozenset({Trigger.FILE_TOUCHED})) == ()
+    assert lookups(busy().read("a.py")) == ()
+
+
+def test_what_an_earlier_step_looked_at_is_not_looked_up_again() -> None:
+    story = busy().grep("mint").read("a.py")
+
+    assert lookups(story, through=story.scratchpad().through) == ()
+
+
+def test_the_last_three_searches_are_looked_up_with_the_newest_first() -> None:
+    story = busy().grep("one").grep("two").grep("three").grep("four")
+
+    assert lookups(story)[0].patterns == ("four", "three", "two")

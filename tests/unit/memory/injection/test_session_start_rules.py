@@ -1,0 +1,164 @@
+"""What work begins with: files to read first, unfinished work, what a stage hands over."""
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.customization import methodology
+from memory.injection import session_start_rules
+from memory.injection.session_start_rules import ModuleHistory, RecordedMemory, unprompted
+from memory.observer.statistics import FileRow, ModuleRow
+from memory.taxonomy import MemoryType
+from tests.support.stories import Story
+
+MODULE = ModuleRow(module="auth", sessions=10)
+ROWS = st.lists(
+    st.builds(
+        FileRow,
+        path=st.integers(0, 40).map(lambda number: f"f{number}"),
+        sessions=st.integers(0, 10),
+        reads=st.integers(0, 3),
+    ),
+    max_size=40,
+)
+
+RECORDED = tuple(
+    RecordedMemory(id=UUID(int=number), type_names=frozenset({type}), confidence=0.5)
+    for number, type in enumerate(
+        (MemoryType.GOTCHA, MemoryType.ERROR_PATTERN, MemoryType.REQUIREMENT)
+    )
+)
+
+
+def row(path: str, sessions: int) -> FileRow:
+    """Return a file read in so many of ten sessions."""
+    return FileRow(path=path, sessions=sessions, reads=sessions)
+
+
+def test_files_of_nearly_every_session_come_before_those_of_most() -> None:
+    files = (row("often", 6), row("always", 9), row("half", 5), row("limit", 8))
+    tokens = dict.fromkeys(("often", "always", "half", "limit"), 100)
+
+    plan = session_start_rules.plan_files(
+        modules=(ModuleHistory(module=MODULE, files=files),), tokens=tokens
+    )
+
+    assert [(one.path, one.always) for one in plan.files] == [
+        ("always", True),
+        ("limit", False),
+        ("often", False),
+    ]
+
+
+@given(ROWS, st.dictionaries(st.integers(0, 40).map(lambda number: f"f{number}"),
+                             st.integers(0, 20_000)))  # fmt: skip
+def test_the_plan_never_exceeds_its_tokens_and_files(
+    rows: list[FileRow], tokens: dict[str, int]
+) -> None:
+    plan = session_start_rules.plan_files(
+        modules=(ModuleHistory(module=MODULE, files=tuple(rows)),), tokens=tokens
+    )
+
+    assert (
+        plan.tokens == sum(one.tokens for one in plan.files) <= session_start_rules.PLAN_TOKENS_MOST
+    )
+    assert len(plan.files) <= session_start_rules.PLAN_FILES_MOST
+    assert {one.path for one in plan.files} <= set(tokens)
+
+
+def test_a_file_that_is_too_large_makes_way_and_is_named() -> None:
+    files = (row("huge", 10), row("small", 9), row("unknown", 10))
+
+    plan = session_start_rules.plan_files(
+        modules=(ModuleHistory(module=MODULE, files=files),), tokens={"huge": 40_000, "small": 10}
+    )
+
+    assert [one.path for one in plan.files] == ["small"]
+    assert plan.left_out == ("huge", "unknown")
+
+
+def test_two_sessions_plan_nothing() -> None:
+    new = ModuleHistory(module=ModuleRow(module="auth", sessions=2), files=(row("a", 2),))
+
+    plan = session_start_rules.plan_files(modules=(new,), tokens={"a": 1})
+
+    assert plan.files == ()
+
+
+def test_files_of_several_modules_share_one_budget_and_each_counts_in_its_own() -> None:
+    rare = ModuleHistory(module=ModuleRow(module="depot", sessions=20), files=(row("rare", 9),))
+    near = ModuleHistory(module=MODULE, files=(row("often", 6), row("always", 9)))
+
+    plan = session_start_rules.plan_files(
+        modules=(rare, near), tokens=dict.fromkeys(("rare", "often", "always"), 10)
+    )
+
+    assert [one.path for one in plan.files] == ["always", "often"]
+
+
+def passed(before: str, after: str) -> set[str]:
+    """Return the types that pass from stage to stage."""
+    found = session_start_rules.handed_over(
+        transitions=methodology.NATIVE_TRANSITIONS, before=before, after=after, recorded=RECORDED
+    )
+    return {type for one in RECORDED if one.id in found for type in one.type_names}
+
+
+def test_transitions_pass_the_types_they_name() -> None:
+    assert passed("planner", "coder") == {"gotcha", "error_pattern", "requirement"}
+    assert passed("qa_reviewer", "qa_fixer") == {
+        MemoryType.ERROR_PATTERN,
+        MemoryType.REQUIREMENT,
+    }
+
+
+def test_a_transition_names_types_of_the_methodologys_own() -> None:
+    story = RecordedMemory(
+        id=UUID(int=9), type_names=frozenset({"requirement", "story"}), confidence=0.5
+    )
+    transition = methodology.Transition(before="a", after="b", types=frozenset({"story"}))
+
+    found = session_start_rules.handed_over(
+        transitions=(transition,), before="a", after="b", recorded=(*RECORDED, story)
+    )
+
+    assert found == (story.id,)
+
+
+def test_stages_without_a_transition_pass_nothing() -> None:
+    assert passed("coder", "planner") == set()
+
+
+def test_unfinished_work_says_where_it_stands() -> None:
+    story = Story().prompt("Make imports resumable").edit("a").edit("b")
+
+    state = session_start_rules.work_state(
+        scratchpad=story.fails("pytest", "KeyError: x").scratchpad()
+    )
+
+    assert state is not None
+    assert (state.task, state.files) == ("Make imports resumable", ("b", "a"))
+    assert state.last_error == "KeyError: x"
+
+
+def test_work_that_is_done_or_never_began_has_no_state() -> None:
+    assert session_start_rules.work_state(scratchpad=Story().edit("a").done().scratchpad()) is None
+    assert session_start_rules.work_state(scratchpad=Story().read("a").scratchpad()) is None
+
+
+def test_a_file_that_was_suggested_and_only_read_is_nobody_s_habit() -> None:
+    pad = Story().read("a.py").read("b.py").edit("c.py").done().scratchpad()
+
+    own = unprompted(scratchpad=pad, suggested={"a.py": 0})
+
+    assert set(own.files) == {"b.py", "c.py"}
+    assert {deed.target for deed in own.deeds.values()} == {"b.py", "c.py"}
+
+
+def test_what_was_edited_as_well_or_touched_before_it_was_suggested_counts() -> None:
+    pad = Story().read("a.py").read("b.py").edit("b.py").read("a.py").done().scratchpad()
+
+    own = unprompted(scratchpad=pad, suggested={"a.py": 2, "b.py": 0, "c.py": 0})
+
+    assert own == pad
